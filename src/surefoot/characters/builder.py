@@ -1,0 +1,172 @@
+"""From a body's table and a terrain to a compiled MuJoCo model. The one builder for every character."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from surefoot.characters.table import CharacterTable, Segment
+from surefoot.errors import CharacterError, UnknownNameError
+from surefoot.native.memory import Sizes
+from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
+from surefoot.terrains.terrain import Terrain
+
+_BLOCK = "surefoot"  # name of the numeric block that holds the anatomy
+_MULTIPLIER = (0.2, 5.0)
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiled model and what is needed to lay out its rows."""
+
+    model: mujoco.MjModel
+    table: CharacterTable
+    sizes: Sizes
+    anatomy_at: int
+
+
+def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
+    """The body with other lengths and masses.
+
+    Args:
+        table: the body.
+        proportions: multipliers by name: a part's name and `_length` or `_mass` (`thigh_length`,
+            `left_shin_mass`), or `mass` for the whole body.
+    """
+    valid = ["mass"] + [f"{part}_{what}" for part in table.multipliers for what in ("length", "mass")]
+    lengths = {segment.name: 1.0 for segment in table.segments}
+    masses = dict(lengths)
+    for name, value in proportions.items():
+        if name not in valid:
+            raise UnknownNameError("proportion", name, valid)
+        if not (isinstance(value, (int, float)) and _MULTIPLIER[0] <= value <= _MULTIPLIER[1]):
+            raise CharacterError(f"proportion {name} must be within {_MULTIPLIER[0]} … {_MULTIPLIER[1]}, got {value}")
+        part, _, what = name.rpartition("_")
+        changed = lengths if what == "length" else masses
+        for segment in table.multipliers[part] if part else masses:
+            changed[segment] *= float(value)
+    segments = tuple(
+        replace(s.scaled(lengths[s.name], masses[s.name]), offset=_offset(s, table, lengths)) for s in table.segments
+    )
+    return replace(table, segments=segments)
+
+
+def _offset(segment: Segment, table: CharacterTable, lengths: Mapping[str, float]) -> tuple[float, float, float]:
+    """A joint moves with the end of the part it hangs on."""
+    k = lengths.get(segment.parent, 1.0)
+    return (segment.offset[0] * k, segment.offset[1] * k, segment.offset[2] * k)
+
+
+def standing_height(table: CharacterTable) -> float:
+    """Height of the hips above the soles with straight legs [m]."""
+    by_name = {s.name: s for s in table.segments}
+    height, leg = table.sole_depth, table.anatomy.left
+    for name in (leg.foot, leg.shin):
+        height += math.hypot(*by_name[name].offset)
+    return height
+
+
+def build(table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float | None = None) -> Build:
+    """Compile a character on a terrain.
+
+    Args:
+        table: the body, proportions applied.
+        terrain: what it stands on.
+        sizes: how the rows of memory are divided.
+        timestep: physics step [s]; by default the body's own.
+    """
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    option = spec.option
+    option.timestep = timestep or table.timestep
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.gravity = [0.0, 0.0, -9.81]
+    option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    spec.nuserdata = sizes.total
+    terrain.build(spec.worldbody, table.friction)
+    spec.worldbody.add_light(pos=[0, -3, 6], dir=[0, 0.4, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
+    _add_segments(spec, table)
+    _add_actuators(spec, table)
+    spec.add_sensor(
+        name="surefoot_loads", type=mujoco.mjtSensor.mjSENS_USER, needstage=mujoco.mjtStage.mjSTAGE_ACC,
+        datatype=mujoco.mjtDataType.mjDATATYPE_REAL, dim=1,
+    )  # fmt: skip
+    block = spec.add_numeric(name=_BLOCK, size=_block_size(table, len(spec.bodies)))
+    block.data = [0.0]
+    model = spec.compile()
+    at = int(model.numeric(_BLOCK).adr[0]) if hasattr(model.numeric(_BLOCK), "adr") else 0
+    model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table)
+    return Build(model, table, sizes, at)
+
+
+def _add_segments(spec: mujoco.MjSpec, table: CharacterTable) -> None:
+    bodies = {"world": spec.worldbody}
+    for segment in table.segments:
+        body = bodies[segment.name] = bodies[segment.parent].add_body(name=segment.name, pos=segment.offset)
+        body.mass, body.ipos, body.inertia = segment.mass, segment.com, segment.inertia
+        body.explicitinertial = True
+        if segment.parent == "world":
+            _add_root(body, table.root)
+        for hinge in segment.hinges:
+            body.add_joint(
+                name=hinge.name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=hinge.axis,
+                range=[hinge.low, hinge.high], limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+            )  # fmt: skip
+        for i, shape in enumerate(segment.shapes):
+            body.add_geom(
+                name=f"{segment.name}_{i}", type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+                fromto=[*shape.start, *shape.end], size=[shape.radius, 0, 0],
+                contype=1, conaffinity=0, condim=3, friction=[table.friction, 0.005, 0.0001],
+                solref=[0.01, 1.0], rgba=[*segment.color, 1.0],
+            )  # fmt: skip
+
+
+def _add_root(body: mujoco.MjsBody, kind: str) -> None:
+    if kind == "free":
+        body.add_freejoint(name="root")
+        return
+    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    for name, joint, axis in (("x", slide, (1, 0, 0)), ("z", slide, (0, 0, 1)), ("pitch", hinge, (0, -1, 0))):
+        body.add_joint(name=f"root_{name}", type=joint, axis=axis)
+
+
+def _add_actuators(spec: mujoco.MjSpec, table: CharacterTable) -> None:
+    """Torque motors that damp their joint by kd implicitly; the servo adds the rest."""
+    for name, gain in table.gains.items():
+        motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.gainprm[0] = 1.0
+        motor.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        motor.biasprm[2] = -gain.kd
+        motor.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        motor.forcerange = [-gain.limit, gain.limit]
+
+
+def _block_size(table: CharacterTable, nbody: int) -> int:
+    return ANATOMY.itemsize // 8 + nbody + 6 + 3 * len(table.gains) + 2 * len(table.anatomy.roles)
+
+
+def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
+    """The anatomy as numbers, in the order `native.world.world_of` reads them."""
+    anatomy, joints = table.anatomy, list(table.gains)
+    own = {s.name for s in table.segments}
+    part = np.full(model.nbody, ELSEWHERE)
+    for body in range(model.nbody):
+        name = model.body(body).name
+        part[body] = GROUND if body == 0 else OTHER if name in own else ELSEWHERE
+    legs = np.array([[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)])
+    part[legs[:, 2]] = (0.0, 1.0)
+    head = (
+        len(joints), 2, len(anatomy.roles), model.body(anatomy.pelvis).id, model.body(anatomy.trunk).id,
+        standing_height(table), table.sole_depth,
+    )  # fmt: skip
+    roles = [[joints.index(j) for j in anatomy.joints(swing)] for swing in (0, 1)]
+    return np.concatenate([
+        np.asarray(head, float), part, legs.ravel(),
+        [model.joint(j).dofadr[0] for j in joints], [model.joint(j).qposadr[0] for j in joints],
+        [table.gains[j].kd for j in joints], np.ravel(roles),
+    ])  # fmt: skip

@@ -1,0 +1,125 @@
+"""The vocabulary in which a body is written down: segments, hinges, shapes, and who plays which role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """A joint of one degree of freedom; limits in radians."""
+
+    name: str
+    axis: Vector
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A capsule between two points of the segment's frame; a `sole` may bear on the ground."""
+
+    start: Vector
+    end: Vector
+    radius: float
+    sole: bool = False
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A rigid part. Its frame's origin is its joint; all vectors are in metres in that frame.
+
+    `stretch` tells which coordinates a length multiplier stretches: a foot grows forward, not downward.
+    """
+
+    name: str
+    parent: str
+    offset: Vector
+    hinges: tuple[Hinge, ...]
+    mass: float
+    com: Vector
+    inertia: Vector
+    shapes: tuple[Shape, ...]
+    color: Vector
+    stretch: Vector = (1.0, 1.0, 1.0)
+
+    def scaled(self, length: float, mass: float) -> Segment:
+        """The same part, longer and heavier; inertia follows m·L²."""
+
+        def stretched(v: Vector) -> Vector:
+            x, y, z = (c * (1.0 + s * (length - 1.0)) for c, s in zip(v, self.stretch, strict=True))
+            return (x, y, z)
+
+        grown = mass * length**2
+        return replace(
+            self,
+            mass=self.mass * mass,
+            com=stretched(self.com),
+            inertia=(self.inertia[0] * grown, self.inertia[1] * grown, self.inertia[2] * grown),
+            shapes=tuple(replace(s, start=stretched(s.start), end=stretched(s.end)) for s in self.shapes),
+        )
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Names of one leg's parts, from the hip down."""
+
+    thigh: str
+    shin: str
+    foot: str
+    joints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Servo gains [N·m/rad], [N·m·s/rad] and torque limit [N·m]."""
+
+    kp: float
+    kd: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """Which part plays which role, so that a law never has to know a side or a name."""
+
+    pelvis: str
+    trunk: str
+    left: Leg
+    right: Leg
+    leg_roles: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Names of all roles: those of the swing leg, of the stance leg, then the joints of neither."""
+        swing = tuple(f"swing_{role}" for role in self.leg_roles)
+        stance = tuple(f"stance_{role}" for role in self.leg_roles)
+        return swing + stance + self.others
+
+    def joints(self, swing: int) -> tuple[str, ...]:
+        """The joint behind each role while the left (0) or the right (1) leg swings."""
+        moving, bearing = (self.left, self.right) if swing == 0 else (self.right, self.left)
+        return moving.joints + bearing.joints + self.others
+
+
+@dataclass(frozen=True)
+class CharacterTable:
+    """A whole body as data."""
+
+    name: str
+    summary: str
+    root: str  # "planar" (x, z, pitch) or "free"
+    segments: tuple[Segment, ...]
+    anatomy: Anatomy
+    gains: dict[str, Gain]  # by joint
+    torso_gain: Gain
+    hip_targets: tuple[float, float]  # [rad] world-frame range of swing-hip targets
+    friction: float
+    timestep: float
+    source: str
+    sole_depth: float  # [m] from the ankle down to the sole
+    default_skill: str = "walk"
+    multipliers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # public name → segments

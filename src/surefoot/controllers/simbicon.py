@@ -1,0 +1,67 @@
+"""SIMBICON: simple biped locomotion control (Yin, Loken, van de Panne 2007), §3 and §6.
+
+Roles, in the order of every table: swing hip, knee, ankle, then stance hip, knee, ankle. Angles are
+positive counter-clockwise with x to the right: hip forward, torso back, toes up, knee flexion negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.native.pointers import kernel, records
+from surefoot.reflexes.balance import distance_to_stance_ankle, hip_velocity, pitch, pitch_rate
+from surefoot.reflexes.feedback_error import learn, recall
+from surefoot.reflexes.pose_graph import MACHINE, advance, graph_of
+from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
+
+SWING_HIP, STANCE_HIP = 0, 3
+LEAN = 0  # command: displacement of the torso's target pitch [rad]
+
+
+@kernel
+def law(world: Any, row: Any, is_new: bool) -> None:
+    """One control step; `is_new` is false when the same moment is evaluated again."""
+    roles = int(world.anatomy[0].roles)
+    machine = records(row.memory, 0, 1, MACHINE)[0]
+    if is_new:
+        advance(row, machine, roles, world.time, world.dt)
+    graph = graph_of(row.slots[int(row.header[0].active)], roles)
+    at = int(machine.state)
+    state, gains = graph.states[at], graph.gains
+    swing = int(state.swing)
+    stance = 1 - swing
+
+    d = distance_to_stance_ankle(world, stance)
+    v = hip_velocity(world)
+    for role in range(roles):
+        if role != SWING_HIP and role != STANCE_HIP:  # joints that follow their parent's frame
+            joint = int(world.role[swing, role])
+            target = graph.targets[at, role] + graph.feedback[at, role, 0] * d + graph.feedback[at, role, 1] * v
+            error, rate = target - world.qpos[int(world.qadr[joint])], world.qvel[int(world.dof[joint])]
+            torque = servo(gains[role], error, rate)
+            actuate(world, joint, torque, gains[role].limit)
+
+    # §3.3, eq. 1: the swing hip's target, in the world frame, answers d and v
+    target = graph.targets[at, SWING_HIP] + graph.feedback[at, SWING_HIP, 0] * d + graph.feedback[at, SWING_HIP, 1] * v
+    target = clamp(target, graph.head[0].hip_low, graph.head[0].hip_high)
+    thigh = int(world.leg[swing, 0])
+    torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
+    torque_b = actuate(world, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP].limit)
+
+    # §3.2: a virtual servo holds the torso in the world frame; the stance hip makes it real
+    trunk = int(world.anatomy[0].trunk)
+    error = nearest_turn(state.torso + row.commands[LEAN] - pitch(world, trunk))
+    feedback = graph.head[0].torso_kp * error - graph.head[0].torso_kd * pitch_rate(world, trunk)
+    feedforward = 0.0
+    if graph.head[0].bins > 0.0:
+        feedforward = recall(row.table, swing, int(graph.head[0].bins), machine.phase)
+        if is_new and graph.head[0].learning_rate > 0.0:
+            learn(row.table, machine, swing, graph.head[0], feedback)
+    torque_torso = feedback + feedforward
+    actuate(world, int(world.role[swing, STANCE_HIP]), -torque_torso - torque_b, gains[STANCE_HIP].limit)
+
+    report = row.report[0]
+    report.state, report.swing, report.steps = machine.state, state.swing, machine.steps
+    report.phase = 0.5 * (machine.phase + (1.0 if state.swing == 0.0 else 0.0))
+    report.distance, report.velocity = d, v
+    report.feedback, report.feedforward = feedback, feedforward

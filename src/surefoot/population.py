@@ -1,0 +1,141 @@
+"""Many simulations at once, on all cores, bit-identical to one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from mujoco.batch import Batch
+
+from surefoot.errors import SurefootError
+from surefoot.motions.motion import Motion
+from surefoot.motions.recorder import Recorder, frame_steps
+from surefoot.native import callback, memory
+from surefoot.scene import Push, Scene
+from surefoot.skills import varied
+from surefoot.skills.schema import Skill
+from surefoot.terrains.terrain import Terrain
+
+_SLICE = 0.25  # [s] how often rows that fell are dropped when asked to
+
+
+class Population:
+    """n rows of one character on one terrain; skills, parameters, starts and pushes may differ by row."""
+
+    def __init__(
+        self,
+        n: int,
+        character: str = "planar",
+        skill: str | Path | Skill | Sequence[str | Skill] = "walk",
+        terrain: str | Terrain = "flat",
+        parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None,
+        pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
+        seed: int = 0,
+        *,
+        proportions: Mapping[str, float] | None = None,
+        timestep: float | None = None,
+        threads: int = 0,
+    ) -> None:
+        """Build it and put every row into its start state.
+
+        Args:
+            n: number of rows.
+            character: name of a body.
+            skill: one skill for all rows, or one for each.
+            terrain: description or object, the same for all rows.
+            parameters: values for each row (n,) by dotted path (`states.1.cd`).
+            pushes: pushes for all rows, or a list for each.
+            seed: of everything random.
+            proportions: multipliers of lengths and masses.
+            timestep: physics step [s].
+            threads: 0 is all cores.
+        """
+        if n < 1:
+            raise SurefootError(f"a population has at least one row, got {n}")
+        each = list(skill) if isinstance(skill, (list, tuple)) else [skill] * n
+        if len(each) != n:
+            raise SurefootError(f"{len(each)} skills for {n} rows")
+        self.scene = Scene(character, each[0], terrain, proportions, timestep, each[1:])
+        found = {id(s): self.scene.find(s) for s in each}
+        self.skills = [found[id(s)] for s in each]
+        self._vary(parameters or {})
+        self.n, self.seed = n, seed
+        self.batch = Batch(self.scene.model, n, threads)
+        self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")  # (n, nq), (n, nv)
+        self._userdata, self._time = self.batch.bind("userdata"), self.batch.bind("time")
+        self.rows = [
+            self.scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i]) for i in range(n)
+        ]
+        for i, queue in enumerate(_per_row(pushes, n)):
+            for push in queue:
+                self.scene.add_push(self.rows[i], push, 0.0)
+        callback.install()
+        self.batch.forward()
+
+    def _vary(self, parameters: Mapping[str, Sequence[float] | np.ndarray]) -> None:
+        for path, values in parameters.items():
+            if len(values) != len(self.skills):
+                raise SurefootError(f"parameter {path}: {len(values)} values for {len(self.skills)} rows")
+        for i, skill in enumerate(self.skills):
+            changes = {path: float(values[i]) for path, values in parameters.items()}
+            self.skills[i] = varied(skill, changes) if changes else skill
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) simulated seconds of each row."""
+        return self._time.copy()
+
+    @property
+    def fallen_at(self) -> np.ndarray:
+        """(n,) seconds, inf where it did not fall."""
+        return np.array([row.clock[0].fallen_at for row in self.rows])
+
+    def run(self, seconds: float, fps: float | None = None, stop_fallen: bool = False) -> list[Motion]:
+        """Advance all rows natively.
+
+        Args:
+            seconds: how long.
+            fps: if given, record each row at this rate and return the motions.
+            stop_fallen: leave rows that fell as they are (within a quarter of a second).
+        """
+        dt = self.scene.model.opt.timestep
+        recorders = [Recorder(self.scene) for _ in range(self.n if fps else 0)]
+        self._record(recorders)
+        for count in frame_steps(seconds, fps or 1.0 / _SLICE, dt):
+            upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
+            if upright is not None and not len(upright):
+                break
+            callback.install()
+            self.batch.step(upright, nstep=count)
+            self._record(recorders)
+        return [recorder.motion() for recorder in recorders]
+
+    def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
+        """Queue a push in some rows, or in all."""
+        for i in range(self.n) if rows is None else rows:
+            self.scene.add_push(self.rows[i], push, float(self._time[i]))
+
+    def switch(self, skill: str | Path | Skill, rows: Sequence[int] | None = None) -> None:
+        """Ask some rows, or all, for another skill."""
+        wanted = self.scene.find(skill)
+        for i in range(self.n) if rows is None else rows:
+            self.scene.request(self.rows[i], wanted)
+            self.skills[i] = wanted
+
+    def _record(self, recorders: list[Recorder]) -> None:
+        for i, recorder in enumerate(recorders):
+            recorder.add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])
+
+
+def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[list[Push]]:
+    shared = [p for p in pushes if isinstance(p, Push)]
+    if len(shared) == len(pushes):
+        return [shared] * n
+    lists = [list(p) for p in pushes if not isinstance(p, Push)]
+    if len(lists) != n:
+        raise SurefootError(f"{len(lists)} lists of pushes for {n} rows")
+    return lists
+
+
+__all__ = ["Population", "Push", "memory"]

@@ -1,0 +1,142 @@
+"""The finite state machine of SIMBICON §3.1: states that end by time or by contact, and switching.
+
+A graph lies in a parameter slot as one `GRAPH` record, the gains of every role, and for each state a
+`STATE` record, a target angle and two feedback gains for every role.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.native.pointers import kernel, records
+
+TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD only by a request
+
+GRAPH = np.dtype([(n, "f8") for n in (
+    "controller", "states", "entry_order", "entry_phase", "torso_kp", "torso_kd", "torso_limit",
+    "hip_low", "hip_high", "learning_rate", "learning_limit", "bins")])  # fmt: skip
+STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
+GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
+MACHINE = np.dtype([(n, "f8") for n in (
+    "state", "entered", "step_start", "period", "steps", "phase", "bin", "bin_sum", "bin_count")])  # fmt: skip
+
+
+class Graph(NamedTuple):
+    """Views of one compiled pose graph."""
+
+    head: Any  # (1,) GRAPH
+    gains: Any  # (roles,) GAIN
+    states: Any  # (capacity,) STATE
+    targets: Any  # (capacity, roles) [rad]
+    feedback: Any  # (capacity, roles, 2) [rad/m], [rad·s/m]
+
+
+def slot_size(capacity: int, roles: int) -> int:
+    """Numbers in a slot for at most `capacity` states."""
+    return (GRAPH.itemsize + roles * GAIN.itemsize + capacity * STATE.itemsize) // 8 + 3 * capacity * roles
+
+
+@kernel
+def graph_of(slot: Any, roles: int) -> Graph:
+    """Lay the views of a graph over a slot."""
+    capacity = (len(slot) - 12 - 3 * roles) // (6 + 3 * roles)
+    at = 12
+    gains = records(slot, at, roles, GAIN)
+    at += 3 * roles
+    states = records(slot, at, capacity, STATE)
+    at += 6 * capacity
+    targets = slot[at : at + capacity * roles].reshape((capacity, roles))
+    at += capacity * roles
+    feedback = slot[at : at + 2 * capacity * roles].reshape((capacity, roles, 2))
+    return Graph(records(slot, 0, 1, GRAPH), gains, states, targets, feedback)
+
+
+@kernel
+def advance(row: Any, machine: Any, roles: int, time: float, dt: float) -> None:
+    """Leave every state whose end has come; a contact state whose contact is there takes no time."""
+    for _ in range(32):  # more than any graph's states in one cycle: no graph can spin for ever
+        graph = graph_of(row.slots[int(row.header[0].active)], roles)
+        state = graph.states[int(machine.state)]
+        if row.header[0].pending != 0.0 and _wanted_phase_is_here(row, machine, state, roles, dt):
+            _change_skill(row, machine, state.swing, state.order, roles, time)
+            continue
+        if not _is_over(state, machine, row.touch, time, dt):
+            break
+        following = graph.states[int(state.next)]
+        if row.header[0].pending != 0.0 and not _waits_for_phase(row, roles):
+            _change_skill(row, machine, following.swing, following.order, roles, time)
+        else:
+            _enter(machine, state.next, following.swing != state.swing, time)
+    _keep_phase(machine, time)
+
+
+@kernel
+def _is_over(state: Any, machine: Any, touch: Any, time: float, dt: float) -> bool:
+    if state.ending == TIMED:
+        return time - machine.entered >= state.duration - 0.5 * dt  # type: ignore[no-any-return]
+    if state.ending == CONTACT:
+        return touch[int(state.swing)] != 0.0  # type: ignore[no-any-return]
+    if state.ending == LANDING:
+        return touch[0] != 0.0 or touch[1] != 0.0  # type: ignore[no-any-return]
+    return False
+
+
+@kernel
+def _enter(machine: Any, state: float, exchanges_legs: bool, time: float) -> None:
+    """Enter a state; an exchange of legs begins a new step and renews the estimate of its period."""
+    machine.state = state
+    machine.entered = time
+    if exchanges_legs:
+        machine.period = time - machine.step_start
+        machine.step_start = time
+        machine.steps += 1.0
+
+
+@kernel
+def _requested(row: Any, roles: int) -> Graph:
+    return graph_of(row.slots[1 - int(row.header[0].active)], roles)
+
+
+@kernel
+def _waits_for_phase(row: Any, roles: int) -> bool:
+    return _requested(row, roles).head[0].entry_phase >= 0.0  # type: ignore[no-any-return]
+
+
+@kernel
+def _wanted_phase_is_here(row: Any, machine: Any, state: Any, roles: int, dt: float) -> bool:
+    """A held state can be left at any time, any other at the phase the requested skill waits for."""
+    if state.ending == HOLD:
+        return True
+    wanted = _requested(row, roles).head[0].entry_phase
+    here = row.clock[0].advanced - machine.step_start  # time of the step before this one
+    return wanted >= 0.0 and here < wanted * machine.period <= here + dt  # type: ignore[no-any-return]
+
+
+@kernel
+def _change_skill(row: Any, machine: Any, swing: float, order: float, roles: int, time: float) -> None:
+    """Activate the requested graph at the state of the same leg and order (n → n + 1 of §4)."""
+    graph = _requested(row, roles)
+    old = graph_of(row.slots[int(row.header[0].active)], roles).states[int(machine.state)]
+    if old.ending == HOLD:
+        order = 0.0
+    elif graph.head[0].entry_phase >= 0.0:
+        order = graph.head[0].entry_order
+    best, least = 0.0, np.inf
+    for i in range(int(graph.head[0].states)):
+        candidate = graph.states[i]
+        miss = abs(candidate.order - order) + (1000.0 if candidate.swing != swing else 0.0)
+        if miss < least:
+            best, least = float(i), miss
+    row.header[0].active = 1.0 - row.header[0].active
+    row.header[0].pending = 0.0
+    _enter(machine, best, old.swing != swing, time)
+
+
+@kernel
+def _keep_phase(machine: Any, time: float) -> None:
+    """Phase of the present step in [0, 1), from the duration of the last one (§6: φ = t/T̂)."""
+    machine.phase = 0.0
+    if machine.period > 0.0:
+        machine.phase = min((time - machine.step_start) / machine.period, 1.0 - 1e-9)

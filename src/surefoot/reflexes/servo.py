@@ -1,0 +1,38 @@
+"""Proportional-derivative servos: τ = kp (θd − θ) − kd θ̇, within a limit (SIMBICON §3.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.native.pointers import kernel
+
+
+@kernel
+def clamp(value: float, low: float, high: float) -> float:
+    """The nearest value within [low, high]."""
+    return min(max(value, low), high)
+
+
+@kernel
+def nearest_turn(angle: float) -> float:
+    """The same angle within ± π, for errors of world orientations [rad]."""
+    return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
+
+
+@kernel
+def servo(gain: Any, error: float, rate: float) -> float:
+    """Torque of a servo of `error` = θd − θ [rad] and `rate` = θ̇ [rad/s], before its limit [N·m]."""
+    return gain.kp * error - gain.kd * rate  # type: ignore[no-any-return]
+
+
+@kernel
+def actuate(world: Any, joint: int, torque: float, limit: float) -> float:
+    """Drive one actuator with a limited torque; return the torque.
+
+    The actuator damps its joint by itself, implicitly in the integrator; that share is added back here,
+    so that the net torque is the one asked for.
+    """
+    torque = clamp(torque, -limit, limit)
+    world.ctrl[joint] = torque + world.damping[joint] * world.qvel[int(world.dof[joint])]
+    return torque

@@ -1,0 +1,180 @@
+"""A character on a terrain with the skills it may run: what a simulation and a population share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from surefoot import characters, skills, terrains
+from surefoot.characters.builder import Build, build, proportioned
+from surefoot.errors import CommandError, SurefootError
+from surefoot.native import callback, memory
+from surefoot.native.pointers import records
+from surefoot.reflexes.pose_graph import MACHINE
+from surefoot.skills import graph
+from surefoot.skills.schema import Skill
+from surefoot.terrains.terrain import Terrain
+
+PUSHES = 16  # pushes that may be pending or acting at once
+COMMANDS = ("lean",)  # of the simbicon controller, in the order of its constants
+_MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force [N] in the world frame on a body from `start` on [s], at a point of the body's frame."""
+
+    force: tuple[float, float, float]
+    duration: float
+    start: float
+    body: str = "trunk"
+    point: tuple[float, float, float] | None = None
+
+
+class Scene:
+    """A compiled model and the knowledge of how its rows of memory are filled."""
+
+    def __init__(
+        self,
+        character: str,
+        skill: str | Path | Skill,
+        terrain: str | Terrain,
+        proportions: Mapping[str, float] | None = None,
+        timestep: float | None = None,
+        may_run: Sequence[str | Skill] = (),
+    ) -> None:
+        """Build and compile.
+
+        Args:
+            character: a character's name.
+            skill: the skill it begins with.
+            terrain: what it stands on.
+            proportions: multipliers of lengths and masses.
+            timestep: physics step [s]; by default the character's own.
+            may_run: further skills it will switch to; needed for those that learn.
+        """
+        if timestep is not None and not _MIN_STEP <= timestep <= _MAX_STEP:
+            raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")
+        self.table = proportioned(characters.load(character), proportions or {})
+        self.terrain = terrains.load(terrain) if isinstance(terrain, str) else terrain
+        self.skill = self.find(skill)
+        tables = [self._table_size(s) for s in (self.skill, *map(self.find, may_run))]
+        sizes = memory.Sizes(
+            actuators=len(self.table.gains), feet=2, pushes=PUSHES, slot_size=graph.slot_size(self.table),
+            memory_size=MACHINE.itemsize // 8, table_size=max(tables),
+        )  # fmt: skip
+        callback.install()
+        self.build: Build = build(self.table, self.terrain, sizes, timestep)
+        self.model = self.build.model
+        self._scratch = mujoco.MjData(self.model)
+
+    def find(self, skill: str | Path | Skill) -> Skill:
+        """The skill of a name or path; another character's is refused."""
+        found = skill if isinstance(skill, Skill) else skills.load(skill, self.table.name)
+        if found.character != self.table.name:
+            raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
+        return found
+
+    @staticmethod
+    def _table_size(skill: Skill) -> int:
+        learning = skill.parameters.learning
+        return 2 * learning.bins if learning else 0
+
+    def fill(self, row: memory.Row, slot: int, skill: Skill) -> None:
+        """Write a skill's numbers into one of a row's two slots."""
+        if self._table_size(skill) > len(row.table):
+            raise CommandError(
+                f"skill {skill.full_name} learns a table of {self._table_size(skill)} numbers and this simulation "
+                f"has room for {len(row.table)}; name it in `skills` when building"
+            )
+        self.fill_array(row.slots[slot], skill)
+
+    def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
+        """Write a skill's numbers into an array of a slot's size."""
+        graph.fill_slot(slot, skill, self.table, self.find)
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two filled slots have the same states with the same endings, so that they can be blended."""
+        return graph.same_structure(one, other, len(self.table.anatomy.roles))
+
+    def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill) -> memory.Row:
+        """Put a row into a skill's start state, with the feet on the ground; return its views."""
+        row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at)
+        self.fill(row, 0, skill)
+        self.apply_fall_limits(row, skill)
+        start, model = skill.start, self.model
+        swing = 0 if start.swing == "left" else 1
+        by_role = dict(zip(self.table.anatomy.roles, self.table.anatomy.joints(swing), strict=True))
+        qpos[:], qvel[:] = model.qpos0, 0.0
+        for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
+            for role, value in values.items():
+                if role not in by_role:
+                    raise CommandError(f"{skill.full_name}: unknown role {role!r} in start; valid: {', '.join(by_role)}")
+                target[getattr(model.joint(by_role[role]), address)[0]] = value
+        qpos[2], qvel[0], qvel[1], qvel[2] = start.torso, start.speed, start.climb, start.torso_rate
+        qpos[1] = 0.0
+        qpos[1] = start.lift - self.clearance(qpos)
+        machine = records(row.memory, 0, 1, MACHINE)[0]
+        count = len(skill.parameters.states)
+        if start.state >= count:
+            raise CommandError(f"{skill.full_name}: start state {start.state} is not one of its {count} states")
+        machine.state = start.state + (count if swing == 1 and skill.parameters.mirrored else 0)
+        machine.bin = -1.0
+        return row
+
+    @staticmethod
+    def apply_fall_limits(row: memory.Row, skill: Skill) -> None:
+        """What counts as a fall while this skill runs."""
+        row.header[0].fall_height, row.header[0].fall_tilt = skill.fall.height, skill.fall.tilt
+        row.header[0].fall_tilt_time = skill.fall.tilt_time
+
+    def clearance(self, qpos: np.ndarray) -> float:
+        """Height of the lowest point of the soles over the ground below it in a configuration [m]."""
+        self._scratch.qpos[:] = qpos
+        mujoco.mj_kinematics(self.model, self._scratch)
+        lowest = np.inf
+        for segment in self.table.segments:
+            body = self._scratch.body(segment.name)
+            axes = body.xmat.reshape(3, 3)
+            for shape in segment.shapes:
+                if shape.sole:
+                    for end in (shape.start, shape.end):
+                        point = body.xpos + axes @ np.asarray(end)
+                        lowest = min(lowest, point[2] - shape.radius - float(self.terrain.height(point[0])))
+        return float(lowest)
+
+    def add_push(self, row: memory.Row, push: Push, now: float) -> None:
+        """Queue a push in a row's first free place."""
+        names = [s.name for s in self.table.segments]
+        if push.body not in names:
+            raise CommandError(f"no body {push.body!r} to push; valid: {', '.join(names)}")
+        numbers = (*push.force, push.duration, push.start, *(push.point or ()))
+        if not np.isfinite(numbers).all() or push.duration <= 0.0 or push.start < 0.0:
+            raise CommandError("a push takes finite numbers, a duration > 0 s and a start that is not in the past")
+        for queued in row.pushes:
+            if queued.stop <= now and queued.acting == 0.0:
+                queued.start, queued.stop = push.start, push.start + push.duration
+                queued.body = self.model.body(push.body).id
+                queued.fx, queued.fy, queued.fz = push.force
+                queued.at_point = push.point is not None
+                queued.px, queued.py, queued.pz = push.point or (0.0, 0.0, 0.0)
+                return
+        raise CommandError(f"at most {len(row.pushes)} pushes can be pending at once")
+
+    def command(self, row: memory.Row, skill: Skill, values: Mapping[str, float]) -> None:
+        """Set what the running skill can be told."""
+        for name, value in values.items():
+            if name not in skill.commands:
+                raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {', '.join(skill.commands) or 'none'}")
+            if not np.isfinite(value):
+                raise CommandError(f"command {name} must be a finite number, got {value}")
+            row.commands[COMMANDS.index(name)] = value
+
+    def request(self, row: memory.Row, skill: Skill) -> None:
+        """Ask for a switch: the skill goes into the free slot, the law takes it at the next state change."""
+        self.fill(row, 1 - int(row.header[0].active), skill)
+        row.header[0].pending = 1.0

@@ -1,0 +1,180 @@
+"""One character, one terrain, one skill, together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from surefoot.errors import CommandError, SurefootError
+from surefoot.motions.motion import Motion
+from surefoot.motions.recorder import Recorder, frame_steps
+from surefoot.native import callback, memory
+from surefoot.scene import Push, Scene
+from surefoot.skills import varied
+from surefoot.skills.schema import Skill
+from surefoot.terrains.terrain import Terrain
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+MAX_SECONDS = 100_000.0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything there is to a moment: physics, the controller's memory, pending pushes."""
+
+    state: np.ndarray
+    skill: Skill
+    requested: Skill | None
+
+
+class Simulation:
+    """A simulated character. MuJoCo's own `model` and `data` are yours to read."""
+
+    def __init__(
+        self,
+        character: str = "planar",
+        skill: str | Path | Skill = "walk",
+        terrain: str | Terrain = "flat",
+        seed: int = 0,
+        *,
+        proportions: Mapping[str, float] | None = None,
+        timestep: float | None = None,
+        skills: Sequence[str | Skill] = (),
+    ) -> None:
+        """Build it and put it into the skill's start state.
+
+        Args:
+            character: name of a body.
+            skill: name, full name, path or object.
+            terrain: description (`slope:6`) or object.
+            seed: of everything random; the same seed gives the same bits.
+            proportions: multipliers of lengths and masses (`{"thigh_length": 1.1}`).
+            timestep: physics step [s]; by default the character's own.
+            skills: further skills it will switch to (needed only for those that learn).
+        """
+        self.scene = Scene(character, skill, terrain, proportions, timestep, skills)
+        self.model, self.data = self.scene.model, mujoco.MjData(self.scene.model)
+        self.skill, self._requested, self.seed = self.scene.skill, None, seed
+        self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill)
+        mujoco.mj_forward(self.model, self.data)
+
+    @property
+    def memory(self) -> memory.Row:
+        """Named views of the controller's memory; writing to them writes the state."""
+        return self._row
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds."""
+        return float(self.data.time)
+
+    @property
+    def fallen(self) -> bool:
+        """True once it fell, until a restore."""
+        return bool(self._row.clock[0].fallen_at < np.inf)
+
+    @property
+    def fallen_at(self) -> float:
+        """When it fell [s]; inf while it did not."""
+        return float(self._row.clock[0].fallen_at)
+
+    @property
+    def fall_cause(self) -> str:
+        """Why it counts as fallen."""
+        return memory.FALL_CAUSES[int(self._row.clock[0].fall_cause)]
+
+    @property
+    def requested(self) -> Skill | None:
+        """The skill a switch waits for."""
+        self._settle()
+        return self._requested
+
+    def step(self, count: int = 1) -> None:
+        """Advance by physics steps."""
+        if count < 0:
+            raise SurefootError(f"cannot step {count} times")
+        callback.install()
+        mujoco.mj_step(self.model, self.data, count)
+        self._settle()
+
+    def run(self, seconds: float, fps: float = 60.0) -> Motion:
+        """Advance and return what happened.
+
+        Args:
+            seconds: how long; rounded to whole physics steps.
+            fps: frames recorded per second, each at the physics step nearest to its time.
+        """
+        if not 0.0 <= seconds <= MAX_SECONDS:
+            raise SurefootError(f"a run takes 0 … {MAX_SECONDS:g} s, got {seconds}")
+        recorder = Recorder(self.scene)
+        recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
+        for count in frame_steps(seconds, fps, self.model.opt.timestep):
+            self.step(count)
+            recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
+        return recorder.motion()
+
+    def push(
+        self,
+        force: tuple[float, float, float],
+        duration: float,
+        body: str = "trunk",
+        point: tuple[float, float, float] | None = None,
+        delay: float = 0.0,
+    ) -> None:
+        """Push a body: newtons in the world frame, at a point of its frame (default: its COM).
+
+        It begins `delay` seconds from now and lasts an exact number of physics steps.
+        """
+        self.scene.add_push(self._row, Push(force, duration, self.time + delay, body, point), self.time)
+
+    def command(self, **values: float) -> None:
+        """Tell the running skill something it understands; an unknown command lists the known ones."""
+        self.scene.command(self._row, self.skill, values)
+
+    def switch(self, skill: str | Path | Skill) -> None:
+        """Ask for another skill; it begins at the next state change, or at the phase it waits for."""
+        wanted = self.scene.find(skill)
+        self._settle()
+        self.scene.request(self._row, wanted)
+        self._requested = wanted
+
+    def blend(self, other: str | Path | Skill, share: float) -> None:
+        """Interpolate the running skill's numbers towards another of the same structure (share 0 … 1)."""
+        if not 0.0 <= share <= 1.0:
+            raise CommandError(f"a blend takes a share of 0 … 1, got {share}")
+        wanted = self.scene.find(other)
+        slot = self._row.slots[int(self._row.header[0].active)]
+        mine, theirs = slot.copy(), slot.copy()
+        for target, skill in ((mine, self.skill), (theirs, wanted)):
+            self.scene.fill_array(target, skill)
+        if not self.scene.same_structure(mine, theirs):
+            raise CommandError(f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings")
+        slot[:] = (1.0 - share) * mine + share * theirs
+
+    def set_parameters(self, values: Mapping[str, float]) -> None:
+        """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""
+        self.skill = varied(self.skill, values)
+        self.scene.fill(self._row, int(self._row.header[0].active), self.skill)
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything, the controller's memory included."""
+        state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
+        mujoco.mj_getState(self.model, self.data, state, _STATE)
+        return Snapshot(state, self.skill, self.requested)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot, bit for bit."""
+        if snapshot.state.shape != (mujoco.mj_stateSize(self.model, _STATE),):
+            raise SurefootError("the snapshot is of another kind of simulation")
+        mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
+        self.skill, self._requested = snapshot.skill, snapshot.requested
+
+    def _settle(self) -> None:
+        """Notice that a requested switch has happened."""
+        if self._requested is not None and self._row.header[0].pending == 0.0:
+            self.skill, self._requested = self._requested, None
+            self.scene.apply_fall_limits(self._row, self.skill)

@@ -1,0 +1,133 @@
+"""From a SIMBICON skill to the numbers its law reads: mirrored halves expanded, endings spliced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from surefoot import controllers
+from surefoot.characters.table import CharacterTable, Gain
+from surefoot.errors import SkillError, UnknownNameError
+from surefoot.reflexes import pose_graph
+from surefoot.skills.schema import Skill
+from surefoot.skills.simbicon import MAX_STATES, GainModel, PoseState
+
+_ENDINGS = {"contact": pose_graph.CONTACT, "landing": pose_graph.LANDING, "request": pose_graph.HOLD}
+
+
+def slot_size(table: CharacterTable) -> int:
+    """Numbers in a parameter slot of this character."""
+    return pose_graph.slot_size(MAX_STATES, len(table.anatomy.roles))
+
+
+def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Callable[[str], Skill]) -> None:
+    """Write a skill's numbers into a slot.
+
+    Args:
+        slot: (slot_size,) written in place.
+        skill: what to write.
+        table: the body whose roles and gains it uses.
+        find: gives the skill that `then` names.
+    """
+    roles = table.anatomy.roles
+    parameters = skill.parameters
+    slot[:] = 0.0
+    graph = _view(slot, len(roles))
+    head = graph.head[0]
+    torso = _merged(table.torso_gain, parameters.torso_gain)
+    low, high = parameters.hip_targets or table.hip_targets
+    head.controller = controllers.names().index(skill.controller)
+    head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
+    head.hip_low, head.hip_high = low, high
+    head.entry_phase, head.entry_order = -1.0, 0.0
+    if parameters.entry:
+        head.entry_phase, head.entry_order = parameters.entry.phase, parameters.entry.state
+    if parameters.learning:
+        head.bins = parameters.learning.bins
+        head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
+    _write_gains(graph, skill, table)
+    count = _write_states(graph, parameters.states, parameters.mirrored, 0, roles, skill)
+    if parameters.then:
+        follower = find(parameters.then)
+        total = count + len(follower.parameters.states) * (2 if follower.parameters.mirrored else 1)
+        if total > MAX_STATES or follower.parameters.then:
+            raise SkillError(f"{skill.full_name}: with {follower.name} after it there are more than {MAX_STATES} states")
+        end = _write_states(graph, follower.parameters.states, follower.parameters.mirrored, count, roles, follower)
+        graph.states[count - 1].next = _first_for_next_leg(graph, count, end)
+        count = end
+    head.states = count
+
+
+def _first_for_next_leg(graph: Any, begin: int, end: int) -> float:
+    """After the last state of an ending graph the other leg swings, if the follower has such a state."""
+    swing = 1.0 - graph.states[begin - 1].swing
+    for i in range(begin, end):
+        if graph.states[i].swing == swing and graph.states[i].order == 0.0:
+            return float(i)
+    return float(begin)
+
+
+def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
+    roles = table.anatomy.roles
+    names = ("all", *dict.fromkeys(r.split("_", 1)[1] for r in roles), *roles)
+    for name in skill.parameters.gains:
+        if name not in names:
+            raise UnknownNameError(f"gain in {skill.full_name}", name, names)
+    given = skill.parameters.gains
+    for i, (role, joint) in enumerate(zip(roles, table.anatomy.joints(0), strict=True)):
+        gain = table.gains[joint]
+        for name in ("all", role.split("_", 1)[1], role):
+            if name in given:
+                gain = _merged(gain, given[name])
+        if gain.limit > table.gains[joint].limit:
+            raise SkillError(f"{skill.full_name}: the limit of {role} exceeds the body's {table.gains[joint].limit:g} N·m")
+        graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
+
+
+def _write_states(
+    graph: Any, states: list[PoseState], mirrored: bool, begin: int, roles: tuple[str, ...], skill: Skill
+) -> int:
+    """Write states from index `begin` on; return the index behind the last."""
+    halves, n = (2 if mirrored else 1), len(states)
+    for half in range(halves):
+        for order, state in enumerate(states):
+            at = begin + half * n + order
+            last = order == n - 1
+            record = graph.states[at]
+            record.ending = _ENDINGS[state.until] if state.until else pose_graph.TIMED
+            record.duration = state.duration or 0.0
+            record.next = begin + ((half + 1) % halves) * n if last else at + 1
+            record.swing, record.order, record.torso = half, order, state.torso
+            _write_pose(graph, at, state, roles, skill)
+    return begin + halves * n
+
+
+def _write_pose(graph: Any, at: int, state: PoseState, roles: tuple[str, ...], skill: Skill) -> None:
+    for role in (*state.targets, *state.feedback):
+        if role not in roles:
+            raise UnknownNameError(f"role in {skill.full_name}", role, roles)
+    for i, role in enumerate(roles):
+        graph.targets[at, i] = state.targets.get(role, 0.0)
+        graph.feedback[at, i] = state.feedback.get(role, (0.0, 0.0))
+    graph.feedback[at, 0] += (state.cd, state.cv)
+
+
+def _merged(gain: Gain, given: GainModel) -> Gain:
+    def pick(value: float | None, default: float) -> float:
+        return default if value is None else value
+
+    return Gain(pick(given.kp, gain.kp), pick(given.kd, gain.kd), pick(given.limit, gain.limit))
+
+
+def same_structure(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
+    """Whether two graphs have the same states with the same endings and successors."""
+    a, b = _view(one, roles), _view(other, roles)
+    fields = ("ending", "next", "swing", "order")
+    return bool(a.head[0].states == b.head[0].states and all((a.states[f] == b.states[f]).all() for f in fields))
+
+
+def _view(slot: np.ndarray, roles: int) -> Any:
+    plain: Any = getattr(pose_graph.graph_of, "py_func", pose_graph.graph_of)
+    return plain(slot, roles)

@@ -1,0 +1,90 @@
+"""What every skill file holds, whatever its controller. Loading one never executes anything."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from surefoot.skills.simbicon import SimbiconParameters
+
+SCHEMA_VERSION = 1
+
+Text = Annotated[str, Field(max_length=2000)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Angle = Annotated[float, Field(ge=-6.3, le=6.3)]
+Rate = Annotated[float, Field(ge=-100.0, le=100.0)]
+Speed = Annotated[float, Field(ge=-20.0, le=20.0)]
+
+
+class Strict(BaseModel):
+    """No unknown keys, no NaN, no silent conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Change(Strict):
+    """A printed value that had to change to go on here."""
+
+    parameter: Text
+    printed: float
+    here: float
+
+
+class Provenance(Strict):
+    """Where the numbers come from."""
+
+    source: Text
+    changed: list[Change] = Field(default_factory=list)
+    why: Text = ""
+
+
+class Start(Strict):
+    """State to begin in: joints by role, angles in each parent's frame; feet are set on the ground."""
+
+    state: int = Field(0, ge=0, le=15)
+    swing: Literal["left", "right"] = "right"
+    speed: Speed = 0.0
+    climb: Speed = 0.0
+    lift: float = Field(0.0, ge=-0.05, le=2.0)
+    torso: Angle = 0.0
+    torso_rate: Rate = 0.0
+    joints: dict[str, Angle] = Field(default_factory=dict)
+    rates: dict[str, Rate] = Field(default_factory=dict)
+
+
+class Fall(Strict):
+    """Limits of posture beyond which this skill counts as fallen."""
+
+    height: float = Field(0.35, ge=0.0, le=1.0)
+    tilt: float = Field(1.3962634, ge=0.0, le=3.2)
+    tilt_time: float = Field(0.5, ge=0.0, le=10.0)
+
+
+class Measured(Strict):
+    """What it did when it was last measured (`surefoot reproduce`)."""
+
+    speed: float | None = None
+    cadence: float | None = None
+    cost_of_transport: float | None = None
+
+
+class Skill(Strict):
+    """A controller's parameters with everything needed to use and to judge them."""
+
+    version: Literal[1] = Field(alias="schema")
+    name: Name
+    character: Name
+    controller: Literal["simbicon"]
+    summary: Text
+    provenance: Provenance
+    commands: list[Name] = Field(default_factory=list)
+    fall: Fall = Field(default_factory=Fall)
+    start: Start
+    measured: Measured = Field(default_factory=Measured)
+    parameters: SimbiconParameters
+
+    @property
+    def full_name(self) -> str:
+        """`character/name`."""
+        return f"{self.character}/{self.name}"

@@ -1,0 +1,80 @@
+"""Schema of a SIMBICON skill: a pose graph, as a person would write it down."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MAX_STATES = 16  # of the expanded graph: a row of memory has room for so many
+
+Angle = Annotated[float, Field(ge=-6.3, le=6.3)]
+Feedback = Annotated[float, Field(ge=-20.0, le=20.0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class PoseState(_Strict):
+    """One row of Table 1. It ends after `duration` seconds or on what `until` says."""
+
+    duration: float | None = Field(None, ge=0.0, le=30.0)
+    until: Literal["contact", "landing", "request"] | None = None
+    cd: Feedback = 0.0
+    cv: Feedback = 0.0
+    torso: Angle = 0.0
+    targets: dict[str, Angle]
+    feedback: dict[str, tuple[Feedback, Feedback]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _ends_once(self) -> PoseState:
+        if (self.duration is None) == (self.until is None):
+            raise ValueError("a state ends either after `duration` seconds or on `until`: give one of them")
+        return self
+
+
+class GainModel(_Strict):
+    """Servo gains [N·m/rad], [N·m·s/rad]; torque limit [N·m]."""
+
+    kp: float | None = Field(None, ge=0.0, le=20_000.0)
+    kd: float | None = Field(None, ge=0.0, le=2_000.0)
+    limit: float | None = Field(None, gt=0.0, le=20_000.0)
+
+
+class Learning(_Strict):
+    """Feedback-error learning of the torso torque (§6)."""
+
+    bins: int = Field(ge=2, le=1000)
+    rate: float = Field(0.1, ge=0.0, le=1.0)
+    limit: float = Field(0.2, ge=0.0, le=3.0)
+
+
+class Entry(_Strict):
+    """Where a request to switch to this skill waits for: a phase of the present step, then a state."""
+
+    phase: float = Field(ge=0.0, lt=1.0)
+    state: int = Field(0, ge=0, le=15)
+
+
+class SimbiconParameters(_Strict):
+    """A pose graph. `mirrored` adds the same states with the legs exchanged, and the cycle closes."""
+
+    states: list[PoseState] = Field(min_length=1, max_length=MAX_STATES)
+    mirrored: bool = True
+    then: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    gains: dict[str, GainModel] = Field(default_factory=dict)
+    torso_gain: GainModel = Field(default_factory=GainModel)
+    hip_targets: tuple[Angle, Angle] | None = None
+    learning: Learning | None = None
+    entry: Entry | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> SimbiconParameters:
+        if len(self.states) * (2 if self.mirrored else 1) > MAX_STATES:
+            raise ValueError(f"a pose graph has at most {MAX_STATES} states, mirrored ones counted")
+        if self.mirrored and self.then:
+            raise ValueError("`then` says what follows a graph that ends; a mirrored graph is a cycle")
+        if all(s.duration == 0.0 for s in self.states):
+            raise ValueError("at least one state must take time")
+        return self
