@@ -9,18 +9,20 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from surefoot import characters, skills, terrains
+from surefoot.characters import load as load_character
 from surefoot.characters.builder import Build, build, proportioned
+from surefoot.controllers import simbicon
 from surefoot.errors import CommandError, SurefootError
 from surefoot.native import callback, memory
 from surefoot.native.pointers import records
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.skills import graph
+from surefoot.skills import load as load_skill
 from surefoot.skills.schema import Skill
+from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
 PUSHES = 16  # pushes that may be pending or acting at once
-COMMANDS = ("lean",)  # of the simbicon controller, in the order of its constants
 _MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
 
 
@@ -59,8 +61,8 @@ class Scene:
         """
         if timestep is not None and not _MIN_STEP <= timestep <= _MAX_STEP:
             raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")
-        self.table = proportioned(characters.load(character), proportions or {})
-        self.terrain = terrains.load(terrain) if isinstance(terrain, str) else terrain
+        self.table = proportioned(load_character(character), proportions or {})
+        self.terrain = load_terrain(terrain) if isinstance(terrain, str) else terrain
         self.skill = self.find(skill)
         tables = [self._table_size(s) for s in (self.skill, *map(self.find, may_run))]
         sizes = memory.Sizes(
@@ -74,7 +76,7 @@ class Scene:
 
     def find(self, skill: str | Path | Skill) -> Skill:
         """The skill of a name or path; another character's is refused."""
-        found = skill if isinstance(skill, Skill) else skills.load(skill, self.table.name)
+        found = skill if isinstance(skill, Skill) else load_skill(skill, self.table.name)
         if found.character != self.table.name:
             raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
         return found
@@ -170,9 +172,12 @@ class Scene:
         for name, value in values.items():
             if name not in skill.commands:
                 raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {', '.join(skill.commands) or 'none'}")
-            if not np.isfinite(value):
-                raise CommandError(f"command {name} must be a finite number, got {value}")
-            row.commands[COMMANDS.index(name)] = value
+            low, high = simbicon.RANGES[name]
+            if not low <= value <= high:
+                raise CommandError(f"command {name} must be within {low:g} … {high:g}, got {value}")
+            row.commands[simbicon.COMMANDS.index(name)] = value
+            if name == "speed":
+                row.commands[simbicon.SPEED_GIVEN] = 1.0
 
     def request(self, row: memory.Row, skill: Skill) -> None:
         """Ask for a switch: the skill goes into the free slot, the law takes it at the next state change."""

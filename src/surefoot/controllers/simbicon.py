@@ -9,13 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.native.pointers import kernel, records
-from surefoot.reflexes.balance import distance_to_stance_ankle, hip_velocity, pitch, pitch_rate
+from surefoot.reflexes.balance import distance_to_stance_ankle, hip_midpoint, hip_velocity, pitch, pitch_rate
 from surefoot.reflexes.feedback_error import learn, recall
 from surefoot.reflexes.pose_graph import MACHINE, advance, graph_of
 from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
+from surefoot.reflexes.speed import lean_for_speed
 
 SWING_HIP, STANCE_HIP = 0, 3
-LEAN = 0  # command: displacement of the torso's target pitch [rad]
+
+COMMANDS = ("lean", "speed")  # [rad] of the torso, forward negative; [m/s] along x
+RANGES = {"lean": (-1.0, 1.0), "speed": (-3.0, 5.0)}
+LEAN, SPEED, SPEED_GIVEN = 0, 1, 2
 
 
 @kernel
@@ -50,7 +54,12 @@ def law(world: Any, row: Any, is_new: bool) -> None:
 
     # §3.2: a virtual servo holds the torso in the world frame; the stance hip makes it real
     trunk = int(world.anatomy[0].trunk)
-    error = nearest_turn(state.torso + row.commands[LEAN] - pitch(world, trunk))
+    lean = row.commands[LEAN]
+    if row.commands[SPEED_GIVEN] != 0.0:
+        if is_new:
+            lean_for_speed(machine, hip_midpoint(world, 0), world.time, row.commands[SPEED])
+        lean += machine.lean
+    error = nearest_turn(state.torso + lean - pitch(world, trunk))
     feedback = graph.head[0].torso_kp * error - graph.head[0].torso_kd * pitch_rate(world, trunk)
     feedforward = 0.0
     if graph.head[0].bins > 0.0:

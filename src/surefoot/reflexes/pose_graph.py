@@ -20,7 +20,8 @@ GRAPH = np.dtype([(n, "f8") for n in (
 STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
-    "state", "entered", "step_start", "period", "steps", "phase", "bin", "bin_sum", "bin_count")])  # fmt: skip
+    "state", "entered", "step_start", "period", "steps", "phase", "bin", "bin_sum", "bin_count",
+    "speed_step", "speed_time", "speed_x", "lean")])  # fmt: skip
 
 
 class Graph(NamedTuple):
