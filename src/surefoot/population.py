@@ -11,7 +11,7 @@ from mujoco.batch import Batch
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, frame_steps
-from surefoot.native import callback, memory
+from surefoot.native import callback
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
@@ -111,6 +111,24 @@ class Population:
             self._record(recorders)
         return [recorder.motion() for recorder in recorders]
 
+    def advance(self, seconds: Sequence[float] | np.ndarray) -> None:
+        """Advance each row by its own time [s], (n,)."""
+        callback.install()
+        for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
+            if count > 0:
+                self.batch.step([i], nstep=int(count))
+
+    @property
+    def states(self) -> np.ndarray:
+        """(n, nstate) a copy of everything in every row, the controllers' memories included."""
+        return self.batch.state.copy()
+
+    def restore(self, states: np.ndarray) -> None:
+        """Put all rows into states of a population of the same character and skills that learn alike."""
+        if states.shape != self.batch.state.shape:
+            raise SurefootError(f"states of shape {states.shape} do not fit {self.batch.state.shape}")
+        self.batch.state[:] = states
+
     def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
         """Queue a push in some rows, or in all."""
         for i in range(self.n) if rows is None else rows:
@@ -137,5 +155,3 @@ def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[
         raise SurefootError(f"{len(lists)} lists of pushes for {n} rows")
     return lists
 
-
-__all__ = ["Population", "Push", "memory"]

@@ -107,7 +107,6 @@ class Scene:
         """Put a row into a skill's start state, with the feet on the ground; return its views."""
         row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at)
         self.fill(row, 0, skill)
-        self.apply_fall_limits(row, skill)
         start, model = skill.start, self.model
         swing = 0 if start.swing == "left" else 1
         by_role = dict(zip(self.table.anatomy.roles, self.table.anatomy.joints(swing), strict=True))
@@ -127,12 +126,6 @@ class Scene:
         machine.state = start.state + (count if swing == 1 and skill.parameters.mirrored else 0)
         machine.bin = -1.0
         return row
-
-    @staticmethod
-    def apply_fall_limits(row: memory.Row, skill: Skill) -> None:
-        """What counts as a fall while this skill runs."""
-        row.header[0].fall_height, row.header[0].fall_tilt = skill.fall.height, skill.fall.tilt
-        row.header[0].fall_tilt_time = skill.fall.tilt_time
 
     def clearance(self, qpos: np.ndarray) -> float:
         """Height of the lowest point of the soles over the ground below it in a configuration [m]."""

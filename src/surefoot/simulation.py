@@ -177,4 +177,3 @@ class Simulation:
         """Notice that a requested switch has happened."""
         if self._requested is not None and self._row.header[0].pending == 0.0:
             self.skill, self._requested = self._requested, None
-            self.scene.apply_fall_limits(self._row, self.skill)

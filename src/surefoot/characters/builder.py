@@ -121,7 +121,7 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable) -> None:
             body.add_geom(
                 name=f"{segment.name}_{i}", type=mujoco.mjtGeom.mjGEOM_CAPSULE,
                 fromto=[*shape.start, *shape.end], size=[shape.radius, 0, 0],
-                contype=1, conaffinity=0, condim=3, friction=[table.friction, 0.005, 0.0001],
+                contype=int(shape.solid), conaffinity=0, condim=3, friction=[table.friction, 0.005, 0.0001],
                 solref=[0.01, 1.0], rgba=[*segment.color, 1.0],
             )  # fmt: skip
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from surefoot.characters.table import Anatomy, CharacterTable, Gain, Hinge, Leg, Segment, Shape, Vector
 
 # Masses and lengths: SIMBICON §7. Inertias about the COM, COM places and foot geometry: the authors'
-# planar program. Positive angles turn x towards z, so every hinge turns about −y.
+# planar program, whose ground is felt by heel and toe alone: shins are not solid, so that one may brush
+# the edge of a step; a knee that touches the ground still counts as a fall. Positive angles turn x towards z, so every hinge turns about −y.
 _AXIS: Vector = (0.0, -1.0, 0.0)
 _TORSO, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)
 
@@ -30,14 +31,14 @@ def _leg(side: str, color: Vector) -> tuple[Segment, ...]:
         Segment(
             f"{side}_shin", f"{side}_thigh", (0.0, 0.0, -THIGH), (Hinge(f"{side}_knee", _AXIS, -2.7, 0.0),),
             4.0, (0.0, 0.0, -0.225), _plane(0.0696),
-            (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -0.41), 0.045),), color,
+            (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -0.41), 0.045, solid=False),), color,
         ),
         Segment(
             f"{side}_foot", f"{side}_shin", (0.0, 0.0, -SHIN), (Hinge(f"{side}_ankle", _AXIS, -2.0, 2.0),),
             1.0, (0.04, 0.0, -0.02), _plane(0.010),
             (
                 Shape((HEEL + _SOLE_RADIUS, 0.0, sole), (TOE - _SOLE_RADIUS, 0.0, sole), _SOLE_RADIUS, sole=True),
-                Shape((0.0, 0.0, 0.0), (0.09, 0.0, -0.02), 0.02),
+                Shape((0.0, 0.0, 0.0), (0.09, 0.0, -0.02), 0.02, solid=False),
             ),
             color, stretch=(1.0, 1.0, 0.0),
         ),

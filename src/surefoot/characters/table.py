@@ -19,12 +19,16 @@ class Hinge:
 
 @dataclass(frozen=True)
 class Shape:
-    """A capsule between two points of the segment's frame; a `sole` may bear on the ground."""
+    """A capsule between two points of the segment's frame.
+
+    A `sole` may bear on the ground; another part that touches it has fallen; what is not `solid` is only seen.
+    """
 
     start: Vector
     end: Vector
     radius: float
     sole: bool = False
+    solid: bool = True
 
 
 @dataclass(frozen=True)

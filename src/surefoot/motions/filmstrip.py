@@ -9,10 +9,9 @@ import numpy as np
 from PIL import Image
 
 from surefoot.errors import OutputError
+from surefoot.motions import painter
 from surefoot.motions.motion import Motion
-from surefoot.motions.painter import (
-    FAINT, INK, Actor, Camera, Canvas, View, actor_of, extent, paint_body, paint_ground, terrain_of,
-)  # fmt: skip
+from surefoot.motions.painter import Actor, Camera, Canvas, View
 from surefoot.terrains.terrain import Terrain
 
 MAX_FIGURES = 200
@@ -21,7 +20,7 @@ _STAGE = 8.5  # [m] shown instead on uneven ground, where places matter more tha
 _TOP, _BOTTOM, _EDGE = 40.0, 54.0, 30.0  # [px] for the caption, for the labels, left and right of the figures
 _TALL, _HEIGHTS = 250.0, (360, 520)  # [px] of a standing body, of the picture
 _GAP = 5.0  # [px] between grounds that do not belong together
-_APART, _CLOSE = 0.8, 0.5  # [widths] between neighbours at their true places: wanted, and allowed if asked for
+_APART, _CLOSE = 0.85, 0.4  # [widths] between neighbours at their true places: wanted, and allowed if asked for
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,24 @@ class _Plan:
     camera: Camera
     places: np.ndarray | None = None
     pitch: float = 0.0  # [px] from one place to the next
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How large the bodies of a window are and where they go, at evenly spaced `times` [s, m]."""
+
+    times: np.ndarray
+    along: np.ndarray  # (n,) the root's places along the picture's right axis
+    broad: float
+    tall: float  # or long, if it lies
+    middle: float  # of the body, from its root
+    bottom: float
+    top: float
+
+    def ways(self, count: int) -> np.ndarray:
+        """(count − 1,) between neighbours if this many figures are shown [m]; a single one has no way to go."""
+        places = np.interp(np.linspace(self.times[0], self.times[-1], count), self.times, self.along)
+        return np.abs(np.diff(places)) if count > 1 else np.zeros(1)
 
 
 def filmstrip(
@@ -65,23 +82,30 @@ def filmstrip(
         raise OutputError("a filmstrip is 200 … 20000 px wide and 150 … 20000 px high")
     if frames is not None and not 1 <= frames <= MAX_FIGURES:
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
-    actor, terrain = actor_of(motion), terrain_of(motion)
+    actor, terrain = painter.actor_of(motion), painter.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
-    plan, height = _plan(actor, terrain, window, frames, Camera(view, 1.0), width, height)
+    sizes = _measure(actor, terrain, window, Camera(view, 1.0).axis)
+    rise, margin = sizes.top - sizes.bottom, _TOP + _BOTTOM
+    scale = min(_TALL / sizes.tall, ((height or _HEIGHTS[1]) - margin) / rise)
+    height = height or round(max(_HEIGHTS[0], margin + rise * scale))
+    camera = Camera(view, scale)
+    plan = _on_stage(actor, sizes, frames, camera, width) or _set_apart(actor, sizes, frames, camera, width)
+    plan = replace(plan, camera=replace(plan.camera, top=sizes.bottom + (height - _BOTTOM) / plan.camera.scale))
     canvas = Canvas(width, height)
     cameras = _cameras(plan, actor)
     _paint_grounds(canvas, plan, cameras, actor, terrain)
     for time in plan.ghosts:
-        paint_body(canvas, actor.limbs(time), plan.camera, fade=0.72)
+        painter.paint_body(canvas, actor.limbs(time), plan.camera, fade=0.72)
     count = len(plan.times)
     for i, (time, camera) in enumerate(zip(plan.times, cameras, strict=True)):
-        paint_body(canvas, actor.limbs(time), camera, fade=0.3 * (1.0 - i / max(count - 1, 1)))
-        column = camera.project(_root(motion, time)[None])[0, 0]
-        canvas.text(column, height - 15.0, f"{time:.2f} s", 12.5, INK)
-    written = canvas.text(_EDGE, 21.0, _caption(motion, window) if caption is None else caption, 17.0, INK, "lm")
-    note = "" if plan.places is None else "figures set apart, marks every 0.5 m"
+        painter.paint_body(canvas, actor.limbs(time), camera, fade=0.3 * (count - 1 - i) / count)
+        column = camera.project(_root(motion, time)[None])[0, 0] if plan.places is None else plan.places[i]
+        canvas.text(column, height - 15.0, f"{time:.2f} s", 12.5, painter.INK)
+    caption = _caption(motion, window) if caption is None else caption
+    written = canvas.text(_EDGE, 21.0, caption, 17.0, painter.INK, "lm")
+    note = "" if plan.places is None or count == 1 else "figures set apart, marks every 0.5 m"
     if written < width - 380.0:
-        canvas.text(width - _EDGE, 21.0, note, 12.5, FAINT, "rm")
+        canvas.text(width - _EDGE, 21.0, note, 12.5, painter.FAINT, "rm")
     return canvas.image()
 
 
@@ -94,73 +118,87 @@ def _window(motion: Motion, terrain: Terrain | None, start: float | None, end: f
         if terrain is not None and terrain.vertices is not None:
             x = motion.root_position[:, 0]
             near = np.abs(x - np.interp(end, motion.time, x)) < _STAGE
-            start = float(motion.time[near & (motion.time <= end)][0]) if near.any() else start
+            start = min(start, float(motion.time[near][0])) if near.any() else start
     if not first <= start <= end <= last:
         raise OutputError(f"a filmstrip of this motion lies within {first:g} … {last:g} s, got {start:g} … {end:g} s")
     return start, end
 
 
-def _plan(
-    actor: Actor, terrain: Terrain | None, window: tuple[float, float], frames: int | None, camera: Camera, width: int,
-    height: int | None,
-) -> tuple[_Plan, int]:  # fmt: skip
-    """Choose scale, moments and places so that the figures fill the picture; and the picture's height [px]."""
-    times, room = np.linspace(*window, 25), width - 2 * _EDGE
+def _measure(actor: Actor, terrain: Terrain | None, window: tuple[float, float], axis: int) -> _Sizes:
+    times = np.linspace(*window, 25)
     bodies, roots = [actor.limbs(t) for t in times], np.array([_root(actor.motion, t) for t in times])
-    broad = float(np.median([np.ptp(extent(b, camera.axis)) for b in bodies]))
-    low, high = np.array([extent(b, 2) for b in bodies]).T
+    sides, heights = (np.array([painter.extent(body, i) for body in bodies]) for i in (axis, 2))
     ground = terrain.height(roots[:, 0]) if terrain is not None else np.zeros(len(roots))
-    bottom, top = min(float(ground.min()), float(low.min())), float(high.max())
-    highest = _HEIGHTS[1] if height is None else height
-    scale = min(_TALL / max(float(np.median(high - ground)), 0.5), (highest - _TOP - _BOTTOM) / (top - bottom))
-    height = height or round(max(_HEIGHTS[0], _TOP + _BOTTOM + (top - bottom) * scale))
+    broad = float(np.median(np.ptp(sides, axis=1)))
+    return _Sizes(
+        times=times,
+        along=roots[:, axis],
+        broad=broad,
+        tall=max(float(np.median(heights[:, 1] - ground)), broad, 0.5),
+        middle=float(np.median(sides.mean(axis=1) - roots[:, axis])),
+        bottom=float(min(ground.min(), heights.min())),
+        top=float(heights.max()),
+    )
 
-    count, along = frames, roots[:, camera.axis]
-    if count is None:
-        count = next((n for n in range(16, 1, -1) if _spacing(times, along, n) >= _APART * broad), 1)
-    reach = float(np.ptp(along)) + 1.4 * broad
-    if count > 2 and _spacing(times, along, count) >= _CLOSE * broad and 0.6 * room < reach * scale < 1.5 * room:
-        scale = min(scale, room / reach)
-        times = np.linspace(*window, count)
-        left = 0.5 * float(along.min() + along.max()) - 0.5 * width / scale
-        ghosts = 0.5 * (times[1:] + times[:-1]) if np.ptp(along) / (count - 1) > broad else times[:0]
-        return _Plan(
-            times, ghosts, replace(camera, scale=scale, left=left, top=bottom + (height - _BOTTOM) / scale)
-        ), height
 
-    count = frames or int(np.clip(room / (1.12 * broad * scale), 5, 12))
-    pitch = room / count
-    scale = min(scale, 1.6 * pitch / broad)
-    times = np.linspace(*window, count) if window[1] > window[0] else times[:1]
+def _on_stage(actor: Actor, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan | None:
+    """The figures at their true places, as many as stand well apart; None if they would not fill the picture."""
+    counts, apart = ([frames], _CLOSE) if frames else (list(range(6, 17)), _APART)
+    fitting = [n for n in counts if sizes.ways(n).min() >= apart * sizes.broad][-5:]
+    room, reach = width - 2 * _EDGE, float(np.ptp(sizes.along)) + 1.4 * sizes.broad
+    if not fitting or not 0.6 * room < reach * camera.scale < 1.5 * room:
+        return None
+    times = _liveliest(actor, sizes, fitting)
+    ghosts = 0.5 * (times[1:] + times[:-1])[sizes.ways(len(times)) >= _APART * sizes.broad]
+    scale = min(camera.scale, room / reach)
+    left = 0.5 * float(sizes.along.min() + sizes.along.max()) - 0.5 * width / scale
+    return _Plan(times, ghosts, replace(camera, scale=scale, left=left))
+
+
+def _set_apart(actor: Actor, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan:
+    """The figures at even places of their own."""
+    room = width - 2 * _EDGE
+    most = int(np.clip(room / (1.12 * sizes.broad * camera.scale), 5, 12))
+    times = _liveliest(actor, sizes, [frames] if frames else [most - 1, most])
+    pitch = room / len(times)
+    scale = min(camera.scale, 1.6 * pitch / sizes.broad)
     places = 0.5 * width + pitch * (np.arange(len(times)) - 0.5 * (len(times) - 1))
-    return _Plan(
-        times, times[:0], replace(camera, scale=scale, top=bottom + (height - _BOTTOM) / scale), places, pitch
-    ), height
+    return _Plan(times, times[:0], replace(camera, scale=scale, left=sizes.middle), places, pitch)
 
 
-def _spacing(times: np.ndarray, along: np.ndarray, count: int) -> float:
-    """Least way between neighbours if this many figures are shown [m]."""
-    places = np.interp(np.linspace(times[0], times[-1], count), times, along)
-    return float(np.abs(np.diff(places)).min()) if count > 1 else 0.0
+def _liveliest(actor: Actor, sizes: _Sizes, counts: list[int]) -> np.ndarray:
+    """The moments, for that number of figures whose neighbours differ most: no multiple of the step's duration."""
+    if sizes.times[0] == sizes.times[-1]:
+        return sizes.times[:1]
+    best, most = np.zeros(0), -1.0
+    for count in counts:
+        times = np.linspace(sizes.times[0], sizes.times[-1], count)
+        bodies = [np.vstack([s.points for limb in actor.limbs(t) for s in limb.shapes]) for t in times]
+        poses = np.array([body - body[0] for body in bodies])
+        change = float(np.linalg.norm(np.diff(poses, axis=0), axis=2).mean()) if count > 1 else 0.0
+        if change > most:
+            best, most = times, change
+    return best
 
 
 def _cameras(plan: _Plan, actor: Actor) -> list[Camera]:
     """One camera for each figure: the same, or one that puts it at its place."""
     if plan.places is None:
         return [plan.camera] * len(plan.times)
-    middles = [0.5 * sum(extent(actor.limbs(t), plan.camera.axis)) for t in plan.times]
-    lefts = np.array(middles) - plan.places / plan.camera.scale
-    return [replace(plan.camera, left=float(left)) for left in lefts]
+    roots = np.array([_root(actor.motion, t)[plan.camera.axis] for t in plan.times])
+    return [
+        replace(plan.camera, left=float(left)) for left in plan.camera.left + roots - plan.places / plan.camera.scale
+    ]
 
 
 def _paint_grounds(canvas: Canvas, plan: _Plan, cameras: list[Camera], actor: Actor, terrain: Terrain | None) -> None:
     """One long ground, or a piece for each figure."""
     if plan.places is None:
-        paint_ground(canvas, terrain, plan.camera, 0.0, float(canvas.width), 0.0)
+        painter.paint_ground(canvas, terrain, plan.camera, 0.0, float(canvas.width), 0.0)
         return
     half = 0.5 * (plan.pitch - _GAP)
     for time, place, camera in zip(plan.times, plan.places, cameras, strict=True):
-        paint_ground(canvas, terrain, camera, place - half, place + half, float(_root(actor.motion, time)[0]))
+        painter.paint_ground(canvas, terrain, camera, place - half, place + half, float(_root(actor.motion, time)[0]))
 
 
 def _root(motion: Motion, time: float) -> np.ndarray:

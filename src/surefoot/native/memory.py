@@ -23,13 +23,17 @@ def _record(*names: str) -> np.dtype[Any]:
 
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
-    "active", "pending", "fall_height", "fall_tilt", "fall_tilt_time",
+    "active", "pending",
 )  # fmt: skip
+SLOT = _record("controller", "fall_height", "fall_tilt", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since")
 PUSH = _record("start", "stop", "body", "fx", "fy", "fz", "at_point", "px", "py", "pz", "acting")
 REPORT = _record(
     "state", "phase", "swing", "steps", "distance", "velocity", "feedback", "feedforward", "peak_torque"
 )  # fmt: skip
+
+_HEADER, _CLOCK = HEADER.itemsize // 8, CLOCK.itemsize // 8
+_REPORT, _PUSH = REPORT.itemsize // 8, PUSH.itemsize // 8
 
 FALL_CAUSES = ("none", "touched the ground", "too low", "tilted", "not finite")
 
@@ -47,9 +51,9 @@ class Sizes(NamedTuple):
     @property
     def total(self) -> int:
         """`nuserdata` of a model with such rows."""
-        fixed = (HEADER.itemsize + CLOCK.itemsize + REPORT.itemsize) // 8 + COMMANDS + 6
+        fixed = _HEADER + _CLOCK + _REPORT + COMMANDS + 6
         per_foot = 1 + 3 + 1
-        pushes = self.pushes * PUSH.itemsize // 8
+        pushes = self.pushes * _PUSH
         own = 2 * self.slot_size + self.memory_size + self.table_size
         return fixed + per_foot * self.feet + pushes + self.actuators + own
 
@@ -78,16 +82,16 @@ def row_of(userdata: Any) -> Row:
     """Lay the named views over a row whose header is filled in."""
     at = 0
     header = records(userdata, at, 1, HEADER)
-    at += 14
+    at += _HEADER
     clock = records(userdata, at, 1, CLOCK)
-    at += 5
+    at += _CLOCK
     report = records(userdata, at, 1, REPORT)
-    at += 9
+    at += _REPORT
     sizes = header[0]
     feet, pushes, actuators = int(sizes.feet), int(sizes.pushes), int(sizes.actuators)
     slot, remembered, learned = int(sizes.slot_size), int(sizes.memory_size), int(sizes.table_size)
-    commands = userdata[at : at + 16]
-    at += 16
+    commands = userdata[at : at + COMMANDS]
+    at += COMMANDS
     center = userdata[at : at + 3]
     com = userdata[at + 3 : at + 6]
     at += 6
@@ -98,7 +102,7 @@ def row_of(userdata: Any) -> Row:
     slip = userdata[at : at + feet]
     at += feet
     queue = records(userdata, at, pushes, PUSH)
-    at += 11 * pushes
+    at += _PUSH * pushes
     torque = userdata[at : at + actuators]
     at += actuators
     slots = userdata[at : at + 2 * slot].reshape((2, slot))

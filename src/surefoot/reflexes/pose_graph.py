@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.native.memory import SLOT
 from surefoot.native.pointers import kernel, records
 
 TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD only by a request
 
 GRAPH = np.dtype([(n, "f8") for n in (
-    "controller", "states", "entry_order", "entry_phase", "torso_kp", "torso_kd", "torso_limit",
+    *SLOT.names, "states", "entry_order", "entry_phase", "torso_kp", "torso_kd", "torso_limit",
     "hip_low", "hip_high", "learning_rate", "learning_limit", "bins")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
     "state", "entered", "step_start", "period", "steps", "phase", "bin", "bin_sum", "bin_count",
     "speed_step", "speed_time", "speed_x", "lean")])  # fmt: skip
+
+_GRAPH, _STATE, _GAIN = GRAPH.itemsize // 8, STATE.itemsize // 8, GAIN.itemsize // 8
 
 
 class Graph(NamedTuple):
@@ -36,18 +39,18 @@ class Graph(NamedTuple):
 
 def slot_size(capacity: int, roles: int) -> int:
     """Numbers in a slot for at most `capacity` states."""
-    return (GRAPH.itemsize + roles * GAIN.itemsize + capacity * STATE.itemsize) // 8 + 3 * capacity * roles
+    return _GRAPH + roles * _GAIN + capacity * (_STATE + 3 * roles)
 
 
 @kernel
 def graph_of(slot: Any, roles: int) -> Graph:
     """Lay the views of a graph over a slot."""
-    capacity = (len(slot) - 12 - 3 * roles) // (6 + 3 * roles)
-    at = 12
+    capacity = (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 3 * roles)
+    at = _GRAPH
     gains = records(slot, at, roles, GAIN)
-    at += 3 * roles
+    at += _GAIN * roles
     states = records(slot, at, capacity, STATE)
-    at += 6 * capacity
+    at += _STATE * capacity
     targets = slot[at : at + capacity * roles].reshape((capacity, roles))
     at += capacity * roles
     feedback = slot[at : at + 2 * capacity * roles].reshape((capacity, roles, 2))

@@ -46,31 +46,36 @@ def library_path(full_name: str) -> Path:
     return _LIBRARY / f"{full_name}.yaml"
 
 
-def varied(skill: Skill, values: Mapping[str, float | int | str]) -> Skill:
-    """A copy with other values, by dotted path: `states.1.cd`, `states.0.targets.swing_hip`, `start.speed`.
+def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skill:
+    """A copy with other values, by dotted path: `states.1.cd`, `states.0.targets.swing_hip`,
+    `states.0.feedback.stance_ankle.1` (d is 0, v is 1), `learning.bins`, `start.speed`.
 
     A path that begins with neither `start.` nor `fall.` is sought in the parameters.
     """
-    document: dict[str, Any] = skill.model_dump(by_alias=True)
+    document: dict[str, Any] = _with_lists(skill.model_dump(by_alias=True))
     for path, value in values.items():
         keys: list[Any] = [int(k) if k.isdigit() else k for k in path.split(".")]
         node: Any = document if keys[0] in ("start", "fall") else document["parameters"]
-        for key in keys[:-1]:
-            node = _child(node, key, path)
-            if isinstance(node, tuple):
-                raise SkillError(f"{path}: give both numbers of a pair at once")
+        for key, following in zip(keys[:-1], keys[1:], strict=True):
+            node = _child(node, key, following, path)
         if isinstance(node, dict) or (isinstance(node, list) and isinstance(keys[-1], int) and keys[-1] < len(node)):
-            node[keys[-1]] = value if isinstance(value, (str, tuple, bool, int)) else float(value)
+            node[keys[-1]] = value if value is None or isinstance(value, (str, bool, int)) else float(value)
         else:
             raise SkillError(f"no parameter {path!r} in {skill.full_name}")
     return files.validate(document, f"{skill.full_name} (changed)")
 
 
-def _child(node: Any, key: Any, path: str) -> Any:
+def _child(node: Any, key: Any, following: Any, path: str) -> Any:
     if isinstance(node, dict) and isinstance(key, str):
         if node.get(key) is None:
-            node[key] = {}
+            node[key] = [0.0, 0.0] if isinstance(following, int) else {}
         return node[key]
     if isinstance(node, list) and isinstance(key, int) and key < len(node):
         return node[key]
     raise SkillError(f"no parameter {path!r}: {key!r} is not there")
+
+
+def _with_lists(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _with_lists(value) for key, value in node.items()}
+    return [_with_lists(value) for value in node] if isinstance(node, (list, tuple)) else node

@@ -1,0 +1,1 @@
+"""Measuring: falls, replicas, gaits, thresholds, tuning, and the reproduction of the papers."""

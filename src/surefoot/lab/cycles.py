@@ -1,0 +1,47 @@
+"""Rows that are well into their gait: settled, and spread over its phases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.lab.replicas import disturb_state, generator
+from surefoot.population import Population
+from surefoot.skills.schema import Skill
+
+SETTLE = 8.0  # [s] after which a gait is taken to be on its cycle
+
+
+def at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
+    """(count, nstate) states of a gait at random moments of a window of 2 s after settling."""
+    rows = [skill] * count + list(may_run)
+    population = Population(len(rows), skill=rows)
+    rng = generator(seed, "phases", skill.full_name)
+    wait = np.zeros(len(rows))
+    wait[:count] = SETTLE + rng.uniform(0.0, 2.0, count)
+    population.run(SETTLE)
+    population.advance(np.where(wait > 0.0, wait - SETTLE, 0.0))
+    return population.states[:count]
+
+
+def replicas_on_cycle(skill: Skill, count: int, seed: int) -> np.ndarray:
+    """(count, nstate) replicas of one settled moment of a gait."""
+    population = Population(1, skill=[skill])
+    population.run(SETTLE)
+    several = Population(count, skill=[skill] * count)
+    several.restore(np.repeat(population.states, count, axis=0))
+    for i in range(count):
+        rng = generator(seed, "replica", skill.full_name, i)
+        disturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
+    return several.states
+
+
+def step_period(skill: Skill) -> float:
+    """Duration of one step on the cycle [s]."""
+    population = Population(1, skill=[skill])
+    population.run(SETTLE)
+    before = float(population.rows[0].report[0].steps)
+    population.run(4.0)
+    steps = float(population.rows[0].report[0].steps) - before
+    return 4.0 / steps if steps > 0 else 4.0

@@ -1,0 +1,111 @@
+"""§7.1: the chain of 25 transitions from random phases, and every gait into every other."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from surefoot.lab.cycles import at_random_phases
+from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, skill
+from surefoot.population import Population
+from surefoot.skills import varied
+from surefoot.skills.files import replace_file
+from surefoot.skills.schema import Skill
+
+CHAIN = (
+    "walk", "in-place-walk", "stand", "back-flip", "in-place-walk", "walk", "big-step", "walk", "in-place-walk",
+    "high-step-walk", "in-place-walk", "scissor-hop", "walk", "skip", "walk", "bent-walk", "walk", "crouch-walk",
+    "walk", "in-place-walk", "backwards-walk", "in-place-walk", "back-and-forth", "walk", "run", "fast-run",
+)  # fmt: skip
+_PHASES = 20
+_DWELL = 6.0  # [s] between two requests
+_AFTER = 8.0  # [s] a single transition is watched
+
+
+def run(result: Result, setting: Setting) -> None:
+    """The chain with and without waiting for stored phases; the matrix."""
+    phases = 5 if setting.quick else _PHASES
+    waiting = [skill(name) for name in CHAIN]
+    done, failures = _chain(result, setting, waiting, phases, "chain")
+    result.row(
+        f"chain of {len(CHAIN) - 1} transitions", "completed", f"{done} of {phases}",
+        "random start phases", done == phases,
+    )  # fmt: skip
+    for name, count in failures.items():
+        result.show(f"chain: falls in {name}", str(count), "runs")
+    for entry in dict.fromkeys(s.name for s in waiting if s.parameters.entry):
+        wanted = skill(entry).parameters.entry
+        result.show(f"{entry} waits for", f"phase {wanted.phase:g} of a step" if wanted else "nothing")
+    raw = [_without_entry(s) for s in waiting]
+    done_raw, _ = _chain(result, setting, raw, phases, "raw chain")
+    result.show("the raw chain, without waiting", f"{done_raw} of {phases}", "random start phases")
+    if not setting.quick:
+        _matrix(result, setting)
+
+
+def _without_entry(entry: Skill) -> Skill:
+    return varied(entry, {"entry": None}) if entry.parameters.entry else entry
+
+
+def _chain(
+    result: Result, setting: Setting, chain: list[Skill], phases: int, label: str
+) -> tuple[int, dict[str, int]]:
+    """Runs that complete, and in which skill the others fell."""
+    population = Population(phases, skill=[chain[0]] * phases)
+    population.restore(at_random_phases(chain[0], phases, setting.seed))
+    fell_in: dict[str, int] = {}
+    for i, wanted in enumerate(chain[1:]):
+        setting.progress(f"{label}: {wanted.name}", 0.3 * i / len(chain))
+        upright = np.flatnonzero(np.isinf(population.fallen_at))
+        population.switch(wanted, upright.tolist())
+        population.run(_DWELL, stop_fallen=True)
+        lost = len(upright) - int(np.isinf(population.fallen_at).sum())
+        if lost:
+            fell_in[f"{i + 1}: {wanted.name}"] = lost
+    pending = np.array([row.header[0].pending != 0.0 for row in population.rows])
+    completed = np.isinf(population.fallen_at) & ~pending
+    for row, good in enumerate(completed):
+        result.runs.append({"case": label, "phase": row, "completed": bool(good), "fallen_at": population.fallen_at[row]})
+    return int(completed.sum()), fell_in
+
+
+def _matrix(result: Result, setting: Setting) -> None:
+    """Fraction of phases from which each gait can be entered directly from each other."""
+    share = np.full((len(TABLE_1), len(TABLE_1)), np.nan)
+    for i, source in enumerate(TABLE_1):
+        setting.progress(f"matrix: from {source}", 0.35 + 0.6 * i / len(TABLE_1))
+        targets = [name for name in TABLE_1 if name != source]
+        states = at_random_phases(skill(source), _PHASES, setting.seed)
+        population = Population(len(targets) * _PHASES, skill=[skill(source)] * (len(targets) * _PHASES))
+        population.restore(np.tile(states, (len(targets), 1)))
+        for k, target in enumerate(targets):
+            population.switch(skill(target), range(k * _PHASES, (k + 1) * _PHASES))
+        population.run(_AFTER, stop_fallen=True)
+        kept = np.isinf(population.fallen_at).reshape(len(targets), _PHASES).sum(axis=1)
+        for target, count in zip(targets, kept, strict=True):
+            share[i, TABLE_1.index(target)] = count / _PHASES
+            result.runs.append({"case": "matrix", "from": source, "to": target, "kept": int(count), "phases": _PHASES})
+        cells = ", ".join(f"{target} {int(count)}" for target, count in zip(targets, kept, strict=True))
+        result.show(f"{source} →", cells, f"of {_PHASES} phases")
+    good = np.nansum(share >= 0.8)
+    result.show("direct transitions at ≥ 16 of 20 phases", f"{int(good)} of {len(TABLE_1) * (len(TABLE_1) - 1)}", "pairs")
+    path = setting.figure_path(result.experiment, "matrix.png")
+    if path:
+        replace_file(path, _figure(share))
+
+
+def _figure(share: np.ndarray) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    axes = figure.add_subplot()
+    image = axes.imshow(share, vmin=0, vmax=1, cmap="viridis")
+    axes.set_xticks(range(len(TABLE_1)), TABLE_1, rotation=60, ha="right", fontsize=8)
+    axes.set_yticks(range(len(TABLE_1)), TABLE_1, fontsize=8)
+    axes.set(xlabel="to", ylabel="from")
+    figure.colorbar(image, label="share of phases that succeed")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=150)
+    return buffer.getvalue()

@@ -1,0 +1,110 @@
+"""A motion as a moving picture in real time, with a camera that follows it smoothly."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from scipy.ndimage import gaussian_filter1d
+
+from surefoot.errors import OutputError
+from surefoot.motions import painter
+from surefoot.motions.motion import Motion
+from surefoot.motions.painter import Camera, Canvas, View
+
+MAX_FRAMES = 20_000
+_GIF_FPS, _MP4_FPS, _STILL_FPS = 50.0, 60.0, 25.0  # highest of each format, and of a motion of one frame
+_LAG = 0.35  # [s] over which the camera averages the body's place, before and after
+_GROUND, _BODY = 0.15, 0.62  # of the picture's height that lies below the ground, and that a standing body takes
+_COLORS = 64  # of a GIF, enough for flat colours and their smooth edges
+
+
+def frames(
+    motion: Motion, fps: float, width: int = 640, height: int = 360, view: View = "side"
+) -> Iterator[Image.Image]:
+    """Draw a motion's pictures one by one.
+
+    Args:
+        motion: what to draw.
+        fps: pictures per simulated second; between recorded frames the pose is interpolated.
+        width: of a picture [px].
+        height: of a picture [px].
+        view: from the `side` or the `front`.
+    """
+    actor, terrain = painter.actor_of(motion), painter.terrain_of(motion)
+    start, span = float(motion.time[0]), float(np.ptp(motion.time))
+    count = int(span * fps + 1e-6) + 1
+    if count > MAX_FRAMES:
+        raise OutputError(f"a video has at most {MAX_FRAMES} pictures, this motion takes {count}")
+    times = start + np.arange(count) / fps
+    size = _size(actor.limbs(start))
+    camera = Camera(view, _BODY * height / size)
+    middles, levels = _path(motion, times, fps, camera)
+    for time, middle, level in zip(times, middles, levels, strict=True):
+        canvas = Canvas(width, height)
+        here = Camera(
+            view, camera.scale, middle - 0.5 * width / camera.scale, level + (1.0 - _GROUND) * height / camera.scale
+        )
+        x = float(np.interp(time, motion.time, motion.root_position[:, 0]))
+        painter.paint_ground(canvas, terrain, here, 0.0, float(width), x)
+        painter.paint_body(canvas, actor.limbs(time), here)
+        canvas.text(width - 14.0, 20.0, f"{time:.2f} s", 14.0, anchor="rm")
+        yield canvas.image(quick=True)
+
+
+def gif(motion: Motion, width: int = 640, height: int = 360, view: View = "side") -> bytes:
+    """A looping GIF. Its clock counts hundredths of a second, so the frame rate is the nearest it can keep."""
+    hundredths = max(round(100.0 / min(_rate(motion), _GIF_FPS)), 2)
+    pictures = frames(motion, 100.0 / hundredths, width, height, view)
+    first = next(pictures).quantize(_COLORS)
+    rest = (picture.quantize(palette=first, dither=Image.Dither.NONE) for picture in pictures)
+    file = io.BytesIO()
+    first.save(
+        file, "GIF", save_all=True, append_images=rest, duration=10 * hundredths, loop=0, disposal=1, optimize=False
+    )
+    return file.getvalue()
+
+
+def mp4(motion: Motion, width: int = 640, height: int = 360, view: View = "side") -> bytes:
+    """An H.264 video; odd sizes are rounded up, because the format has none."""
+    import imageio.v2 as imageio
+
+    fps = min(_rate(motion), _MP4_FPS)
+    pictures = frames(motion, fps, width + width % 2, height + height % 2, view)
+    try:
+        with tempfile.TemporaryDirectory(prefix="surefoot-") as folder:
+            path = Path(folder) / "motion.mp4"
+            film: Any = imageio.get_writer(
+                path, format="FFMPEG", fps=fps, codec="libx264", quality=8, macro_block_size=2
+            )  # fmt: skip
+            with film:
+                for picture in pictures:
+                    film.append_data(np.asarray(picture))
+            return path.read_bytes()
+    except (OSError, RuntimeError, ImportError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise OutputError(f"cannot encode a video: {reason}") from None
+
+
+def _rate(motion: Motion) -> float:
+    """Recorded frames per second."""
+    span = float(np.ptp(motion.time)) if len(motion) else 0.0
+    return (len(motion) - 1) / span if span > 0.0 else _STILL_FPS
+
+
+def _size(limbs: list[painter.Limb]) -> float:
+    """How large a body is [m], however it lies."""
+    return max(0.5, *(high - low for low, high in (painter.extent(limbs, axis) for axis in range(3))))
+
+
+def _path(motion: Motion, times: np.ndarray, fps: float, camera: Camera) -> tuple[np.ndarray, np.ndarray]:
+    """Where the camera looks at each time: along the picture's right axis, and the ground's height there [m]."""
+    x, along = (np.interp(times, motion.time, motion.root_position[:, axis]) for axis in (0, camera.axis))
+    terrain = painter.terrain_of(motion)
+    ground = terrain.height(x) if terrain is not None else np.zeros(len(times))
+    return gaussian_filter1d(along, _LAG * fps, mode="nearest"), gaussian_filter1d(ground, _LAG * fps, mode="nearest")
