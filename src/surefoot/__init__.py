@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from surefoot.characters import names as characters
 from surefoot.errors import SurefootError
-from surefoot.motions.motion import Motion, load as load_motion
+from surefoot.motions.motion import Motion
+from surefoot.motions.motion import load as load_motion
 from surefoot.population import Population
 from surefoot.scene import Push
 from surefoot.simulation import Simulation, Snapshot
-from surefoot.skills import Skill, load as load_skill, names as skills, varied
-from surefoot.terrains import Terrain, names as terrains
+from surefoot.skills import Skill, varied
+from surefoot.skills import load as load_skill
+from surefoot.skills import names as skills
+from surefoot.terrains import Terrain
+from surefoot.terrains import names as terrains
 
 __version__ = "0.1.0"
 

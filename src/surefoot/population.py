@@ -53,7 +53,8 @@ class Population:
         """
         if n < 1:
             raise SurefootError(f"a population has at least one row, got {n}")
-        each = list(skill) if isinstance(skill, (list, tuple)) else [skill] * n
+        each: list[str | Path | Skill]
+        each = [skill] * n if isinstance(skill, (str, Path, Skill)) else list(skill)
         if len(each) != n:
             raise SurefootError(f"{len(each)} skills for {n} rows")
         self.scene = Scene(character, each[0], terrain, proportions, timestep, each[1:])
@@ -64,9 +65,7 @@ class Population:
         self.batch = Batch(self.scene.model, n, threads)
         self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")  # (n, nq), (n, nv)
         self._userdata, self._time = self.batch.bind("userdata"), self.batch.bind("time")
-        self.rows = [
-            self.scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i]) for i in range(n)
-        ]
+        self.rows = [self.scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i]) for i in range(n)]
         for i, queue in enumerate(_per_row(pushes, n)):
             for push in queue:
                 self.scene.add_push(self.rows[i], push, 0.0)
@@ -84,7 +83,7 @@ class Population:
     @property
     def time(self) -> np.ndarray:
         """(n,) simulated seconds of each row."""
-        return self._time.copy()
+        return np.array(self._time)
 
     @property
     def fallen_at(self) -> np.ndarray:
@@ -121,7 +120,7 @@ class Population:
     @property
     def states(self) -> np.ndarray:
         """(n, nstate) a copy of everything in every row, the controllers' memories included."""
-        return self.batch.state.copy()
+        return np.array(self.batch.state)
 
     def restore(self, states: np.ndarray) -> None:
         """Put all rows into states of a population of the same character and skills that learn alike."""
@@ -154,4 +153,3 @@ def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[
     if len(lists) != n:
         raise SurefootError(f"{len(lists)} lists of pushes for {n} rows")
     return lists
-

@@ -47,7 +47,7 @@ class Scene:
         terrain: str | Terrain,
         proportions: Mapping[str, float] | None = None,
         timestep: float | None = None,
-        may_run: Sequence[str | Skill] = (),
+        may_run: Sequence[str | Path | Skill] = (),
     ) -> None:
         """Build and compile.
 
@@ -114,7 +114,9 @@ class Scene:
         for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
             for role, value in values.items():
                 if role not in by_role:
-                    raise CommandError(f"{skill.full_name}: unknown role {role!r} in start; valid: {', '.join(by_role)}")
+                    raise CommandError(
+                        f"{skill.full_name}: unknown role {role!r} in start; valid: {', '.join(by_role)}"
+                    )
                 target[getattr(model.joint(by_role[role]), address)[0]] = value
         qpos[2], qvel[0], qvel[1], qvel[2] = start.torso, start.speed, start.climb, start.torso_rate
         qpos[1] = 0.0
@@ -164,7 +166,9 @@ class Scene:
         """Set what the running skill can be told."""
         for name, value in values.items():
             if name not in skill.commands:
-                raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {', '.join(skill.commands) or 'none'}")
+                raise CommandError(
+                    f"unknown command {name!r}; {skill.full_name} knows: {', '.join(skill.commands) or 'none'}"
+                )
             low, high = simbicon.RANGES[name]
             if not low <= value <= high:
                 raise CommandError(f"command {name} must be within {low:g} … {high:g}, got {value}")

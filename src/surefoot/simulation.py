@@ -58,7 +58,8 @@ class Simulation:
         """
         self.scene = Scene(character, skill, terrain, proportions, timestep, skills)
         self.model, self.data = self.scene.model, mujoco.MjData(self.scene.model)
-        self.skill, self._requested, self.seed = self.scene.skill, None, seed
+        self.skill, self.seed = self.scene.skill, seed
+        self._requested: Skill | None = None
         self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill)
         mujoco.mj_forward(self.model, self.data)
 
@@ -152,7 +153,9 @@ class Simulation:
         for target, skill in ((mine, self.skill), (theirs, wanted)):
             self.scene.fill_array(target, skill)
         if not self.scene.same_structure(mine, theirs):
-            raise CommandError(f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings")
+            raise CommandError(
+                f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings"
+            )
         slot[:] = (1.0 - share) * mine + share * theirs
 
     def set_parameters(self, values: Mapping[str, float]) -> None:

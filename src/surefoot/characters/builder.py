@@ -158,7 +158,9 @@ def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
     for body in range(model.nbody):
         name = model.body(body).name
         part[body] = GROUND if body == 0 else OTHER if name in own else ELSEWHERE
-    legs = np.array([[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)])
+    legs = np.array(
+        [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
+    )
     part[legs[:, 2]] = (0.0, 1.0)
     head = (
         len(joints), 2, len(anatomy.roles), model.body(anatomy.pelvis).id, model.body(anatomy.trunk).id,

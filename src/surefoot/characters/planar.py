@@ -5,8 +5,9 @@ from __future__ import annotations
 from surefoot.characters.table import Anatomy, CharacterTable, Gain, Hinge, Leg, Segment, Shape, Vector
 
 # Masses and lengths: SIMBICON §7. Inertias about the COM, COM places and foot geometry: the authors'
-# planar program, whose ground is felt by heel and toe alone: shins are not solid, so that one may brush
-# the edge of a step; a knee that touches the ground still counts as a fall. Positive angles turn x towards z, so every hinge turns about −y.
+# planar program, whose ground is felt by heel and toe alone. So shins are not solid and may brush the
+# edge of a step; a knee that touches the ground still counts as a fall. Positive angles turn x towards
+# z, so every hinge turns about −y.
 _AXIS: Vector = (0.0, -1.0, 0.0)
 _TORSO, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)
 

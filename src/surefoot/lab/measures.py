@@ -87,7 +87,7 @@ def measure(motion: Motion) -> Gait:
 def torso_pitch(motion: Motion) -> np.ndarray:
     """(n,) world pitch of the root body [rad], positive leaning back."""
     forward = rotate(motion.rotations[:, 0], np.broadcast_to([1.0, 0.0, 0.0], (len(motion), 3)))
-    return np.arctan2(forward[:, 2], forward[:, 0])
+    return np.asarray(np.arctan2(forward[:, 2], forward[:, 0]))
 
 
 def rotate(quaternions: np.ndarray, vectors: np.ndarray) -> np.ndarray:

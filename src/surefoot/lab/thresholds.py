@@ -94,14 +94,14 @@ def _run(skill: Skill, states: np.ndarray, pushes: list[list[Push]], norm: Norm)
             population.scene.add_push(population.rows[i], push, float(population.time[i]))
     speed, steps = _judged_stretch(population)
     upright = np.isinf(population.fallen_at)
-    return upright & resumed(speed, steps, norm)
+    return np.asarray(upright & resumed(speed, steps, norm))
 
 
 def resumed(speed: np.ndarray, steps: np.ndarray, norm: Norm) -> np.ndarray:
     """Whether it does again what it did: its speed, or its stepping in place."""
     if abs(norm.speed) < _IN_PLACE:
-        return (np.abs(speed - norm.speed) < _IN_PLACE) & (steps > 0.5 * norm.steps)
-    return speed * np.sign(norm.speed) >= _SAME_SPEED * abs(norm.speed)
+        return np.asarray((np.abs(speed - norm.speed) < _IN_PLACE) & (steps > 0.5 * norm.steps))
+    return np.asarray(speed * np.sign(norm.speed) >= _SAME_SPEED * abs(norm.speed))
 
 
 def _population(skill: Skill, states: np.ndarray) -> Population:

@@ -106,8 +106,14 @@ def tune(
 
 
 def _evaluate(
-    skill: Skill, names: list[str], low: Any, high: Any, points: Any, objectives: Sequence[Objective],
-    seed: int, threads: int,
+    skill: Skill,
+    names: list[str],
+    low: Any,
+    high: Any,
+    points: Any,
+    objectives: Sequence[Objective],
+    seed: int,
+    threads: int,
 ) -> list[float]:
     candidates, places = [], []
     for i, point in enumerate(points):

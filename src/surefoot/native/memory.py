@@ -110,9 +110,7 @@ def row_of(userdata: Any) -> Row:
     memory = userdata[at : at + remembered]
     at += remembered
     table = userdata[at : at + learned]
-    return Row(
-        header, clock, report, commands, center, com, touch, force, slip, queue, torque, slots, memory, table
-    )
+    return Row(header, clock, report, commands, center, com, touch, force, slip, queue, torque, slots, memory, table)
 
 
 def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int) -> Row:

@@ -14,7 +14,6 @@ from llvmlite import ir
 from numba import carray, njit, types
 from numba.extending import intrinsic, overload
 
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

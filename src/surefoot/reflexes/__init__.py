@@ -1,0 +1,1 @@
+"""Compiled parts that controllers share; each runs within every physics step."""

@@ -16,7 +16,7 @@ from surefoot.native.pointers import kernel, records
 TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD only by a request
 
 GRAPH = np.dtype([(n, "f8") for n in (
-    *SLOT.names, "states", "entry_order", "entry_phase", "torso_kp", "torso_kd", "torso_limit",
+    *(SLOT.names or ()), "states", "entry_order", "entry_phase", "torso_kp", "torso_kd", "torso_limit",
     "hip_low", "hip_high", "learning_rate", "learning_limit", "bins")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])

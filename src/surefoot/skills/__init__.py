@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,16 +48,17 @@ def library_path(full_name: str) -> Path:
 
 
 def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skill:
-    """A copy with other values, by dotted path: `states.1.cd`, `states.0.targets.swing_hip`,
-    `states.0.feedback.stance_ankle.1` (d is 0, v is 1), `learning.bins`, `start.speed`.
+    """A copy with other values, by dotted path.
 
-    A path that begins with neither `start.` nor `fall.` is sought in the parameters.
+    Paths are as in the file: `states.1.cd`, `states.0.targets.swing_hip`, `learning.bins`, `start.speed`,
+    `states.0.feedback.stance_ankle.1` (0 is the gain of d, 1 that of v). One that begins with neither
+    `start.` nor `fall.` is sought in the parameters.
     """
     document: dict[str, Any] = _with_lists(skill.model_dump(by_alias=True))
     for path, value in values.items():
         keys: list[Any] = [int(k) if k.isdigit() else k for k in path.split(".")]
         node: Any = document if keys[0] in ("start", "fall") else document["parameters"]
-        for key, following in zip(keys[:-1], keys[1:], strict=True):
+        for key, following in itertools.pairwise(keys):
             node = _child(node, key, following, path)
         if isinstance(node, dict) or (isinstance(node, list) and isinstance(keys[-1], int) and keys[-1] < len(node)):
             node[keys[-1]] = value if value is None or isinstance(value, (str, bool, int)) else float(value)

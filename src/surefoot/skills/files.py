@@ -54,7 +54,9 @@ def parse(text: str, label: str) -> Any:
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise SkillError(f"{label}{where}: not valid YAML: {reason}") from None
     except (RecursionError, ValueError, AttributeError, OverflowError) as error:
-        raise SkillError(f"{label}: not valid YAML: {str(error).splitlines()[0] if str(error) else 'too deep'}") from None
+        raise SkillError(
+            f"{label}: not valid YAML: {str(error).splitlines()[0] if str(error) else 'too deep'}"
+        ) from None
     if not isinstance(document, dict):
         raise SkillError(f"{label}:1: a skill file is a mapping of keys to values")
     return document
@@ -131,12 +133,14 @@ def _is_pair(items: list[Any]) -> bool:
 
 def _line(document: Any, location: tuple[Any, ...]) -> int:
     """The line of the innermost part of an error's location that is in the document."""
-    node, line = document, 1
+    node: Any = document
+    line = 1
     for part in location:
         try:
-            if isinstance(node, dict) and part in node:
+            is_mapping, is_list = isinstance(node, dict), isinstance(node, list)
+            if is_mapping and part in node:
                 line, node = node.lc.key(part)[0] + 1, node[part]
-            elif isinstance(node, list) and isinstance(part, int) and part < len(node):
+            elif is_list and isinstance(part, int) and part < len(node):
                 line, node = node.lc.item(part)[0] + 1, node[part]
             else:
                 break

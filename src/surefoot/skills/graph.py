@@ -54,7 +54,9 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
         follower = find(parameters.then)
         total = count + len(follower.parameters.states) * (2 if follower.parameters.mirrored else 1)
         if total > MAX_STATES or follower.parameters.then:
-            raise SkillError(f"{skill.full_name}: with {follower.name} after it there are more than {MAX_STATES} states")
+            raise SkillError(
+                f"{skill.full_name}: with {follower.name} after it there are more than {MAX_STATES} states"
+            )
         end = _write_states(graph, follower.parameters.states, follower.parameters.mirrored, count, roles, follower)
         graph.states[count - 1].next = _first_for_next_leg(graph, count, end)
         count = end
@@ -83,7 +85,9 @@ def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
             if name in given:
                 gain = _merged(gain, given[name])
         if gain.limit > table.gains[joint].limit:
-            raise SkillError(f"{skill.full_name}: the limit of {role} exceeds the body's {table.gains[joint].limit:g} N·m")
+            raise SkillError(
+                f"{skill.full_name}: the limit of {role} exceeds the body's {table.gains[joint].limit:g} N·m"
+            )
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
 
 

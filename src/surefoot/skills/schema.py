@@ -79,9 +79,9 @@ class Skill(Strict):
     summary: Text
     provenance: Provenance
     commands: list[Name] = Field(default_factory=list)
-    fall: Fall = Field(default_factory=Fall)
+    fall: Fall = Fall(height=0.35, tilt=1.3962634, tilt_time=0.5)
     start: Start
-    measured: Measured = Field(default_factory=Measured)
+    measured: Measured = Measured()
     parameters: SimbiconParameters
 
     @property

@@ -64,7 +64,7 @@ class SimbiconParameters(_Strict):
     mirrored: bool = True
     then: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
     gains: dict[str, GainModel] = Field(default_factory=dict)
-    torso_gain: GainModel = Field(default_factory=GainModel)
+    torso_gain: GainModel = GainModel(kp=None, kd=None, limit=None)
     hip_targets: tuple[Angle, Angle] | None = None
     learning: Learning | None = None
     entry: Entry | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -62,7 +63,7 @@ class Terrain:
             return
         v = self.vertices
         corners = np.vstack([[v[0, 0] - _FAR, v[0, 1]], v, [v[-1, 0] + _FAR, v[-1, 1]]])
-        for i, ((x0, z0), (x1, z1)) in enumerate(zip(corners[:-1], corners[1:], strict=True)):
+        for i, ((x0, z0), (x1, z1)) in enumerate(itertools.pairwise(corners)):
             if x1 <= x0:
                 continue
             angle, length = math.atan2(z1 - z0, x1 - x0), math.hypot(x1 - x0, z1 - z0)

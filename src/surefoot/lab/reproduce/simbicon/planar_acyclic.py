@@ -42,7 +42,7 @@ def _enter(setting: Setting, source: str, *names: str, pause: float = 6.0) -> Po
 
 
 def _upright(population: Population) -> np.ndarray:
-    return np.isinf(population.fallen_at)
+    return np.asarray(np.isinf(population.fallen_at))
 
 
 def _two_feet(result: Result, setting: Setting) -> None:
@@ -53,7 +53,9 @@ def _two_feet(result: Result, setting: Setting) -> None:
     good = [not strikes(m) and bool((m.contact_force[:, :, 2] > _LOADED).all()) for m in motions]
     kept = int((_upright(population) & good).sum())
     drift = max(float(np.ptp(foot_positions(m)[:, :, 0], axis=0).max()) for m in motions)
-    result.row(f"stands on two feet {seconds:g} s without a step", "stands", f"{kept} of {_PHASES}", "phases", kept == _PHASES)
+    result.row(
+        f"stands on two feet {seconds:g} s without a step", "stands", f"{kept} of {_PHASES}", "phases", kept == _PHASES
+    )
     result.show("two feet: largest drift of a foot", f"{1000 * drift:.1f}", "mm")
     _picture(result, setting, "stand", motions[0])
 
@@ -116,14 +118,14 @@ def _back_flip(result: Result, setting: Setting) -> None:
 def _longest_flight(motion: Motion) -> tuple[int, int]:
     """First and last frame of the longest stretch without a loaded foot."""
     flying = ~(motion.contact_force[:, :, 2] > _LOADED).any(axis=1)
-    best, start = (0, 0), None
-    for frame, flies in enumerate([*flying, False]):
-        if flies and start is None:
+    best, start = (0, 0), -1
+    for frame, flies in enumerate(np.append(flying, False)):
+        if flies and start < 0:
             start = frame
-        elif not flies and start is not None:
+        elif not flies and start >= 0:
             if frame - start > best[1] - best[0]:
                 best = (start, min(frame, len(motion) - 1))
-            start = None
+            start = -1
     return best
 
 

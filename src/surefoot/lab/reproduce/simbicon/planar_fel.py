@@ -46,7 +46,11 @@ def run(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     change = abs(speeds[1] / speeds[0] - 1.0)
     result.row(
-        "speed", "unchanged gains", f"{speeds[0]:.3f} → {speeds[1]:.3f} m/s", "within 5 %", upright[1] and change <= 0.05
+        "speed",
+        "unchanged gains",
+        f"{speeds[0]:.3f} → {speeds[1]:.3f} m/s",
+        "within 5 %",
+        upright[1] and change <= 0.05,
     )
     result.show(
         "the same without a speed command",

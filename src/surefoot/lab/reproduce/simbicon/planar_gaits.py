@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+
 import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.measures import Gait, measure
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, RUNNING, TABLE_1, as_printed, replicas_from_start, skill
 from surefoot.motions.filmstrip import filmstrip
+from surefoot.motions.motion import Motion
 from surefoot.skills.files import replace_file
 from surefoot.skills.schema import Skill
 
@@ -40,14 +44,18 @@ def run(result: Result, setting: Setting) -> None:
         result.show(f"{name} as printed: replicas that go {seconds:g} s", ours, "runs", "goes")
     for i, entry in enumerate(tried):
         for k in range(REPLICAS):
-            fell = population.fallen_at[i * REPLICAS + k]
-            result.runs.append({"skill": entry.name, "replica": k, "fallen_at": fell, "speed": gaits[i].speed})
+            fell, gait = population.fallen_at[i * REPLICAS + k], gaits[i]
+            result.runs.append(
+                {"skill": entry.name, "replica": k, "fallen_at": fell, "speed": gait.speed if gait else None}
+            )
     worked = sum(row.holds for row in result.rows)
     result.row("gaits that hold", "12 of 12", f"{worked} of 12", "gaits", worked == len(TABLE_1))
-    result.row("gaits with changed values", "0", str(len(changed)), f"gaits (≤ {_MOST_CHANGED})", len(changed) <= _MOST_CHANGED)
+    result.row(
+        "gaits with changed values", "0", str(len(changed)), f"gaits (≤ {_MOST_CHANGED})", len(changed) <= _MOST_CHANGED
+    )
 
 
-def _typical(motions: list) -> Gait | None:  # type: ignore[type-arg]
+def _typical(motions: list[Motion]) -> Gait | None:
     """Median measures over the replicas that have a last stretch."""
     found = [measure(m) for m in motions if len(m) > 100]
     if not found:
@@ -73,15 +81,11 @@ def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | 
     changes = entry.provenance.changed
     if changes:
         largest = max(changes, key=lambda c: abs(c.here - c.printed))
-        ours.append(
-            f"{len(changes)} values changed, most {largest.parameter} {largest.printed:g} → {largest.here:g}"
-        )
+        ours.append(f"{len(changes)} values changed, most {largest.parameter} {largest.printed:g} → {largest.here:g}")
     result.row(name, "goes on", "; ".join(ours), "", good)
 
 
-def _draw(motion, path) -> None:  # type: ignore[no-untyped-def]
-    import io
-
+def _draw(motion: Motion, path: Path) -> None:
     buffer = io.BytesIO()
     filmstrip(motion).save(buffer, "PNG")
     replace_file(path, buffer.getvalue())

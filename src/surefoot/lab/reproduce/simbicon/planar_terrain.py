@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from surefoot.terrains.terrain import Terrain
 
 STEP, ANGLE = 0.20, 6.0  # [m], [deg]
 _COURSES, _STEPS, _SLOPES = 5, 10, 4
+Ground = tuple[float, float]  # step [m] and angle [deg]
 _SLOWEST = 0.35  # [m/s] slower than this does not arrive
 
 
@@ -49,19 +50,21 @@ def run(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     if setting.quick:
         return
-    _beyond(result, setting, "down-steps, slopes as above", [0.24, 0.28, 0.32, 0.36, 0.40], STEP, lambda s: (s, ANGLE))
-    _beyond(result, setting, "slopes, steps as above", [8.0, 10.0, 12.0], ANGLE, lambda a: (STEP, a))
+    _beyond(result, setting, "higher steps", "m", [0.24, 0.28, 0.32, 0.36, 0.40], lambda step: (step, ANGLE))
+    _beyond(result, setting, "steeper slopes", "°", [8.0, 10.0, 12.0, 14.0], lambda angle: (STEP, angle))
 
 
-def _beyond(result: Result, setting: Setting, case: str, levels: Sequence[float], base: float, make) -> None:  # type: ignore[no-untyped-def]
-    best = base
+def _beyond(
+    result: Result, setting: Setting, case: str, unit: str, levels: Sequence[float], make: Callable[[float], Ground]
+) -> None:
+    """Raise one difficulty, the other as in the paper, until a course is lost."""
+    best = "none beyond the paper's"
     for i, level in enumerate(levels):
         setting.progress(f"beyond: {case}", 0.3 + 0.6 * i / len(levels))
         if _arrivals(result, setting, *make(level)) < _COURSES:
             break
-        best = level
-    unit = "m" if best < 1.0 else "°"
-    result.show(f"beyond: {case}", f"{best:g}", f"{unit}, 5 of 5 courses")
+        best = f"{level:g} {unit}"
+    result.show(f"beyond: {case}", best, "5 of 5 courses")
 
 
 def _arrivals(result: Result, setting: Setting, step: float, angle: float, keep_picture: bool = False) -> int:

@@ -49,9 +49,7 @@ def _without_entry(entry: Skill) -> Skill:
     return varied(entry, {"entry": None}) if entry.parameters.entry else entry
 
 
-def _chain(
-    result: Result, setting: Setting, chain: list[Skill], phases: int, label: str
-) -> tuple[int, dict[str, int]]:
+def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, label: str) -> tuple[int, dict[str, int]]:
     """Runs that complete, and in which skill the others fell."""
     population = Population(phases, skill=[chain[0]] * phases)
     population.restore(at_random_phases(chain[0], phases, setting.seed))
@@ -67,7 +65,9 @@ def _chain(
     pending = np.array([row.header[0].pending != 0.0 for row in population.rows])
     completed = np.isinf(population.fallen_at) & ~pending
     for row, good in enumerate(completed):
-        result.runs.append({"case": label, "phase": row, "completed": bool(good), "fallen_at": population.fallen_at[row]})
+        result.runs.append(
+            {"case": label, "phase": row, "completed": bool(good), "fallen_at": population.fallen_at[row]}
+        )
     return int(completed.sum()), fell_in
 
 
@@ -90,7 +90,9 @@ def _matrix(result: Result, setting: Setting) -> None:
         cells = ", ".join(f"{target} {int(count)}" for target, count in zip(targets, kept, strict=True))
         result.show(f"{source} →", cells, f"of {_PHASES} phases")
     good = np.nansum(share >= 0.8)
-    result.show("direct transitions at ≥ 16 of 20 phases", f"{int(good)} of {len(TABLE_1) * (len(TABLE_1) - 1)}", "pairs")
+    result.show(
+        "direct transitions at ≥ 16 of 20 phases", f"{int(good)} of {len(TABLE_1) * (len(TABLE_1) - 1)}", "pairs"
+    )
     path = setting.figure_path(result.experiment, "matrix.png")
     if path:
         replace_file(path, _figure(share))

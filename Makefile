@@ -1,0 +1,31 @@
+# `make demo` and `make test` do all set-up by themselves, in a virtual environment of their own.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_MARKS := $(if $(SLOW),,-m "not slow")
+
+.PHONY: demo test clean
+
+demo: $(VENV)/.installed
+	@mkdir -p out
+	$(BIN)/surefoot simulate planar/walk --seconds 10 --save out/walk.png
+	@echo "filmstrip: out/walk.png"
+
+test: $(VENV)/.installed-test
+	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 $(PYTEST_MARKS)
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else f"Surefoot needs Python 3.11-3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,257 @@
+"""The command line. Exit status: 0 did it, 1 fell or a figure does not hold, 2 bad input (one clear line)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from surefoot.errors import CommandError, SurefootError
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+_out, _err = Console(), Console(stderr=True)
+
+Skill = Annotated[str, typer.Argument(help="Name, character/name, or a file of your own.")]
+Texts = Annotated[list[str] | None, typer.Option()]
+
+
+def main() -> None:
+    """Run the command line; no input makes it print a traceback."""
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    try:
+        status = app(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except Exception as error:
+        explain = getattr(error, "format_message", None)  # typer's own usage errors have it
+        if explain is None and not isinstance(error, SurefootError):
+            raise
+        message = explain() if explain else str(error)
+        if message:  # without arguments typer has shown its help already
+            sys.stderr.write(f"surefoot: {' '.join(message.split())}\n")
+        sys.exit(2)
+
+
+@app.command()
+def simulate(
+    skill: Skill = "walk",
+    character: Annotated[str, typer.Option(help="Body.")] = "planar",
+    terrain: Annotated[str, typer.Option(help="flat, slope:DEG, steps:X,H,…, rough:SEED,AMPLITUDE")] = "flat",
+    seconds: Annotated[float, typer.Option(help="How long.")] = 10.0,
+    speed: Annotated[float | None, typer.Option(help="Commanded speed [m/s].")] = None,
+    push: Annotated[list[str] | None, typer.Option(help="T,FX,FY,FZ,DURATION in s and N; repeatable.")] = None,
+    switch: Annotated[list[str] | None, typer.Option(help="T:SKILL; repeatable.")] = None,
+    proportion: Annotated[list[str] | None, typer.Option(help="NAME=FACTOR, e.g. thigh_length=1.1")] = None,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    fps: Annotated[float, typer.Option(help="Recorded frames per second.")] = 100.0,
+    save: Annotated[list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4; repeatable.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Watch it in MuJoCo's viewer.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> int:
+    """Simulate a skill, print what it did, save what was asked for."""
+    from surefoot import running
+
+    options = running.Options(
+        skill,
+        character,
+        terrain,
+        seconds,
+        speed,
+        push or [],
+        switch or [],
+        _factors(proportion or []),
+        seed,
+        fps,
+        save or [],
+    )
+    if view:
+        running.watch(options)
+        return 0
+    with _bar(hidden=as_json) as tick:
+        summary = running.simulate(options, tick)
+    if as_json:
+        sys.stdout.write(json.dumps(summary) + "\n")
+    else:
+        table = Table(show_header=False, box=None, padding=(0, 2))
+        for key, value in summary.items():
+            table.add_row(key.replace("_", " "), _text(value))
+        _out.print(table)
+    return 1 if summary["fallen_at"] is not None else 0
+
+
+@app.command("list")
+def list_all(as_json: Annotated[bool, typer.Option("--json")] = False) -> int:
+    """List characters, skills, terrains and experiments."""
+    from surefoot import characters, skills, terrains
+    from surefoot.lab.reproduce import experiments
+    from surefoot.skills import load
+
+    found = {
+        "characters": list(characters()),
+        "skills": {name: load(name).summary for name in skills()},
+        "terrains": list(terrains()),
+        "experiments": list(experiments()),
+    }
+    if as_json:
+        sys.stdout.write(json.dumps(found) + "\n")
+        return 0
+    for kind, names in found.items():
+        _out.print(f"[bold]{kind}[/bold]")
+        for name in names:
+            _out.print(f"  {name}" + (f"  [dim]{names[name]}[/dim]" if isinstance(names, dict) else ""))
+    return 0
+
+
+@app.command()
+def reproduce(
+    experiments: Annotated[list[str] | None, typer.Argument(help="Names, or a paper's name; none is all.")] = None,
+    seed: Annotated[int, typer.Option(help="Of every replica, phase and course.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A first look; shorter than the claims ask for.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the results to this file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep figures and raw runs here; finished ones are resumed.")] = None,
+) -> int:
+    """Reproduce the papers' tables, figures and claims; say which of ours hold."""
+    from surefoot.lab.experiment import Setting, make_folder, perform
+    from surefoot.lab.reproduce import select
+    from surefoot.skills.files import replace_file
+
+    chosen = select(experiments or [])
+    if seed < 0:
+        raise CommandError(f"a seed is not negative, got {seed}")
+    if out:
+        make_folder(out)
+    if json_file:
+        replace_file(json_file, b"[]")  # an unwritable file is known before the work is done
+    results = []
+    for number, experiment in enumerate(chosen):
+        label = f"[{number + 1}/{len(chosen)}] {experiment.name}"
+        with _bar() as tick:
+            result = perform(experiment, Setting(seed, quick, out, _labelled(tick, label)))
+        results.append(result)
+        _print_result(result)
+        if json_file:
+            replace_file(json_file, json.dumps([r.as_json() for r in results], indent=1).encode())
+    missing = [r.experiment for r in results if not r.holds]
+    _out.print(
+        f"{len(results) - len(missing)} of {len(results)} experiments hold" + ("  (quick look)" if quick else "")
+    )
+    return 1 if missing else 0
+
+
+@app.command()
+def tune(
+    skill: Skill,
+    parameter: Annotated[
+        list[str] | None, typer.Option(help="PATH=LOW:HIGH, e.g. states.1.cd=0:4; repeatable.")
+    ] = None,
+    save: Annotated[Path, typer.Option(help="Where to write the tuned skill.")] = Path("tuned.yaml"),
+    generations: Annotated[int, typer.Option(min=1, max=10_000)] = 30,
+    seconds: Annotated[float, typer.Option(min=1.0, max=600.0, help="How long it must stay up.")] = 15.0,
+    replicas: Annotated[int, typer.Option(min=1, max=100)] = 3,
+    speed: Annotated[float | None, typer.Option(help="Wanted speed [m/s].")] = None,
+    push: Annotated[list[float] | None, typer.Option(help="Push along x to bear [N]; repeatable.")] = None,
+    terrain: Annotated[str, typer.Option()] = "flat",
+    near: Annotated[float, typer.Option(help="Cost of leaving the present values.")] = 0.05,
+    seed: Annotated[int, typer.Option()] = 0,
+    checkpoint: Annotated[Path | None, typer.Option(help="Resume from here; default beside --save.")] = None,
+) -> int:
+    """Search for better parameters by CMA-ES; resumes after being stopped."""
+    from surefoot.lab.objectives import Objective
+    from surefoot.lab.tune import tune as search
+    from surefoot.running import bounds_of, write_tuned
+    from surefoot.skills import load
+
+    begin = load(skill)
+    objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain)
+    saved = checkpoint or save.with_suffix(".search.json")
+    with _bar() as tick:
+        tuned = search(
+            begin, bounds_of(parameter or []), [objective], generations=generations, seed=seed, near=near,
+            checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.4f}", g / generations),
+        )  # fmt: skip
+    write_tuned(begin, tuned.skill, tuned.values, save)
+    for name, value in tuned.values.items():
+        _out.print(f"{name} = {value:.4f}")
+    _out.print(f"cost {tuned.cost:.4f} after {tuned.generations} generations; written to {save}")
+    return 0
+
+
+@app.command()
+def bench(
+    quick: Annotated[bool, typer.Option("--quick")] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> int:
+    """Measure speed: ratios within one interleaved run."""
+    from surefoot.lab.bench import measure_all
+
+    with _bar(hidden=as_json) as tick:
+        rows = measure_all(quick, tick)
+    if as_json:
+        sys.stdout.write(json.dumps(rows) + "\n")
+    else:
+        table = Table("measure", "ours", "bar", "holds", box=None)
+        for row in rows:
+            table.add_row(row["case"], row["ours"], row["bar"], {True: "yes", False: "NO", None: ""}[row["holds"]])
+        _out.print(table)
+    return 1 if any(row["holds"] is False for row in rows) else 0
+
+
+def _labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, float], None]:
+    return lambda text, share: tick(f"{label}: {text}", share)
+
+
+def _factors(items: list[str]) -> dict[str, float]:
+    found = {}
+    for item in items:
+        name, _, value = item.partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise CommandError(f"a proportion is NAME=FACTOR, got {item!r}") from None
+    return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _print_result(result: Any) -> None:
+    _out.print(
+        f"\n[bold]{result.experiment}[/bold]  [dim]{result.paper}[/dim]" + ("  (quick look)" if result.quick else "")
+    )
+    table = Table("case", "paper", "ours", "unit", "holds", box=None)
+    for row in result.rows:
+        table.add_row(row.case, row.paper, row.ours, row.unit, "[green]yes[/green]" if row.holds else "[red]NO[/red]")
+    _out.print(table)
+    for item in result.also:
+        paper = f" (paper {item['paper']})" if item["paper"] else ""
+        _out.print(f"  [dim]{item['case']}: {item['ours']} {item['unit']}{paper}[/dim]", highlight=False)
+
+
+class _bar:  # noqa: N801
+    """A progress bar on stderr, shown only to a person; entering gives `tick(label, share)`."""
+
+    def __init__(self, hidden: bool = False) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=_err, transient=True,
+            disable=hidden or not _err.is_terminal,
+        )  # fmt: skip
+
+    def __enter__(self) -> Any:
+        self._progress.start()
+        task = self._progress.add_task("starting", total=1.0)
+        return lambda label, share: self._progress.update(task, description=label, completed=share)
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()

@@ -1,0 +1,1 @@
+"""Recorded motion: what happened, how it is drawn, and how it is saved."""
