@@ -112,6 +112,8 @@ class Population:
 
     def advance(self, seconds: Sequence[float] | np.ndarray) -> None:
         """Advance each row by its own time [s], (n,)."""
+        if len(seconds) != self.n:
+            raise SurefootError(f"{len(seconds)} times for {self.n} rows")
         callback.install()
         for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
             if count > 0:

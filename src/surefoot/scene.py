@@ -125,7 +125,10 @@ class Scene:
         count = len(skill.parameters.states)
         if start.state >= count:
             raise CommandError(f"{skill.full_name}: start state {start.state} is not one of its {count} states")
-        machine.state = start.state + (count if swing == 1 and skill.parameters.mirrored else 0)
+        one_half = skill.parameters.halves == 1
+        if one_half and (skill.parameters.states[start.state].leg == "same") != (swing == 0):
+            raise CommandError(f"{skill.full_name}: its state {start.state} does not swing the {start.swing} leg")
+        machine.state = start.state + (count if swing == 1 and not one_half else 0)
         machine.bin = -1.0
         return row
 
@@ -150,8 +153,8 @@ class Scene:
         if push.body not in names:
             raise CommandError(f"no body {push.body!r} to push; valid: {', '.join(names)}")
         numbers = (*push.force, push.duration, push.start, *(push.point or ()))
-        if not np.isfinite(numbers).all() or push.duration <= 0.0 or push.start < 0.0:
-            raise CommandError("a push takes finite numbers, a duration > 0 s and a start that is not in the past")
+        if not np.isfinite(numbers).all() or push.duration < self.model.opt.timestep or push.start < now:
+            raise CommandError("a push takes finite numbers, lasts a physics step or more and is not in the past")
         for queued in row.pushes:
             if queued.stop <= now and queued.acting == 0.0:
                 queued.start, queued.stop = push.start, push.start + push.duration

@@ -66,7 +66,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
         feedforward = recall(row.table, swing, int(graph.head[0].bins), machine.phase)
         if is_new and graph.head[0].learning_rate > 0.0:
             learn(row.table, machine, swing, graph.head[0], feedback)
-    torque_torso = feedback + feedforward
+    torque_torso = clamp(feedback + feedforward, -graph.head[0].torso_limit, graph.head[0].torso_limit)
     actuate(world, int(world.role[swing, STANCE_HIP]), -torque_torso - torque_b, gains[STANCE_HIP].limit)
 
     report = row.report[0]

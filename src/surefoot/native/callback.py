@@ -12,7 +12,6 @@ import functools
 import hashlib
 import importlib
 import pkgutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -129,17 +128,14 @@ def _callbacks() -> tuple[Any, Any]:
 _keep: list[Any] = []
 
 
-def _interpreted() -> tuple[Callable[..., None], Callable[..., None]]:
-    """The same functions, uncompiled, as Python callbacks: slow, readable, and what tests compare with."""
+def _interpreted() -> tuple[Any, Any]:
+    """The same functions, uncompiled: slow, readable, and what tests compare with."""
 
-    def control(model: Any, data: Any) -> None:
-        _control(model._address, data._address)
-
-    def sense(model: Any, data: Any, stage: int) -> None:
+    def sense(model: int, data: int, stage: int) -> None:
         if stage == int(mujoco.mjtStage.mjSTAGE_ACC):
-            _sense(model._address, data._address)
+            _sense(model, data)
 
-    return control, sense
+    return _CONTROL(_control), _SENSOR(sense)
 
 
 def install() -> None:

@@ -28,7 +28,7 @@ def array_at(address: int, shape: tuple[int, ...], dtype: Any) -> Any:
     if count == 0 or address == 0:
         return np.zeros(shape, dtype).view(np.recarray if np.dtype(dtype).names else np.ndarray)
     nbytes = count * np.dtype(dtype).itemsize
-    array: Any = np.frombuffer((ctypes.c_ubyte * nbytes).from_address(address), dtype).reshape(shape)
+    array: Any = np.frombuffer((ctypes.c_ubyte * nbytes).from_address(int(address)), dtype).reshape(shape)
     return array.view(np.recarray) if np.dtype(dtype).names else array
 
 

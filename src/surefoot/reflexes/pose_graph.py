@@ -16,7 +16,7 @@ from surefoot.native.pointers import kernel, records
 TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD only by a request
 
 GRAPH = np.dtype([(n, "f8") for n in (
-    *(SLOT.names or ()), "states", "entry_order", "entry_phase", "torso_kp", "torso_kd", "torso_limit",
+    *(SLOT.names or ()), "states", "entry_order", "entry_phase", "exit_order", "exit_phase", "torso_kp", "torso_kd", "torso_limit",
     "hip_low", "hip_high", "learning_rate", "learning_limit", "bins")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
@@ -63,13 +63,13 @@ def advance(row: Any, machine: Any, roles: int, time: float, dt: float) -> None:
     for _ in range(32):  # more than any graph's states in one cycle: no graph can spin for ever
         graph = graph_of(row.slots[int(row.header[0].active)], roles)
         state = graph.states[int(machine.state)]
-        if row.header[0].pending != 0.0 and _wanted_phase_is_here(row, machine, state, roles, dt):
+        if row.header[0].pending != 0.0 and _may_switch_now(row, machine, state, roles, time):
             _change_skill(row, machine, state.swing, state.order, roles, time)
             continue
         if not _is_over(state, machine, row.touch, time, dt):
             break
         following = graph.states[int(state.next)]
-        if row.header[0].pending != 0.0 and not _waits_for_phase(row, roles):
+        if row.header[0].pending != 0.0 and _waited_for(row, roles)[0] < 0.0:
             _change_skill(row, machine, following.swing, following.order, roles, time)
         else:
             _enter(machine, state.next, following.swing != state.swing, time)
@@ -104,18 +104,26 @@ def _requested(row: Any, roles: int) -> Graph:
 
 
 @kernel
-def _waits_for_phase(row: Any, roles: int) -> bool:
-    return _requested(row, roles).head[0].entry_phase >= 0.0  # type: ignore[no-any-return]
+def _waited_for(row: Any, roles: int) -> tuple[float, float]:
+    """Phase a pending request waits for and the order it enters at; phase −1 if it waits for none.
+
+    The phase the requested skill wants to be entered at comes first, then the one this skill is best left at.
+    """
+    wanted = _requested(row, roles).head[0]
+    if wanted.entry_phase >= 0.0:
+        return wanted.entry_phase, wanted.entry_order
+    left = graph_of(row.slots[int(row.header[0].active)], roles).head[0]
+    return left.exit_phase, left.exit_order
 
 
 @kernel
-def _wanted_phase_is_here(row: Any, machine: Any, state: Any, roles: int, dt: float) -> bool:
-    """A held state can be left at any time, any other at the phase the requested skill waits for."""
+def _may_switch_now(row: Any, machine: Any, state: Any, roles: int, time: float) -> bool:
+    """A held state can be left at any time, any other at the phase the request waits for."""
     if state.ending == HOLD:
         return True
-    wanted = _requested(row, roles).head[0].entry_phase
-    here = row.clock[0].advanced - machine.step_start  # time of the step before this one
-    return wanted >= 0.0 and here < wanted * machine.period <= here + dt  # type: ignore[no-any-return]
+    phase = _waited_for(row, roles)[0]
+    before = row.clock[0].advanced - machine.step_start  # at the physics step before this one
+    return phase >= 0.0 and before < phase * machine.period <= time - machine.step_start  # type: ignore[no-any-return]
 
 
 @kernel
@@ -125,8 +133,10 @@ def _change_skill(row: Any, machine: Any, swing: float, order: float, roles: int
     old = graph_of(row.slots[int(row.header[0].active)], roles).states[int(machine.state)]
     if old.ending == HOLD:
         order = 0.0
-    elif graph.head[0].entry_phase >= 0.0:
-        order = graph.head[0].entry_order
+    else:
+        phase, wanted_order = _waited_for(row, roles)
+        if phase >= 0.0:
+            order = wanted_order
     best, least = 0.0, np.inf
     for i in range(int(graph.head[0].states)):
         candidate = graph.states[i]

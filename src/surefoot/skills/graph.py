@@ -42,34 +42,33 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
     head.fall_height, head.fall_tilt, head.fall_tilt_time = skill.fall.height, skill.fall.tilt, skill.fall.tilt_time
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
     head.hip_low, head.hip_high = low, high
-    head.entry_phase, head.entry_order = -1.0, 0.0
+    head.entry_phase, head.exit_phase = -1.0, -1.0
     if parameters.entry:
         head.entry_phase, head.entry_order = parameters.entry.phase, parameters.entry.state
+    if parameters.exit:
+        head.exit_phase, head.exit_order = parameters.exit.phase, parameters.exit.state
     if parameters.learning:
         head.bins = parameters.learning.bins
         head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
     _write_gains(graph, skill, table)
-    count = _write_states(graph, parameters.states, parameters.mirrored, 0, roles, skill)
+    count = _write_states(graph, skill, 0, roles)
     if parameters.then:
-        follower = find(parameters.then)
-        total = count + len(follower.parameters.states) * (2 if follower.parameters.mirrored else 1)
-        if total > MAX_STATES or follower.parameters.then:
-            raise SkillError(
-                f"{skill.full_name}: with {follower.name} after it there are more than {MAX_STATES} states"
-            )
-        end = _write_states(graph, follower.parameters.states, follower.parameters.mirrored, count, roles, follower)
-        graph.states[count - 1].next = _first_for_next_leg(graph, count, end)
-        count = end
+        count = _splice(graph, skill, find(parameters.then), count, roles)
     head.states = count
 
 
-def _first_for_next_leg(graph: Any, begin: int, end: int) -> float:
-    """After the last state of an ending graph the other leg swings, if the follower has such a state."""
-    swing = 1.0 - graph.states[begin - 1].swing
-    for i in range(begin, end):
-        if graph.states[i].swing == swing and graph.states[i].order == 0.0:
-            return float(i)
-    return float(begin)
+def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, roles: tuple[str, ...]) -> int:
+    """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
+    total = begin + len(follower.parameters.states) * follower.parameters.halves
+    if total > MAX_STATES or follower.parameters.then:
+        raise SkillError(f"{skill.full_name}: with {follower.name} after it there are more than {MAX_STATES} states")
+    end = _write_states(graph, follower, begin, roles)
+    own = len(skill.parameters.states)
+    for half in range(skill.parameters.halves):
+        last = graph.states[(half + 1) * own - 1]
+        first = [i for i in range(begin, end) if graph.states[i].order == 0.0]
+        last.next = next((i for i in first if graph.states[i].swing != last.swing), first[0])
+    return end
 
 
 def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
@@ -91,20 +90,22 @@ def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
 
 
-def _write_states(
-    graph: Any, states: list[PoseState], mirrored: bool, begin: int, roles: tuple[str, ...], skill: Skill
-) -> int:
-    """Write states from index `begin` on; return the index behind the last."""
-    halves, n = (2 if mirrored else 1), len(states)
+def _write_states(graph: Any, skill: Skill, begin: int, roles: tuple[str, ...]) -> int:
+    """Write a skill's states from index `begin` on; return the index behind the last."""
+    states, halves = skill.parameters.states, skill.parameters.halves
+    n = len(states)
     for half in range(halves):
-        for order, state in enumerate(states):
-            at = begin + half * n + order
-            last = order == n - 1
+        order = -1
+        for i, state in enumerate(states):
+            order = 0 if i and state.leg != states[i - 1].leg else order + 1  # place within the step
+            at = begin + half * n + i
             record = graph.states[at]
             record.ending = _ENDINGS[state.until] if state.until else pose_graph.TIMED
             record.duration = state.duration or 0.0
-            record.next = begin + ((half + 1) % halves) * n if last else at + 1
-            record.swing, record.order, record.torso = half, order, state.torso
+            after = (half + 1) % halves if skill.parameters.mirrored else half
+            record.next = begin + after * n if i == n - 1 else at + 1
+            record.swing = half if state.leg == "same" else 1 - half
+            record.order, record.torso = order, state.torso
             _write_pose(graph, at, state, roles, skill)
     return begin + halves * n
 

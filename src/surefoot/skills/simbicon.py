@@ -19,6 +19,7 @@ class _Strict(BaseModel):
 class PoseState(_Strict):
     """One row of Table 1. It ends after `duration` seconds or on what `until` says."""
 
+    leg: Literal["same", "other"] = "same"  # which leg swings: that of the graph's beginning, or the other
     duration: float | None = Field(None, ge=0.0, le=30.0)
     until: Literal["contact", "landing", "request"] | None = None
     cd: Feedback = 0.0
@@ -57,8 +58,18 @@ class Entry(_Strict):
     state: int = Field(0, ge=0, le=15)
 
 
+class Exit(_Strict):
+    """Where a request to leave this skill waits for: a phase of its own step, then a state of the other skill."""
+
+    phase: float = Field(ge=0.0, lt=1.0)
+    state: int = Field(0, ge=0, le=15)
+
+
 class SimbiconParameters(_Strict):
-    """A pose graph. `mirrored` adds the same states with the legs exchanged, and the cycle closes."""
+    """A pose graph. `mirrored` adds the same states with the legs exchanged, and the cycle closes.
+
+    A graph with `then` ends instead, with either leg, and goes on as the skill of that name.
+    """
 
     states: list[PoseState] = Field(min_length=1, max_length=MAX_STATES)
     mirrored: bool = True
@@ -68,13 +79,21 @@ class SimbiconParameters(_Strict):
     hip_targets: tuple[Angle, Angle] | None = None
     learning: Learning | None = None
     entry: Entry | None = None
+    exit: Exit | None = None
+
+    @property
+    def halves(self) -> int:
+        """How often the states are written: beginning with either leg, or once if both swing in them."""
+        return 1 if not self.mirrored and any(s.leg == "other" for s in self.states) else 2
 
     @model_validator(mode="after")
     def _fits(self) -> SimbiconParameters:
-        if len(self.states) * (2 if self.mirrored else 1) > MAX_STATES:
+        if len(self.states) * self.halves > MAX_STATES:
             raise ValueError(f"a pose graph has at most {MAX_STATES} states, mirrored ones counted")
         if self.mirrored and self.then:
             raise ValueError("`then` says what follows a graph that ends; a mirrored graph is a cycle")
-        if all(s.duration == 0.0 for s in self.states):
-            raise ValueError("at least one state must take time")
+        if self.mirrored and self.states[-1].leg == "other":
+            raise ValueError("the last state of a mirrored graph swings the same leg: the mirrored half is the other's")
+        if not any((s.duration or 0.0) > 0.0 or s.until == "request" for s in self.states):
+            raise ValueError("at least one state must take time: give it a duration > 0, or until: request")
         return self

@@ -21,8 +21,8 @@ def flat() -> Terrain:
 
 def slope(angle: float, start: float = 2.0, length: float = 500.0) -> Terrain:
     """Level ground that rises (or falls) at `angle` radians from x = `start` on, for `length` metres along x."""
-    if not abs(angle) <= math.radians(60.0):
-        raise TerrainError(f"a slope must be within ± 60°, got {math.degrees(angle):g}°")
+    if not abs(angle) <= math.radians(45.0):
+        raise TerrainError(f"a slope must be within ± 45°, got {math.degrees(angle):g}°")
     if not (length > 0.0 and start >= 0.3):
         raise TerrainError("a slope needs start >= 0.3 m and length > 0 m")
     rise = math.tan(angle) * length

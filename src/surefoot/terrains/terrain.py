@@ -41,7 +41,10 @@ class Terrain:
             raise TerrainError(f"heights and places must be finite and within ± {2 * _FAR:.0f} m")
         if (np.diff(v[:, 0]) < 0).any():
             raise TerrainError("places along x must not decrease")
-        if v[0, 0] < 0.3 and v[0, 1] != 0.0:
+        run, rise = np.diff(v, axis=0).T
+        if (np.abs(rise[run > 0.0]) > run[run > 0.0] * 1.0001).any():
+            raise TerrainError("stretches are at most 45° steep; a vertical face takes two corners at the same place")
+        if float(self.height(0.0)) != 0.0:
             raise TerrainError("the ground must be at height 0 where the character starts (x = 0)")
 
     def height(self, x: float | np.ndarray) -> np.ndarray:

@@ -35,18 +35,19 @@ def run(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     for name, count in failures.items():
         result.show(f"chain: falls in {name}", str(count), "runs")
-    for entry in dict.fromkeys(s.name for s in waiting if s.parameters.entry):
-        wanted = skill(entry).parameters.entry
-        result.show(f"{entry} waits for", f"phase {wanted.phase:g} of a step" if wanted else "nothing")
-    raw = [_without_entry(s) for s in waiting]
+    for stored in {s.name: s.parameters for s in waiting}.items():
+        for word, wanted in (("entered", stored[1].entry), ("left", stored[1].exit)):
+            if wanted:
+                result.show(f"{stored[0]} is {word} at", f"phase {wanted.phase:g}", "of a step")
+    raw = [_without_waiting(s) for s in waiting]
     done_raw, _ = _chain(result, setting, raw, phases, "raw chain")
     result.show("the raw chain, without waiting", f"{done_raw} of {phases}", "random start phases")
     if not setting.quick:
         _matrix(result, setting)
 
 
-def _without_entry(entry: Skill) -> Skill:
-    return varied(entry, {"entry": None}) if entry.parameters.entry else entry
+def _without_waiting(entry: Skill) -> Skill:
+    return varied(entry, {"entry": None, "exit": None})
 
 
 def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, label: str) -> tuple[int, dict[str, int]]:

@@ -1,0 +1,475 @@
+"""The command line: exit status 0 did it, 1 fell or a figure does not hold, 2 bad input in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import surefoot as sf
+from surefoot import cli
+from surefoot.lab import bench
+from surefoot.lab.experiment import Experiment, Result, Setting, perform
+from surefoot.skills import library_path
+
+WALK = library_path("planar/walk").read_text()
+SHORT = ("--seconds", "0.02")
+TUNE = ("--generations", "1", "--seconds", "1", "--replicas", "1")
+CD = ("--parameter", "states.1.cd=0:4")
+
+
+class Outcome(NamedTuple):
+    status: object
+    out: str
+    err: str
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """What does not return in time fails, in place of stopping the suite."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"still running after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def call(*arguments: object, within: float = 30.0) -> Outcome:
+    """Run the command line in this process; anything but an exit is an error of the test."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["surefoot", *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        limited(within),
+        pytest.raises(SystemExit) as left,
+    ):
+        cli.main()
+    return Outcome(left.value.code, out.getvalue(), err.getvalue())
+
+
+def start(*arguments: object, cwd: Path) -> Outcome:
+    """Run it as a user does."""
+    command = [sys.executable, "-m", "surefoot", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def refused(*arguments: object, within: float = 30.0) -> str:
+    """The one line with which bad input is refused."""
+    outcome = call(*arguments, within=within)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("surefoot: ")
+    assert outcome.err.endswith("\n")
+    assert len(outcome.err.splitlines()) == 1
+    return outcome.err
+
+
+def only_object(text: str) -> dict[str, Any]:
+    """The one JSON object a text consists of, by the letter of the standard."""
+
+    def not_json(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    assert text.endswith("\n")
+    assert len(text.splitlines()) == 1
+    found = json.loads(text, parse_constant=not_json)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+# --- as a program ------------------------------------------------------------------------------------------
+
+
+def test_simulate_as_a_program_prints_one_json_object_and_writes_what_was_asked_for(tmp_path: Path) -> None:
+    outcome = start(
+        "simulate", "walk", "--seconds", "1.5", "--terrain", "slope:1", "--push", "0.2,40,0,0,0.1",
+        "--switch", "0.4:run", "--proportion", "thigh_length=1.02", "--save", "run.npz", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert outcome.status == 0
+    assert outcome.err == ""
+    summary = only_object(outcome.out)
+    assert summary["skill"] == "planar/run"
+    assert summary["terrain"] == "slope:1"
+    assert summary["seconds"] == 1.5
+    assert summary["fallen_at"] is None
+    assert summary["saved"] == ["run.npz"]
+    assert len(sf.load_motion(tmp_path / "run.npz")) == 151
+    assert os.listdir(tmp_path) == ["run.npz"]
+
+
+def test_bad_input_as_a_program_is_one_line_and_status_2(tmp_path: Path) -> None:
+    outcome = start("simulate", "fly", cwd=tmp_path)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("surefoot: unknown skill 'fly'; valid: ")
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_numbers_that_blow_up_are_status_1_with_valid_json_and_no_litter(tmp_path: Path) -> None:
+    outcome = start("simulate", "--seconds", "0.05", "--push", "0.01,1e300,0,0,0.1", "--json", cwd=tmp_path)
+    assert outcome.status == 1
+    summary = only_object(outcome.out)
+    assert 0.01 <= summary["fallen_at"] <= 0.05
+    assert summary["fall_cause"] == "not finite"
+    assert outcome.err == ""
+    assert os.listdir(tmp_path) == []
+
+
+# --- simulate ----------------------------------------------------------------------------------------------
+
+
+def test_a_fall_is_status_1_and_said() -> None:
+    outcome = call("simulate", "--seconds", "3", "--push", "0.1,2000,0,0,0.2", "--json")
+    assert outcome.status == 1
+    summary = only_object(outcome.out)
+    assert 0.1 < summary["fallen_at"] < 3.0
+    assert summary["fall_cause"]
+    assert summary["speed"] is None
+    assert "fall cause" in call("simulate", "--seconds", "1", "--push", "0.1,2000,0,0,0.2").out
+
+
+def test_simulate_does_what_the_program_interface_does() -> None:
+    given_ = ("--speed", "0.9", "--push", "0.2,30,0,0,0.1", "--proportion", "mass=1.1")
+    summary = only_object(call("simulate", "--seconds", "1", *given_, "--json").out)
+    sim = sf.Simulation(proportions={"mass": 1.1})
+    sim.command(speed=0.9)
+    sim.push((30.0, 0.0, 0.0), 0.1, delay=0.2)
+    before = sim.data.qpos[0]
+    sim.step(2000)
+    assert summary["distance"] == pytest.approx(sim.data.qpos[0] - before, abs=1e-9)
+
+
+def test_the_same_seed_gives_the_same_output() -> None:
+    first, second = (call("simulate", "--seconds", "0.5", "--seed", "3", "--json").out for _ in range(2))
+    assert first == second
+
+
+def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
+    path = tmp_path / "my walk ü.yaml"
+    path.write_text(WALK.replace("name: walk", "name: mine"))
+    assert only_object(call("simulate", path, *SHORT, "--json").out)["skill"] == "planar/mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "valid"),
+    [
+        (("fly",), "planar/walk"),
+        (("human/walk",), "planar/walk"),
+        (("missing.yaml",), "missing.yaml"),
+        (("walk", "run"), "run"),
+        (("--character", "centaur"), "planar"),
+        (("--terrain", "moon"), "flat, slope, steps, rough"),
+        (("--terrain", "slope:89"), "60"),
+        (("--terrain", "steps:1"), "as many"),
+        (("--terrain", ""), "flat"),
+        (("--seconds", "0"), "0 …"),
+        (("--seconds", "-1"), "0 …"),
+        (("--seconds", "nan"), "0 …"),
+        (("--seconds", "inf"), "0 …"),
+        (("--seconds", "soon"), "number"),
+        (("--fps", "0"), "0 …"),
+        (("--fps", "nan"), "0 …"),
+        (("--fps", "-5"), "0 …"),
+        (("--speed", "99"), "-3 … 5"),
+        (("--speed", "nan"), "-3 … 5"),
+        (("--seed", "1.5"), "integer"),
+        (("--push", "1,2,3"), "T,FX,FY,FZ,DURATION"),
+        (("--push", "a,b,c,d,e"), "T,FX,FY,FZ,DURATION"),
+        (("--push", "0.1,nan,0,0,1"), "finite"),
+        (("--push", "-1,1,0,0,1"), "past"),
+        (("--push", "1,1,0,0,0"), "duration > 0"),
+        (("--switch", "run"), "T:SKILL"),
+        (("--switch", "1:"), "T:SKILL"),
+        (("--switch", "-1:run"), "T:SKILL"),
+        (("--switch", "nan:run"), "T:SKILL"),
+        (("--switch", "1:fly"), "planar/run"),
+        (("--proportion", "thigh_length"), "NAME=FACTOR"),
+        (("--proportion", "mass=big"), "NAME=FACTOR"),
+        (("--proportion", "mass=nan"), "0.2 … 5"),
+        (("--proportion", "tail_length=1"), "thigh_length"),
+        (("--wings",), "--wings"),
+        (("--save", "walk.xyz"), ".npz, .csv, .png, .gif, .mp4"),
+        (("--save", "walk"), ".npz, .csv, .png, .gif, .mp4"),
+        (("--save", "no/folder/walk.npz"), "folder"),
+        (("--save", "good.npz", "--save", "bad.xyz"), ".npz"),
+    ],
+)
+def test_bad_input_to_simulate_is_one_line_that_says_what_would_be_valid(
+    tmp_path: Path, arguments: tuple[str, ...], valid: str
+) -> None:
+    assert valid in refused("simulate", *arguments)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("seconds", ["1e-9", "0.0001", "0.0002"])
+def test_less_than_a_physics_step_is_refused_or_done_but_never_hangs(seconds: str) -> None:
+    outcome = call("simulate", "--seconds", seconds, "--json", within=5.0)
+    assert outcome.status in (0, 2)
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("when", ["0.0101", "0.01024", "0.0099999", "0"])
+def test_a_switch_between_two_physics_steps_happens(when: str) -> None:
+    outcome = call("simulate", "--seconds", "0.6", "--switch", f"{when}:run", "--json", within=5.0)
+    assert outcome.status == 0
+    assert only_object(outcome.out)["skill"] == "planar/run"
+
+
+@pytest.mark.parametrize("seconds", ["0.0203", "1.0001"])
+def test_seconds_between_two_physics_steps_are_rounded(seconds: str) -> None:
+    summary = only_object(call("simulate", "--seconds", seconds, "--json", within=5.0).out)
+    assert summary["seconds"] == pytest.approx(float(seconds), abs=0.00026)
+
+
+def test_what_cannot_be_written_is_said_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder.npz").mkdir()
+    before = sorted(os.listdir(tmp_path))
+    for target in ("file/walk.npz", "folder.npz", "x" * 300 + ".npz", "/proc/walk.npz", "missing/walk.mp4"):
+        assert "cannot write" in refused("simulate", *SHORT, "--save", target)
+    assert sorted(os.listdir(tmp_path)) == before
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_no_file_is_written_if_one_of_them_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    refused("simulate", *SHORT, "--save", "good.npz", "--save", "folder.npz")
+    assert os.listdir(tmp_path) == ["folder.npz"]
+
+
+def test_an_existing_file_survives_a_refused_call(tmp_path: Path) -> None:
+    call("simulate", *SHORT, "--save", "walk.npz")
+    before = (tmp_path / "walk.npz").read_bytes()
+    refused("simulate", *SHORT, "--save", "walk.npz", "--push", "0,nan,0,0,1")
+    assert (tmp_path / "walk.npz").read_bytes() == before
+
+
+OPTIONS = ("--push", "--switch", "--terrain", "--proportion", "--speed", "--seconds", "--fps", "--character", "--seed")
+
+
+@settings(max_examples=200, deadline=30_000, derandomize=True, database=None)
+@given(
+    option=st.sampled_from(OPTIONS),
+    value=st.one_of(
+        st.text(max_size=12),
+        st.lists(st.floats() | st.integers(-3, 3), min_size=1, max_size=5).map(lambda v: ",".join(map(str, v))),
+        st.sampled_from(["0.001:run", "flat:", "mass=1", "walk", "1e3", "-0", "0x1", "1_0"]),
+    ),
+)
+def test_no_value_of_an_option_gives_a_traceback(option: str, value: str) -> None:
+    last = () if option == "--seconds" else SHORT
+    if option == "--seconds" and value in ("1e3", "1_0"):
+        return  # valid, and long
+    outcome = call("simulate", f"{option}={value}", *last, "--json", within=20.0)
+    assert outcome.status in (0, 1, 2)
+    assert len(outcome.err.splitlines()) == (outcome.status == 2)
+    if outcome.status != 2:
+        only_object(outcome.out)
+
+
+# --- list and the rest -------------------------------------------------------------------------------------
+
+
+def test_list_names_everything_there_is() -> None:
+    found = only_object(call("list", "--json").out)
+    assert tuple(found["characters"]) == sf.characters()
+    assert tuple(found["skills"]) == sf.skills()
+    assert tuple(found["terrains"]) == sf.terrains()
+    assert "simbicon/planar-fel" in found["experiments"]
+    shown = call("list")
+    assert shown.status == 0
+    assert all(name in shown.out for name in (*sf.skills(), *sf.terrains(), *found["experiments"]))
+
+
+@pytest.mark.parametrize("arguments", [("fly",), ("--wings",), ("list", "x"), ("bench", "--wings"), ("tune",)])
+def test_an_unknown_command_or_option_is_bad_input(arguments: tuple[str, ...]) -> None:
+    refused(*arguments)
+
+
+def test_help_is_status_0() -> None:
+    for command in ((), ("simulate",), ("reproduce",), ("tune",), ("bench",), ("list",)):
+        outcome = call(*command, "--help")
+        assert outcome.status == 0
+        assert "Usage" in outcome.out
+
+
+def test_bench_prints_one_json_object_and_its_status_follows_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    for holds, status in ((True, 0), (None, 0), (False, 1)):
+        row = {"case": "a", "ours": "1", "bar": "≤ 2", "holds": holds}
+        monkeypatch.setattr(bench, "measure_all", lambda quick, tick, row=row: [row])
+        outcome = call("bench", "--json")
+        assert outcome.status == status
+        only_object(outcome.out)
+
+
+# --- reproduce ---------------------------------------------------------------------------------------------
+
+
+def test_bad_input_to_reproduce_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    name = "simbicon/planar-fel"
+    assert name in refused("reproduce", "simbicon/flying")
+    assert name in refused("reproduce", name, "nope")
+    assert "seed" in refused("reproduce", name, "--seed", "-1")
+    for arguments in (
+        ("--json", "no/folder/result.json"), ("--json", "file/result.json"), ("--json", "."), ("--out", "file"),
+        ("--out", "file/below", "--json", "result.json"),
+    ):  # fmt: skip
+        refused("reproduce", name, "--quick", *arguments, within=5.0)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_reproduce_writes_its_format_and_takes_up_what_is_finished(tmp_path: Path) -> None:
+    arguments = ("reproduce", "simbicon/planar-fel", "--quick", "--json", "result.json", "--out", "out")
+    outcome = call(*arguments, within=300.0)
+    results = json.loads((tmp_path / "result.json").read_text())
+    assert [r["experiment"] for r in results] == ["simbicon/planar-fel"]
+    assert {"experiment", "paper", "rows", "also"} <= set(results[0])
+    for row in results[0]["rows"]:
+        assert set(row) == {"case", "paper", "ours", "unit", "holds"}
+        assert all(isinstance(row[key], str) for key in ("case", "paper", "ours", "unit"))
+        assert row["holds"] in (True, False)
+        assert row["holds"] is not None
+    assert outcome.status == (0 if all(row["holds"] for row in results[0]["rows"]) else 1)
+    assert "quick" in outcome.out
+    kept = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {"runs.csv", "figure-7.png", "result.json"} == kept
+    begin = time.process_time()
+    again = call(*arguments[:3], "--json", "again.json", "--out", "out")
+    assert time.process_time() - begin < 1.0
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "result.json").read_bytes()
+    assert again == outcome
+
+
+def counted(result: Result, setting: Setting) -> None:
+    """An experiment that leaves a mark each time it runs."""
+    assert setting.out is not None
+    with (setting.out / "marks").open("a") as file:
+        file.write("x")
+    holds: Any = np.bool_(True)  # as a comparison of arrays gives it
+    result.row("case", "1", "1", "m", holds)
+    result.runs.append({"case": "case", "speed": 1.0})
+
+
+def test_a_finished_experiment_is_taken_up_only_for_the_same_seed_and_thoroughness(tmp_path: Path) -> None:
+    experiment = Experiment("paper/claim", "A paper", counted)
+    for setting in (Setting(0, True, tmp_path), Setting(0, True, tmp_path)):
+        assert perform(experiment, setting).holds
+    assert (tmp_path / "marks").read_text() == "x"
+    for setting in (Setting(1, True, tmp_path), Setting(1, False, tmp_path)):
+        assert perform(experiment, setting).holds
+    assert (tmp_path / "marks").read_text() == "xxx"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"3", b"null", b'"text"', b"[]", b"{}", b"\xff\xfe", b'{"key": 1}', b'{"key": null, "rows": 3}'],
+)
+def test_a_damaged_result_is_computed_again(tmp_path: Path, content: bytes) -> None:
+    experiment, setting = Experiment("paper/claim", "A paper", counted), Setting(0, True, tmp_path)
+    perform(experiment, setting)
+    (tmp_path / "paper-claim" / "result.json").write_bytes(content)
+    assert perform(experiment, setting).holds
+    assert (tmp_path / "marks").read_text() == "xx"
+
+
+def test_an_experiment_that_cannot_run_has_one_row_that_does_not_hold_and_is_not_kept(tmp_path: Path) -> None:
+    def fails(result: Result, setting: Setting) -> None:
+        result.row("before the failure", "1", "1", "m", True)
+        raise ZeroDivisionError("no steps were taken")
+
+    result = perform(Experiment("paper/claim", "A paper", fails), Setting(0, True, tmp_path))
+    assert [(row.holds, "no steps were taken" in row.ours) for row in result.rows] == [(False, True)]
+    assert not result.holds
+    assert not (tmp_path / "paper-claim" / "result.json").exists()
+
+
+def test_an_experiment_without_rows_does_not_hold(tmp_path: Path) -> None:
+    assert not perform(Experiment("paper/claim", "A paper", lambda result, setting: None), Setting()).holds
+
+
+# --- tune --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "valid"),
+    [
+        (("walk",), "PATH=LOW:HIGH"),
+        (("fly", *CD), "planar/walk"),
+        (("walk", "--parameter", "states.1.cd"), "PATH=LOW:HIGH"),
+        (("walk", "--parameter", "states.1.cd=4:0"), "low < high"),
+        (("walk", "--parameter", "states.1.cd=nan:1"), "low < high"),
+        (("walk", "--parameter", "states.1.cd=0:inf"), "finite"),
+        (("walk", "--parameter", "states.1.until=0:1"), "not a number"),
+        (("walk", "--parameter", "states.9.cd=0:1"), "states.9.cd"),
+        (("walk", "--parameter", "wings.cd=0:1"), "wings"),
+        (("walk", "--parameter", "states.0.targets.tail=0:1"), "tail"),
+        (("walk", "--parameter", "states.1.cd=900:901"), "20"),
+        (("walk", *CD, "--terrain", "moon"), "flat, slope, steps, rough"),
+        (("walk", *CD, "--generations", "0"), "1"),
+        (("walk", *CD, "--seconds", "nan"), "600"),
+        (("walk", *CD, "--seed", "-5"), "seed"),
+        (("walk", *CD, "--near", "nan"), "near"),
+        (("walk", *CD, "--save", "no/folder/tuned.yaml", "--checkpoint", "search.json"), "cannot write"),
+    ],
+)
+def test_bad_input_to_tune_is_refused_before_the_search_begins(
+    tmp_path: Path, arguments: tuple[str, ...], valid: str
+) -> None:
+    generations = () if "--generations" in arguments else ("--generations", "400")
+    assert valid in refused("tune", *arguments, *generations, within=5.0)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("save", ["tuned.yaml", "Tuned 2.yaml", "läufer.yaml", "Walk.yaml"])
+def test_a_tuned_skill_is_a_skill_whatever_its_file_is_called(tmp_path: Path, save: str) -> None:
+    assert call("tune", "walk", *CD, *TUNE, "--save", save).status == 0
+    skill = sf.load_skill(tmp_path / save)
+    assert 0.0 <= skill.parameters.states[1].cd <= 4.0
+    assert "walk" in skill.provenance.source
+
+
+def test_a_skill_file_of_ones_own_can_be_tuned(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(WALK.replace("name: walk", "name: mine").replace("cv: 0.20", "cv: 0.25"))
+    assert call("tune", "mine.yaml", *CD, *TUNE, "--save", "better.yaml").status == 0
+    assert sf.load_skill(tmp_path / "better.yaml").parameters.states[0].cv == 0.25
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"3", b"[]", b"{}", b"\xff", b'{"parameters": ["states.1.cd"], "seed": 0, "costs": [[1.0]]}',
+     b'{"parameters": ["states.0.cd"], "seed": 0, "costs": []}'],
+)  # fmt: skip
+def test_a_checkpoint_that_is_damaged_or_of_another_search_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "search.json"
+    path.write_bytes(content)
+    assert "search.json" in refused("tune", "walk", *CD, *TUNE, "--checkpoint", path)
+    assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["search.json"]

@@ -1,0 +1,263 @@
+"""Everything that is registered obeys the same rules, on the day it exists."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from conftest import in_the_air
+from surefoot import characters as character_names
+from surefoot import skills as skill_names
+from surefoot import terrains as terrain_names
+from surefoot.controllers import simbicon
+from surefoot.errors import TerrainError
+from surefoot.simulation import Simulation
+from surefoot.skills import library_path, load, varied
+from surefoot.terrains import load as load_terrain
+from surefoot.terrains import profile, steps
+from surefoot.terrains.terrain import Terrain
+
+FRICTION = {"planar": 0.65}
+EXAMPLES = {
+    "flat": ["flat"],
+    "slope": ["slope:6", "slope:-6,1", "slope:20,0.5,3", "slope:-35,0.3,2"],
+    "steps": ["steps:2,-0.2", "steps:1,0.1,2.5,0.15,4,-0.3,4.2,-0.3", "steps:0.5,-1.5,3,2"],
+    "rough": ["rough:7,0.03", "rough:0,0.1,0.3,30", "rough:3,0.2,0.5"],
+}
+STEEP = ["rough:3,0.5,0.25,20", "rough:1,1,0.1,10"]  # accepted, so what is drawn and what is felt must agree
+
+# ---------------------------------------------------------------------------------------------- characters
+
+
+@pytest.mark.parametrize("name", character_names())
+def test_character_compiles_on_flat_ground_with_all_parts_named(name: str) -> None:
+    sim = Simulation(character=name, skill=next(s for s in skill_names() if s.startswith(f"{name}/")))
+    model = sim.model
+    for count, kind in (
+        (model.nbody, model.body), (model.njnt, model.joint), (model.ngeom, model.geom), (model.nu, model.actuator),
+        (model.nsensor, model.sensor),
+    ):  # fmt: skip
+        names = [kind(i).name for i in range(count)]
+        assert all(names), names
+        assert len(set(names)) == count
+    assert np.isfinite(sim.data.qpos).all()
+    assert np.isfinite(sim.data.qacc).all()
+
+
+@pytest.mark.parametrize("name", character_names())
+def test_character_is_moved_by_its_own_joints_alone(name: str) -> None:
+    model = Simulation(character=name).model
+    assert model.neq == 0
+    assert not model.body_gravcomp.any()
+    root = {i for i in range(model.njnt) if model.joint(i).name.startswith("root")}
+    assert root
+    driven = {int(model.actuator_trnid[a, 0]) for a in range(model.nu)}
+    assert not root & driven
+    assert (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT).all()
+    dofs = [int(model.jnt_dofadr[j]) for j in root]
+    for held in (model.dof_damping, model.dof_armature, model.dof_frictionloss):
+        assert not held[dofs].any()
+    assert not model.jnt_stiffness.any()
+    assert not model.jnt_limited[sorted(root)].any()
+
+
+@pytest.mark.parametrize("name", character_names())
+def test_gravity_and_friction_are_the_declared_ones(name: str) -> None:
+    model = Simulation(character=name, terrain="steps:2,-0.1,4,0.1").model
+    assert model.opt.gravity.tolist() == [0.0, 0.0, -9.81]
+    assert (model.geom_friction[:, 0] == FRICTION[name]).all()
+    assert model.opt.density == model.opt.viscosity == 0.0
+
+
+# ------------------------------------------------------------------------------------------------ terrains
+
+
+def ground_height(terrain: Terrain, x: np.ndarray) -> np.ndarray:
+    """What a ray from above meets."""
+    spec = mujoco.MjSpec()
+    terrain.build(spec.worldbody, 0.65)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    met, down = np.zeros(1, np.int32), np.array([0.0, 0.0, -1.0])
+    top = 1200.0
+    return np.array([
+        top - mujoco.mj_ray(model, data, np.array([one, 0.3, top]), down, None, 1, -1, met) for one in x
+    ])  # fmt: skip
+
+
+def away_from_faces(terrain: Terrain, x: np.ndarray) -> np.ndarray:
+    """Without the places within a millimetre of a corner, where a ray may meet either side."""
+    if terrain.vertices is None:
+        return x
+    return x[(np.abs(x[:, None] - terrain.vertices[:, 0]) > 1e-3).all(axis=1)]
+
+
+def test_every_kind_of_terrain_has_examples_here() -> None:
+    assert set(EXAMPLES) == set(terrain_names())
+
+
+@pytest.mark.parametrize("text", [text for texts in EXAMPLES.values() for text in texts])
+def test_terrain_is_finite_and_at_height_zero_where_the_character_starts(text: str) -> None:
+    terrain = load_terrain(text)
+    x = np.linspace(-5.0, 250.0, 2000)
+    assert np.isfinite(terrain.height(x)).all()
+    assert float(terrain.height(0.0)) == 0.0
+    sim = Simulation(terrain=terrain)
+    sim.step(50)
+    assert np.isfinite(sim.data.qpos).all()
+
+
+@pytest.mark.parametrize("text", [text for texts in EXAMPLES.values() for text in texts] + STEEP)
+def test_height_is_what_a_ray_from_above_meets(text: str) -> None:
+    terrain = load_terrain(text)
+    x = away_from_faces(terrain, np.random.default_rng(5).uniform(-2.0, 14.0, 60))
+    assert ground_height(terrain, x) == pytest.approx(terrain.height(x), abs=1e-6)
+
+
+def test_height_of_a_profile_goes_through_its_points() -> None:
+    heights = [0.0, 0.1, 0.05, 0.3, -0.2]
+    terrain = profile(heights, spacing=0.4, start=1.0)
+    assert terrain.height(1.0 + 0.4 * np.arange(5)) == pytest.approx(heights)
+    assert float(terrain.height(1.1)) == pytest.approx(0.025)
+    x = away_from_faces(terrain, np.linspace(0.0, 5.0, 101) + 0.003)
+    assert ground_height(terrain, x) == pytest.approx(terrain.height(x), abs=1e-6)
+
+
+def test_slope_rises_by_the_tangent_of_its_angle_in_degrees() -> None:
+    terrain = load_terrain("slope:6,2")
+    assert float(terrain.height(7.0)) == pytest.approx(5.0 * np.tan(np.radians(6.0)))
+    assert float(terrain.height(1.9)) == 0.0
+
+
+def test_steps_rise_by_their_heights_and_stay() -> None:
+    terrain = steps([1.0, 2.0], [0.2, -0.5])
+    assert terrain.height(np.array([0.9, 1.1, 1.9, 2.1, 50.0])) == pytest.approx([0.0, 0.2, 0.2, -0.3, -0.3])
+
+
+def test_rough_ground_depends_on_its_seed_and_stays_within_its_amplitude() -> None:
+    x = np.linspace(0.0, 60.0, 500)
+    one, again, other = (load_terrain(f"rough:{seed},0.07").height(x) for seed in (4, 4, 5))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+    assert 0.03 < np.abs(one).max() <= 0.07
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: profile([0.5, 0.5, 0.0], start=1.0), id="profile-that-begins-high"),
+        pytest.param(lambda: steps([-1.0], [0.2]), id="step-behind-the-start"),
+        pytest.param(lambda: Terrain("made", np.array([[-4.0, 0.0], [2.0, 1.0]])), id="slope-through-the-start"),
+    ],
+)
+def test_ground_that_is_not_at_zero_where_the_character_starts_is_refused(make: object) -> None:
+    assert callable(make)
+    with pytest.raises(TerrainError, match="height 0"):
+        make()
+
+
+# -------------------------------------------------------------------------------------------------- skills
+
+
+@pytest.mark.parametrize("full", skill_names())
+def test_skill_is_named_after_its_file(full: str) -> None:
+    skill = load(full)
+    path = library_path(full)
+    assert skill.full_name == full == f"{path.parent.name}/{path.stem}"
+    assert skill.character in character_names()
+    assert skill.summary
+    assert skill.provenance.source
+    assert set(skill.commands) <= set(simbicon.COMMANDS)
+    assert load(skill.name, skill.character) == skill
+
+
+@pytest.mark.parametrize("full", skill_names())
+def test_skill_runs_a_second_within_the_laws_of_physics(full: str) -> None:
+    skill = load(full)
+    sim = Simulation(character=skill.character, skill=skill)
+    limits = np.array([gain.limit for gain in sim.scene.table.gains.values()])
+    for _ in range(40):
+        sim.step(round(0.025 / sim.model.opt.timestep))
+        assert np.isfinite(bits_of(sim)).all()
+        assert (np.abs(sim.data.actuator_force) <= limits).all()
+        assert not sim.data.xfrc_applied.any()
+        assert not sim.data.qfrc_applied.any()
+        assert np.isfinite(sim.memory.torque).all()
+    assert sim.memory.report[0].peak_torque <= limits.max()
+    assert sim.time == pytest.approx(1.0)
+    assert sim.model.neq == 0
+
+
+def bits_of(sim: Simulation) -> np.ndarray:
+    return np.concatenate([sim.data.qpos, sim.data.qvel, sim.data.ctrl, sim.memory.memory])
+
+
+@pytest.mark.parametrize("full", skill_names())
+def test_skill_starts_with_its_feet_on_the_ground_or_as_high_as_it_says(full: str) -> None:
+    skill = load(full)
+    sim = Simulation(character=skill.character, skill=skill)
+    soles = [sim.model.geom(f"{side}_foot_0").id for side in ("left", "right")]
+    radius, half = sim.model.geom_size[soles, :2].T
+    lowest = sim.data.geom_xpos[soles, 2] - radius - half * np.abs(sim.data.geom_xmat[soles, 8])
+    assert lowest.min() == pytest.approx(skill.start.lift, abs=1e-3)
+    assert not sim.fallen
+
+
+@pytest.mark.parametrize("full", skill_names())
+def test_two_simulations_of_a_skill_share_no_memory(full: str) -> None:
+    skill = load(full)
+    one, other = (Simulation(character=skill.character, skill=skill) for _ in range(2))
+    assert one.model is not other.model
+    assert one.data is not other.data
+    before = other.snapshot().state
+    assert not np.shares_memory(one.data.userdata, other.data.userdata)
+    one.set_parameters({"states.0.torso": 0.123})
+    one.memory.slots[:] *= 1.5
+    one.model.body_mass[:] *= 2.0
+    one.step(20)
+    assert np.array_equal(other.snapshot().state, before)
+    assert other.skill == load(full) == skill
+
+
+# --------------------------------------------------------------------------------------------------- falls
+
+
+def test_a_body_whose_trunk_touches_the_ground_has_fallen_and_stays_so_until_a_restore() -> None:
+    sim = Simulation()
+    kept = sim.snapshot()
+    sim.data.qpos[2] = 1.2
+    sim.data.qpos[1] = 0.3
+    while not sim.fallen and sim.time < 3.0:
+        sim.step(10)
+    assert sim.fallen
+    assert sim.fallen_at <= sim.time
+    assert sim.fall_cause in ("touched the ground", "too low")
+    first = sim.fallen_at
+    sim.step(500)
+    assert sim.fallen_at == first
+    sim.restore(kept)
+    assert not sim.fallen
+
+
+def test_a_body_that_tilts_for_longer_than_its_skill_allows_has_fallen() -> None:
+    limp = {"gains.all.kp": 0.0, "gains.all.kd": 0.0, "torso_gain.kp": 0.0, "torso_gain.kd": 0.0}
+    sim = Simulation(skill=varied(load("planar/walk"), limp | {"fall.height": 0.0, "fall.tilt_time": 0.3}))
+    in_the_air(sim, 100.0)
+    sim.data.qpos[2:], sim.data.qvel[:] = 0.0, 0.0
+    sim.data.qpos[2] = np.radians(85.0)
+    sim.step(590)
+    assert not sim.fallen
+    sim.step(20)
+    assert sim.fall_cause == "tilted"
+    assert sim.fallen_at == pytest.approx(0.3, abs=0.002)
+
+
+def test_a_number_that_is_not_finite_counts_as_a_fall_and_raises_nothing() -> None:
+    sim = Simulation()
+    sim.step(100)
+    sim.data.qvel[3] = np.nan
+    sim.step(3)
+    assert sim.fallen
+    assert sim.fall_cause == "not finite"

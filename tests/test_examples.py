@@ -1,0 +1,156 @@
+"""The examples are a course: each runs as it stands, says something true, and writes only where it is told to."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import surefoot as sf
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+WRITES = {
+    "01_walk": {"walk.png", "walk.npz"},
+    "02_push": {"push.png"},
+    "03_switch_gaits": {"last-gait.csv"},
+    "04_population": {"population.csv"},
+    "05_edit_a_skill": {"search.csv"},
+    "06_snapshots": {"future--200.npz", "future-+0.npz", "future-+200.npz"},
+}
+
+
+def run(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[str, Path]:
+    """What an example prints when it is run from an empty folder and told to write to another."""
+    here, there = folder / "here", folder / "there"
+    here.mkdir()
+    there.mkdir()
+    path = next(p for p in EXAMPLES if p.stem == name)
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "argv", [str(path), str(there)])
+    runpy.run_path(str(path), run_name="__main__")
+    printed = capsys.readouterr()
+    assert os.listdir(here) == []
+    assert set(os.listdir(there)) == WRITES[name]
+    assert printed.err == ""
+    assert 3 <= len(printed.out.splitlines()) <= 15
+    return printed.out, there
+
+
+def test_the_examples_are_a_numbered_course_of_short_documented_scripts() -> None:
+    assert [path.stem for path in EXAMPLES] == list(WRITES)
+    for number, path in enumerate(EXAMPLES, start=1):
+        text = path.read_text()
+        assert path.name.startswith(f"{number:02d}_")
+        assert len(text.splitlines()) <= 40
+        assert ast.get_docstring(ast.parse(text))
+
+
+def test_the_examples_use_the_public_interface_only() -> None:
+    for path in EXAMPLES:
+        tree = ast.parse(path.read_text())
+        imports = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+        sources = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert imports <= {"surefoot", "numpy", "sys", "tempfile", "time"}
+        assert sources <= {"pathlib"}
+        used = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sf"
+        }
+        assert used <= set(sf.__all__)
+
+
+def test_an_example_runs_as_a_program_without_arguments(tmp_path: Path) -> None:
+    environment = dict(os.environ) | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, str(EXAMPLES[0])]
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    written = re.findall(r"wrote (\S+)", done.stdout)
+    assert len(written) == 2
+    assert all(Path(path).is_file() and Path(path).is_relative_to(tmp_path) for path in written)
+
+
+def test_01_walks_and_saves_a_filmstrip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("01_walk", tmp_path, monkeypatch, capsys)
+    motion = sf.load_motion(there / "walk.npz")
+    distance = motion.root_position[-1, 0] - motion.root_position[0, 0]
+    assert f"walked {distance:.2f} m in 5.0 s, and stands" in out
+    assert 3.0 < distance < 8.0
+    with Image.open(there / "walk.png") as picture:
+        assert picture.width > 2 * picture.height > 200
+
+
+def test_02_small_pushes_are_survived_and_a_huge_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = run("02_push", tmp_path, monkeypatch, capsys)
+    lines = [line for line in out.splitlines() if " N for " in line]
+    assert "recovered" in lines[0]
+    assert "fell at" in lines[-1]
+    fell = float(re.search(r"fell at ([\d.]+) s", lines[-1]).group(1))  # type: ignore[union-attr]
+    assert 2.5 < fell < 8.0
+
+
+def test_03_every_switch_happens_within_a_step_and_nobody_falls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("03_switch_gaits", tmp_path, monkeypatch, capsys)
+    waits = [float(b) - float(a) for a, b in re.findall(r"at ([\d.]+) s, got it at ([\d.]+) s", out)]
+    assert len(waits) == 2
+    assert all(0.0 < wait < 1.0 for wait in waits)
+    assert out.count("upright") == 3
+    with (there / "last-gait.csv").open() as file:
+        times = [float(row["time"]) for row in csv.DictReader(file)]
+    assert times[-1] - times[0] == pytest.approx(4.0)
+
+
+def test_04_of_two_hundred_walkers_the_hardest_push_fells_more_than_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("04_population", tmp_path, monkeypatch, capsys)
+    table = np.loadtxt(there / "population.csv", delimiter=",", skiprows=1)
+    assert table.shape == (200, 3)
+    stands = np.isinf(table[:, 2])
+    assert f"{stands.sum()} of 200 still stand" in out
+    forces = np.unique(table[:, 1])
+    gentle, hard = (stands[table[:, 1] == force].mean() for force in (forces[0], forces[-1]))
+    assert gentle > hard
+    assert gentle >= 0.5
+
+
+def test_05_changed_numbers_change_the_gait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("05_edit_a_skill", tmp_path, monkeypatch, capsys)
+    printed, changed, blended, fastest = (float(v) for v in re.findall(r"([\d.]+) m/s", out))
+    assert 0.5 < printed < 1.6
+    assert changed != printed
+    assert blended > 0.0
+    table = np.loadtxt(there / "search.csv", delimiter=",", skiprows=1)
+    assert table[:, 1].max() == pytest.approx(fastest, abs=0.005)
+    assert fastest >= printed - 0.005
+
+
+def test_06_futures_differ_and_the_replay_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("06_snapshots", tmp_path, monkeypatch, capsys)
+    assert "replayed bit for bit: True" in out
+    places = [float(x) for x in re.findall(r"x = (-?[\d.]+) m", out)]
+    assert len(set(places)) == 3
+    assert all(sf.load_motion(there / name).time[0] == pytest.approx(2.0) for name in WRITES["06_snapshots"])
