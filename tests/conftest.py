@@ -9,9 +9,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from surefoot.controllers import simbicon
 from surefoot.native import callback
 from surefoot.native.pointers import records
 from surefoot.reflexes import pose_graph
+from surefoot.reflexes.feedback_error import LEARNER
 from surefoot.scene import Scene
 from surefoot.simulation import Simulation
 from surefoot.skills import files, load
@@ -32,6 +34,11 @@ def _installed() -> Iterator[None]:
 def machine_of(row: Any) -> Any:
     """The finite state machine in a row's memory."""
     return records(row.memory, 0, 1, pose_graph.MACHINE)[0]
+
+
+def learner_of(row: Any) -> Any:
+    """What the torso's servo gathers for learning, in a row's memory."""
+    return records(row.memory, simbicon.LEARNER_AT, 1, LEARNER)[0]
 
 
 def graph_of(row: Any, slot: int | None = None, roles: int = 6) -> Any:

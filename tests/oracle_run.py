@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numba import config
 
-from conftest import graph_of, machine_of, made_skill
+from conftest import graph_of, learner_of, machine_of, made_skill
 from surefoot.controllers import simbicon
 from surefoot.native import callback
 from surefoot.scene import Push
@@ -62,8 +62,9 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     machine.state = int(rng.integers(graph_of(row).head[0].states))
     machine.entered, machine.step_start = data.time - rng.uniform(0.0, 0.35), data.time - rng.uniform(0.0, 0.6)
     machine.period, machine.steps = rng.uniform(0.3, 0.6), int(rng.integers(1, 20))
-    machine.phase, machine.bin = rng.uniform(0.0, 1.0), int(rng.integers(-1, 17))
-    machine.bin_sum, machine.bin_count = rng.normal(0.0, 500.0), int(rng.integers(0, 40))
+    machine.phase, learner = rng.uniform(0.0, 1.0), learner_of(row)
+    learner.bin = int(rng.integers(-1, 17))
+    learner.total, learner.count = rng.normal(0.0, 500.0), int(rng.integers(0, 40))
     machine.speed_step, machine.lean = int(rng.integers(0, 20)), rng.uniform(-0.2, 0.2)
     machine.speed_time, machine.speed_x = data.time - rng.uniform(0.1, 0.6), data.qpos[0] - rng.uniform(-0.5, 0.9)
     row.table[:] = rng.normal(0.0, 20.0, len(row.table))

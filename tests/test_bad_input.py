@@ -106,8 +106,8 @@ def test_every_terrain_that_is_accepted_can_be_stood_on(places: list[float], hei
         ("Flat", "flat, slope, steps, rough"),
         ("flat:1", "no numbers"),
         ("slope", "angle"),
-        ("slope:89", "60"),
-        ("slope:-89", "60"),
+        ("slope:89", "within ±"),
+        ("slope:-89", "within ±"),
         ("slope:nan", "finite"),
         ("slope:inf", "finite"),
         ("slope:1e400", "finite"),
@@ -403,17 +403,15 @@ def spoil(sim: sf.Simulation, how: str) -> None:
             sim.data.qpos[4] = NAN
         case "infinite height":
             sim.data.qpos[1] = INF
-        case "push of 1e9 N":
-            sim.push((1e9, 0.0, 0.0), 0.4)
-        case "push of 1e9 N into the ground":
-            sim.push((0.0, 0.0, -1e9), 0.4)
-        case "push of 1e300 N":
-            sim.push((1e300, 0.0, 1e300), 0.4)
+        case "push of 1e6 N":
+            sim.push((1e6, 0.0, 0.0), 0.4)
+        case "push of 1e6 N into the ground":
+            sim.push((0.0, 0.0, -1e6), 0.4)
 
 
 WAYS = (
-    "huge speed", "huge speed near overflow", "NaN speed", "NaN angle", "infinite height", "push of 1e9 N",
-    "push of 1e9 N into the ground", "push of 1e300 N",
+    "huge speed", "huge speed near overflow", "NaN speed", "NaN angle", "infinite height", "push of 1e6 N",
+    "push of 1e6 N into the ground",
 )  # fmt: skip
 
 
@@ -434,7 +432,7 @@ def test_numbers_that_blow_up_are_a_fall_with_a_time_and_a_cause(
     assert len(motion) == 4
 
 
-@pytest.mark.parametrize("how", ["NaN speed", "push of 1e9 N"])
+@pytest.mark.parametrize("how", ["NaN speed"])
 def test_a_motion_that_blew_up_is_saved_or_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -461,7 +459,7 @@ def test_a_row_that_blows_up_leaves_the_others_bit_exact(tmp_path: Path, monkeyp
         population.run(0.1)
     spoilt.qvel[1] = 1e10
     spoilt.qvel[2, 0] = NAN
-    spoilt.push(sf.Push((1e300, 0.0, 0.0), 0.1, 0.1), rows=[3])
+    spoilt.push(sf.Push((1e6, 0.0, 0.0), 0.1, 0.1), rows=[3])
     motions = spoilt.run(0.05, fps=60)
     clean.run(0.05, fps=60)
     assert np.isfinite(spoilt.fallen_at[1:4]).all()
@@ -491,7 +489,8 @@ def test_numbers_that_blow_up_print_nothing_and_leave_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     sim, population = sf.Simulation(), sf.Population(2)
-    sim.data.qvel[0] = population.qvel[0, 0] = NAN
+    sim.push((1e6, 0.0, 0.0), 0.01)
+    population.push(sf.Push((1e6, 0.0, 0.0), 0.01, 0.0), [0])
     sim.run(0.02)
     population.run(0.02)
     printed = capfd.readouterr()

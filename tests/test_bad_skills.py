@@ -164,9 +164,9 @@ def test_every_truncation_of_a_file_is_refused_or_complete(tmp_path: Path) -> No
         (edited("cd: 2.20", "cd: !!float 2.2"), 26, "tags"),
         ("--- !!python/object:os.system\na: 1\n", 1, "tags"),
         ("a: " + "[" * 50 + "]" * 50, 1, "deep"),
-        ("[" * 100_000, 1, "deep"),
-        ("{a: " * 60_000, 1, "deep"),
-        ("- " * 60_000, 1, "deep"),
+        ("[" * 60_000, 1, "deep"),
+        ("{a: " * 15_000, 1, "deep"),
+        ("- " * 30_000, 1, "deep"),
         ("".join(" " * k + "a:\n" for k in range(300)), 13, "deep"),
     ],
 )

@@ -133,11 +133,11 @@ def test_bad_input_as_a_program_is_one_line_and_status_2(tmp_path: Path) -> None
 
 
 def test_numbers_that_blow_up_are_status_1_with_valid_json_and_no_litter(tmp_path: Path) -> None:
-    outcome = start("simulate", "--seconds", "0.05", "--push", "0.01,1e300,0,0,0.1", "--json", cwd=tmp_path)
+    outcome = start("simulate", "--seconds", "0.3", "--push", "0.01,1e6,0,1e6,0.25", "--json", cwd=tmp_path)
     assert outcome.status == 1
     summary = only_object(outcome.out)
-    assert 0.01 <= summary["fallen_at"] <= 0.05
-    assert summary["fall_cause"] == "not finite"
+    assert 0.01 <= summary["fallen_at"] <= 0.3
+    assert summary["fall_cause"] in ("not finite", "too low")
     assert outcome.err == ""
     assert os.listdir(tmp_path) == []
 
@@ -186,7 +186,7 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("walk", "run"), "run"),
         (("--character", "centaur"), "planar"),
         (("--terrain", "moon"), "flat, slope, steps, rough"),
-        (("--terrain", "slope:89"), "60"),
+        (("--terrain", "slope:89"), "within ±"),
         (("--terrain", "steps:1"), "as many"),
         (("--terrain", ""), "flat"),
         (("--seconds", "0"), "0 …"),
@@ -204,7 +204,7 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("--push", "a,b,c,d,e"), "T,FX,FY,FZ,DURATION"),
         (("--push", "0.1,nan,0,0,1"), "finite"),
         (("--push", "-1,1,0,0,1"), "past"),
-        (("--push", "1,1,0,0,0"), "duration > 0"),
+        (("--push", "1,1,0,0,0"), "a push takes"),
         (("--switch", "run"), "T:SKILL"),
         (("--switch", "1:"), "T:SKILL"),
         (("--switch", "-1:run"), "T:SKILL"),
@@ -298,7 +298,9 @@ def test_no_value_of_an_option_gives_a_traceback(option: str, value: str) -> Non
 
 
 def test_list_names_everything_there_is() -> None:
-    found = only_object(call("list", "--json").out)
+    outcome = call("list", "--json")
+    assert outcome.status == 0, outcome.err
+    found = only_object(outcome.out)
     assert tuple(found["characters"]) == sf.characters()
     assert tuple(found["skills"]) == sf.skills()
     assert tuple(found["terrains"]) == sf.terrains()

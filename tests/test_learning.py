@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from conftest import bits, machine_of
+from conftest import bits, learner_of, machine_of
 from surefoot.errors import CommandError
 from surefoot.population import Population
 from surefoot.simulation import Simulation
@@ -115,7 +115,7 @@ def test_each_swing_leg_has_bins_of_its_own() -> None:
         sim.step()
         report = sim.memory.report[0]
         here = int(report.swing) * 5 + int(machine.phase * 5)
-        assert machine.bin == here
+        assert learner_of(sim.memory).bin == here
         assert 0 <= here < 10
         sides.add(int(report.swing))
         if here == 3:

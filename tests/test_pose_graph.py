@@ -367,7 +367,7 @@ def test_more_states_than_a_row_has_room_for_are_refused() -> None:
 
 
 def test_a_start_state_that_is_not_there_is_refused() -> None:
-    with pytest.raises(CommandError, match="start state 2"):
+    with pytest.raises(SkillError, match="state 2 is not one of its 2"):
         Simulation(skill=made_skill([{"duration": 0.1}] * 2, start={"state": 2}))
 
 

@@ -216,7 +216,9 @@ def test_a_gait_with_changed_values_says_so_and_keeps_a_printed_twin(name: str) 
         assert printed is not skill
         assert skill.provenance.why
         declared = {c.parameter: (c.printed, c.here) for c in skill.provenance.changed}
-        assert declared == _differences(printed.parameters.model_dump(), skill.parameters.model_dump())
+        unprinted = {"entry", "exit"}  # when to switch: the paper prints no such values
+        dumps = [s.parameters.model_dump(exclude=unprinted) for s in (printed, skill)]
+        assert declared == _differences(*dumps)
 
 
 def _differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, Any]]:

@@ -167,18 +167,25 @@ def tune(
     """Search for better parameters by CMA-ES; resumes after being stopped."""
     from surefoot.lab.objectives import Objective
     from surefoot.lab.tune import tune as search
-    from surefoot.running import bounds_of, write_tuned
+    from surefoot.running import bounds_of, check_bounds, check_place, tuned_name, write_tuned
     from surefoot.skills import load
 
     begin = load(skill)
     objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain)
     saved = checkpoint or save.with_suffix(".search.json")
+    bounds = bounds_of(parameter or [])
+    if seed < 0 or not 0.0 <= near < 1e6:
+        raise CommandError("--seed and --near are numbers that are not negative")
+    tuned_name(save)
+    for path in (save, saved):
+        check_place(path)
+    check_bounds(begin, bounds)
     with _bar() as tick:
         tuned = search(
-            begin, bounds_of(parameter or []), [objective], generations=generations, seed=seed, near=near,
+            begin, bounds, [objective], generations=generations, seed=seed, near=near,
             checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.4f}", g / generations),
         )  # fmt: skip
-    write_tuned(begin, tuned.skill, tuned.values, save)
+    write_tuned(skill, tuned.values, save)
     for name, value in tuned.values.items():
         _out.print(f"{name} = {value:.4f}")
     _out.print(f"cost {tuned.cost:.4f} after {tuned.generations} generations; written to {save}")
@@ -196,7 +203,7 @@ def bench(
     with _bar(hidden=as_json) as tick:
         rows = measure_all(quick, tick)
     if as_json:
-        sys.stdout.write(json.dumps(rows) + "\n")
+        sys.stdout.write(json.dumps({"rows": rows}) + "\n")
     else:
         table = Table("measure", "ours", "bar", "holds", box=None)
         for row in rows:

@@ -8,6 +8,10 @@ from collections.abc import Iterable
 class SurefootError(Exception):
     """Root of all errors raised by this package; the message is one clear line."""
 
+    def __init__(self, message: str) -> None:
+        """Keep to one line whatever a file or a name has brought into the message."""
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
+
 
 class UnknownNameError(SurefootError):
     """A name that is not in a registry; the message lists the valid ones."""

@@ -10,7 +10,7 @@ from mujoco.batch import Batch
 
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
-from surefoot.motions.recorder import Recorder, frame_steps
+from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
@@ -98,10 +98,11 @@ class Population:
             fps: if given, record each row at this rate and return the motions.
             stop_fallen: leave rows that fell as they are (within a quarter of a second).
         """
+        check_seconds(seconds)
         dt = self.scene.model.opt.timestep
-        recorders = [Recorder(self.scene) for _ in range(self.n if fps else 0)]
+        recorders = [Recorder(self.scene) for _ in range(0 if fps is None else self.n)]
         self._record(recorders)
-        for count in frame_steps(seconds, fps or 1.0 / _SLICE, dt):
+        for count in frame_steps(seconds, 1.0 / _SLICE if fps is None else fps, dt):
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
             if upright is not None and not len(upright):
                 break
@@ -114,6 +115,8 @@ class Population:
         """Advance each row by its own time [s], (n,)."""
         if len(seconds) != self.n:
             raise SurefootError(f"{len(seconds)} times for {self.n} rows")
+        for one in seconds:
+            check_seconds(one)
         callback.install()
         for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
             if count > 0:
@@ -132,15 +135,20 @@ class Population:
 
     def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
         """Queue a push in some rows, or in all."""
-        for i in range(self.n) if rows is None else rows:
+        for i in self._rows(rows):
             self.scene.add_push(self.rows[i], push, float(self._time[i]))
 
     def switch(self, skill: str | Path | Skill, rows: Sequence[int] | None = None) -> None:
         """Ask some rows, or all, for another skill."""
         wanted = self.scene.find(skill)
-        for i in range(self.n) if rows is None else rows:
+        for i in self._rows(rows):
             self.scene.request(self.rows[i], wanted)
             self.skills[i] = wanted
+
+    def _rows(self, rows: Sequence[int] | None) -> Sequence[int]:
+        if rows is not None and not all(0 <= i < self.n for i in rows):
+            raise SurefootError(f"rows are 0 … {self.n - 1}, got {list(rows)[:10]}")
+        return range(self.n) if rows is None else rows
 
     def _record(self, recorders: list[Recorder]) -> None:
         for i, recorder in enumerate(recorders):

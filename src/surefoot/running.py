@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ import numpy as np
 
 from surefoot.errors import CommandError, OutputError
 from surefoot.lab.measures import measure
+from surefoot.lab.tune import value_of
 from surefoot.motions import formats
 from surefoot.motions.motion import Motion
+from surefoot.motions.recorder import MAX_SECONDS
 from surefoot.scene import Push
-from surefoot.simulation import MAX_SECONDS, Simulation
-from surefoot.skills import files, library_path
+from surefoot.simulation import Simulation
+from surefoot.skills import files, library_path, load, set_value, varied
 from surefoot.skills.schema import Skill
 
 _CHUNK = 1.0  # [s] between two ticks of the progress bar
@@ -47,16 +49,20 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
     if not 0.0 < options.seconds <= MAX_SECONDS:
         raise CommandError(f"seconds must be within 0 … {MAX_SECONDS:g}, got {options.seconds:g}")
     for path in options.save:
-        _check_writable(path)
+        check_writable(path)
     sim, events = _prepare(options)
+    dt = sim.model.opt.timestep
+    total, done = max(1, round(options.seconds / dt)), 0
+    requests = [(round(at / dt), wanted) for at, wanted in events]
     parts: list[Motion] = []
-    while sim.time < options.seconds - 1e-9:
-        until = min(options.seconds, sim.time + _CHUNK, *[t for t, _ in events if t > sim.time + 1e-9])
-        for at, wanted in events:
-            if abs(at - sim.time) < 1e-9:
+    while done < total:
+        for at, wanted in requests:
+            if at == done:
                 sim.switch(wanted)
-        parts.append(sim.run(until - sim.time, options.fps))
-        tick(f"simulating {sim.skill.name}", sim.time / options.seconds)
+        until = min(total, done + round(_CHUNK / dt), *[at for at, _ in requests if at > done])
+        parts.append(sim.run((until - done) * dt, options.fps))
+        done = until
+        tick(f"simulating {sim.skill.name}", done / total)
     motion = joined(parts)
     for path in options.save:
         tick(f"writing {path.name}", 1.0)
@@ -109,19 +115,33 @@ def bounds_of(items: list[str]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def write_tuned(begin: Skill, tuned: Skill, values: dict[str, float], path: Path) -> None:
+def check_bounds(skill: Skill, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Refuse a search whose parameters or bounds the schema would refuse, before it begins."""
+    for path, (low, high) in bounds.items():
+        if not low < high:
+            raise CommandError(f"{path}: a range takes low < high, got {low:g}:{high:g}")
+        value_of(skill, path)
+        for value in (low, high):
+            varied(skill, {path: value})
+
+
+def tuned_name(path: Path) -> str:
+    """The name a skill gets from its file's."""
+    if path.suffix not in (".yaml", ".yml"):
+        raise OutputError(f"cannot write {path}: a skill file ends with .yaml")
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "tuned"
+
+
+def write_tuned(source: str, values: Mapping[str, float], path: Path) -> None:
     """Write a tuned skill as a file: the beginning's document with the new numbers, comments kept."""
-    document = files.read(library_path(begin.full_name))[1]
-    document["name"] = path.stem if path.stem.replace("-", "").isalnum() else tuned.name
+    begin = load(source)
+    origin = Path(source) if source.endswith((".yaml", ".yml")) else library_path(begin.full_name)
+    document = files.read(origin)[1]
+    document["name"] = tuned_name(path)
     document["provenance"]["source"] = f"tuned from {begin.full_name} by surefoot tune"
+    document["provenance"].pop("changed", None)
     for name, value in values.items():
-        keys: list[Any] = [int(k) if k.isdigit() else k for k in name.split(".")]
-        node = document if keys[0] in ("start", "fall") else document["parameters"]
-        for key, following in itertools.pairwise(keys):
-            if isinstance(node, dict) and node.get(key) is None:
-                node[key] = [0.0, 0.0] if isinstance(following, int) else {}
-            node = node[key]
-        node[keys[-1]] = round(value, 5)
+        set_value(document, name, round(value, 5))
     files.validate(document, str(path))
     files.write(document, path)
 
@@ -158,11 +178,22 @@ def _switch(text: str) -> tuple[float, str]:
     return round(when, 6), name
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be saved, before any work is done."""
     if path.suffix.lower() not in formats.suffixes():
         raise OutputError(f"cannot save as {path.suffix or path.name!r}; valid: {', '.join(formats.suffixes())}")
-    if not path.parent.is_dir():
-        raise OutputError(f"cannot write {path}: no such folder")
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path that is a folder or lies in none."""
+    try:
+        if not path.parent.is_dir():
+            raise OutputError(f"cannot write {path}: no such folder")
+        if path.is_dir():
+            raise OutputError(f"cannot write {path}: it is a folder")
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any]:
@@ -170,7 +201,7 @@ def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any
     names = [n for n in motion.arrays() if not n.startswith("skeleton")]
     end = Motion(skeleton=motion.skeleton, scene=motion.scene, **{n: getattr(motion, n)[late] for n in names})
     gait = measure(end) if not sim.fallen and len(end) > 2 else None
-    return {
+    found = {
         "skill": sim.skill.full_name,
         "terrain": options.terrain,
         "seconds": round(sim.time, 6),
@@ -187,3 +218,8 @@ def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any
         "peak_torque": float(sim.memory.report[0].peak_torque),
         "saved": [str(path) for path in options.save],
     }
+    return {name: _finite(value) for name, value in found.items()}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -15,13 +15,16 @@ from surefoot.controllers import simbicon
 from surefoot.errors import CommandError, SurefootError
 from surefoot.native import callback, memory
 from surefoot.native.pointers import records
+from surefoot.reflexes.feedback_error import LEARNER
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.skills import graph
 from surefoot.skills import load as load_skill
+from surefoot.skills.files import check
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
+STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
 PUSHES = 16  # pushes that may be pending or acting at once
 _MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
 
@@ -67,7 +70,7 @@ class Scene:
         tables = [self._table_size(s) for s in (self.skill, *map(self.find, may_run))]
         sizes = memory.Sizes(
             actuators=len(self.table.gains), feet=2, pushes=PUSHES, slot_size=graph.slot_size(self.table),
-            memory_size=MACHINE.itemsize // 8, table_size=max(tables),
+            memory_size=simbicon.MEMORY_SIZE, table_size=max(tables),
         )  # fmt: skip
         callback.install()
         self.build: Build = build(self.table, self.terrain, sizes, timestep)
@@ -76,7 +79,7 @@ class Scene:
 
     def find(self, skill: str | Path | Skill) -> Skill:
         """The skill of a name or path; another character's is refused."""
-        found = skill if isinstance(skill, Skill) else load_skill(skill, self.table.name)
+        found = check(skill) if isinstance(skill, Skill) else load_skill(skill, self.table.name)
         if found.character != self.table.name:
             raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
         return found
@@ -93,7 +96,9 @@ class Scene:
                 f"skill {skill.full_name} learns a table of {self._table_size(skill)} numbers and this simulation "
                 f"has room for {len(row.table)}; name it in `skills` when building"
             )
-        self.fill_array(row.slots[slot], skill)
+        filled = np.zeros_like(row.slots[slot])
+        self.fill_array(filled, skill)
+        row.slots[slot][:] = filled
 
     def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
         """Write a skill's numbers into an array of a slot's size."""
@@ -113,23 +118,15 @@ class Scene:
         qpos[:], qvel[:] = model.qpos0, 0.0
         for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
             for role, value in values.items():
-                if role not in by_role:
-                    raise CommandError(
-                        f"{skill.full_name}: unknown role {role!r} in start; valid: {', '.join(by_role)}"
-                    )
                 target[getattr(model.joint(by_role[role]), address)[0]] = value
         qpos[2], qvel[0], qvel[1], qvel[2] = start.torso, start.speed, start.climb, start.torso_rate
         qpos[1] = 0.0
         qpos[1] = start.lift - self.clearance(qpos)
         machine = records(row.memory, 0, 1, MACHINE)[0]
         count = len(skill.parameters.states)
-        if start.state >= count:
-            raise CommandError(f"{skill.full_name}: start state {start.state} is not one of its {count} states")
         one_half = skill.parameters.halves == 1
-        if one_half and (skill.parameters.states[start.state].leg == "same") != (swing == 0):
-            raise CommandError(f"{skill.full_name}: its state {start.state} does not swing the {start.swing} leg")
         machine.state = start.state + (count if swing == 1 and not one_half else 0)
-        machine.bin = -1.0
+        records(row.memory, simbicon.LEARNER_AT, 1, LEARNER)[0].bin = -1.0
         return row
 
     def clearance(self, qpos: np.ndarray) -> float:
@@ -152,8 +149,12 @@ class Scene:
         names = [s.name for s in self.table.segments]
         if push.body not in names:
             raise CommandError(f"no body {push.body!r} to push; valid: {', '.join(names)}")
-        numbers = (*push.force, push.duration, push.start, *(push.point or ()))
-        if not np.isfinite(numbers).all() or push.duration < self.model.opt.timestep or push.start < now:
+        if np.shape(push.force) != (3,) or np.shape(push.point or (0, 0, 0)) != (3,):
+            raise CommandError("a push takes a force of three numbers, and a point of three or none")
+        dt, numbers = self.model.opt.timestep, (*push.force, push.duration, push.start, *(push.point or ()))
+        if np.max(np.abs(push.force)) > STRONGEST:
+            raise CommandError(f"a push has at most {STRONGEST:g} N along each axis")
+        if not np.isfinite(numbers).all() or push.duration < dt or push.start < now - 0.5 * dt:
             raise CommandError("a push takes finite numbers, lasts a physics step or more and is not in the past")
         for queued in row.pushes:
             if queued.stop <= now and queued.acting == 0.0:
@@ -169,12 +170,12 @@ class Scene:
         """Set what the running skill can be told."""
         for name, value in values.items():
             if name not in skill.commands:
-                raise CommandError(
-                    f"unknown command {name!r}; {skill.full_name} knows: {', '.join(skill.commands) or 'none'}"
-                )
+                known = ", ".join(skill.commands) or "none"
+                raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {known}")
             low, high = simbicon.RANGES[name]
             if not low <= value <= high:
                 raise CommandError(f"command {name} must be within {low:g} … {high:g}, got {value}")
+        for name, value in values.items():
             row.commands[simbicon.COMMANDS.index(name)] = value
             if name == "speed":
                 row.commands[simbicon.SPEED_GIVEN] = 1.0

@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
-from surefoot.motions.recorder import Recorder, frame_steps
+from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
@@ -19,7 +19,6 @@ from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-MAX_SECONDS = 100_000.0
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,7 @@ class Simulation:
             seconds: how long; rounded to whole physics steps.
             fps: frames recorded per second, each at the physics step nearest to its time.
         """
-        if not 0.0 <= seconds <= MAX_SECONDS:
-            raise SurefootError(f"a run takes 0 … {MAX_SECONDS:g} s, got {seconds}")
+        check_seconds(seconds)
         recorder = Recorder(self.scene)
         recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
         for count in frame_steps(seconds, fps, self.model.opt.timestep):
@@ -160,8 +158,9 @@ class Simulation:
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""
-        self.skill = varied(self.skill, values)
-        self.scene.fill(self._row, int(self._row.header[0].active), self.skill)
+        changed = varied(self.skill, values)
+        self.scene.fill(self._row, int(self._row.header[0].active), changed)
+        self.skill = changed
 
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -43,7 +44,7 @@ def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> Cha
     for name, value in proportions.items():
         if name not in valid:
             raise UnknownNameError("proportion", name, valid)
-        if not (isinstance(value, (int, float)) and _MULTIPLIER[0] <= value <= _MULTIPLIER[1]):
+        if not (isinstance(value, numbers.Real) and _MULTIPLIER[0] <= value <= _MULTIPLIER[1]):
             raise CharacterError(f"proportion {name} must be within {_MULTIPLIER[0]} … {_MULTIPLIER[1]}, got {value}")
         part, _, what = name.rpartition("_")
         changed = lengths if what == "length" else masses

@@ -10,7 +10,7 @@ from typing import Any
 
 from surefoot.native.pointers import kernel, records
 from surefoot.reflexes.balance import distance_to_stance_ankle, hip_midpoint, hip_velocity, pitch, pitch_rate
-from surefoot.reflexes.feedback_error import learn, recall
+from surefoot.reflexes.feedback_error import LEARNER, bin_of, learn
 from surefoot.reflexes.pose_graph import MACHINE, advance, graph_of
 from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
 from surefoot.reflexes.speed import lean_for_speed
@@ -20,6 +20,9 @@ SWING_HIP, STANCE_HIP = 0, 3
 COMMANDS = ("lean", "speed")  # [rad] of the torso, forward negative; [m/s] along x
 RANGES = {"lean": (-1.0, 1.0), "speed": (-3.0, 5.0)}
 LEAN, SPEED, SPEED_GIVEN = 0, 1, 2
+
+LEARNER_AT = MACHINE.itemsize // 8  # the memory holds a MACHINE, then the torso's LEARNER
+MEMORY_SIZE = LEARNER_AT + LEARNER.itemsize // 8
 
 
 @kernel
@@ -31,7 +34,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
         advance(row, machine, roles, world.time, world.dt)
     graph = graph_of(row.slots[int(row.header[0].active)], roles)
     at = int(machine.state)
-    state, gains = graph.states[at], graph.gains
+    head, state, gains = graph.head[0], graph.states[at], graph.gains
     swing = int(state.swing)
     stance = 1 - swing
 
@@ -47,7 +50,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
 
     # §3.3, eq. 1: the swing hip's target, in the world frame, answers d and v
     target = graph.targets[at, SWING_HIP] + graph.feedback[at, SWING_HIP, 0] * d + graph.feedback[at, SWING_HIP, 1] * v
-    target = clamp(target, graph.head[0].hip_low, graph.head[0].hip_high)
+    target = clamp(target, head.hip_low, head.hip_high)
     thigh = int(world.leg[swing, 0])
     torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
     torque_b = actuate(world, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP].limit)
@@ -60,13 +63,15 @@ def law(world: Any, row: Any, is_new: bool) -> None:
             lean_for_speed(machine, hip_midpoint(world, 0), world.time, row.commands[SPEED])
         lean += machine.lean
     error = nearest_turn(state.torso + lean - pitch(world, trunk))
-    feedback = graph.head[0].torso_kp * error - graph.head[0].torso_kd * pitch_rate(world, trunk)
+    feedback = head.torso_kp * error - head.torso_kd * pitch_rate(world, trunk)
     feedforward = 0.0
-    if graph.head[0].bins > 0.0:
-        feedforward = recall(row.table, swing, int(graph.head[0].bins), machine.phase)
-        if is_new and graph.head[0].learning_rate > 0.0:
-            learn(row.table, machine, swing, graph.head[0], feedback)
-    torque_torso = clamp(feedback + feedforward, -graph.head[0].torso_limit, graph.head[0].torso_limit)
+    if head.bins > 0.0:  # §6: what has been learned is added to the feedback it is learned from
+        here = bin_of(swing, int(head.bins), machine.phase)
+        feedforward = row.table[here]
+        if is_new and head.learning_rate > 0.0:
+            learner = records(row.memory, LEARNER_AT, 1, LEARNER)[0]
+            learn(row.table, learner, here, head.learning_rate, head.learning_limit * head.torso_kp, feedback)
+    torque_torso = clamp(feedback + feedforward, -head.torso_limit, head.torso_limit)
     actuate(world, int(world.role[swing, STANCE_HIP]), -torque_torso - torque_b, gains[STANCE_HIP].limit)
 
     report = row.report[0]

@@ -148,7 +148,7 @@ def _load(experiment: Experiment, setting: Setting) -> Result | None:
             return None
         rows = [Row(**row) for row in saved["rows"]]
         return Result(experiment.name, experiment.paper, rows, saved["also"], quick=setting.quick)
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -76,14 +76,14 @@ def tune(
     """
     names = list(bounds)
     low, high = np.array([bounds[n] for n in names], float).T
-    if not len(names) or not (low < high).all():
-        raise SurefootError("tuning needs at least one parameter, each with low < high")
+    if not (len(names) and (low < high).all() and seed >= 0):
+        raise SurefootError("tuning needs a seed >= 0 and at least one parameter, each with low < high")
     begin = np.clip([(value_of(skill, n) - a) / (b - a) for n, (a, b) in bounds.items()], 0.0, 1.0)
     options: dict[str, Any] = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9}
     if popsize:
         options["popsize"] = popsize
     search = cma.CMAEvolutionStrategy(begin, sigma, options)
-    done = _read(checkpoint, names, seed)
+    done = _read(checkpoint, names, seed, search.popsize)
     best_cost, best = np.inf, begin
     while len(done) < generations or search.countiter < len(done):
         points = search.ask()
@@ -137,14 +137,17 @@ def _robust_choice(
     return choices[int(np.argmin(costs))]
 
 
-def _read(path: Path | None, names: list[str], seed: int) -> list[list[float]]:
+def _read(path: Path | None, names: list[str], seed: int, popsize: int) -> list[list[float]]:
     if path is None or not path.exists():
         return []
     try:
         saved = json.loads(path.read_text())
         if saved["parameters"] != names or saved["seed"] != seed:
             raise OutputError(f"{path} belongs to another search; remove it or choose another file")
-        return [[float(c) for c in costs] for costs in saved["costs"]]
+        costs = [[float(c) for c in costs] for costs in saved["costs"]]
+        if any(len(c) != popsize for c in costs):
+            raise OutputError(f"{path} belongs to a search with other generations; remove it or choose another file")
+        return costs
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OutputError(f"cannot resume from {path}: {error}") from None
 

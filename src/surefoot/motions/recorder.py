@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from surefoot.scene import Scene
 
 MAX_FPS = 100_000.0
+MAX_SECONDS = 100_000.0
+
+
+def check_seconds(seconds: float) -> None:
+    """Refuse a run that is negative, endless or not a number."""
+    if not 0.0 <= seconds <= MAX_SECONDS:
+        raise SurefootError(f"a run takes 0 … {MAX_SECONDS:g} s, got {seconds}")
 
 
 def frame_steps(seconds: float, fps: float, dt: float) -> Iterator[int]:

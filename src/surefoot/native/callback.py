@@ -24,7 +24,7 @@ from surefoot.native import layout
 from surefoot.native.memory import MAGIC, row_of
 from surefoot.native.pointers import kernel
 from surefoot.native.world import userdata_of, world_of
-from surefoot.reflexes.falls import watch_fall
+from surefoot.reflexes.falls import freeze_if_blown_up, watch_fall
 from surefoot.reflexes.loads import report_loads
 from surefoot.reflexes.pushes import apply_pushes
 from surefoot.reflexes.touch import feel_ground
@@ -74,6 +74,9 @@ def _control(model: int, data: int) -> None:
     is_new = world.time > row.clock[0].advanced
     if is_new:
         watch_fall(world, row, body_on_ground)
+    if freeze_if_blown_up(world, row):
+        row.clock[0].advanced = world.time
+        return
     _dispatch(int(row.slots[int(row.header[0].active), 0]), world, row, is_new)
     row.clock[0].advanced = world.time
 

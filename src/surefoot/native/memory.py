@@ -26,7 +26,7 @@ HEADER = _record(
     "active", "pending",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt", "fall_tilt_time")  # how every parameter slot begins
-CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since")
+CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
 PUSH = _record("start", "stop", "body", "fx", "fy", "fz", "at_point", "px", "py", "pz", "acting")
 REPORT = _record(
     "state", "phase", "swing", "steps", "distance", "velocity", "feedback", "feedforward", "peak_torque"

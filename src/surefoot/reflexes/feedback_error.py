@@ -1,33 +1,36 @@
-"""Feedback-error learning: a feed-forward torque over phase, learned from the feedback (SIMBICON §6)."""
+"""Feedback-error learning: a feed-forward torque over phase, learned from the feedback (SIMBICON §6).
+
+Any servo can use it: it needs a stretch of the learned table, and a `LEARNER` record to gather a bin in.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from surefoot.native.pointers import kernel
 from surefoot.reflexes.servo import clamp
 
-
-@kernel
-def recall(table: Any, side: int, bins: int, phase: float) -> float:
-    """Feed-forward torque learned for this phase of the step of this swing leg [N·m]."""
-    return table[side * bins + int(phase * bins)]  # type: ignore[no-any-return]
+LEARNER = np.dtype([(n, "f8") for n in ("bin", "total", "count")])
 
 
 @kernel
-def learn(table: Any, machine: Any, side: int, head: Any, feedback: float) -> None:
+def bin_of(side: int, bins: int, phase: float) -> int:
+    """Bin of a phase 0 … 1 of the step of a swing leg: n = t N / T̂, each leg has its own."""
+    return side * bins + int(phase * bins)
+
+
+@kernel
+def learn(table: Any, learner: Any, here: int, rate: float, limit: float, feedback: float) -> None:
     """Gather the feedback torque of the present bin; on leaving a bin, learn from its mean (eq. 2).
 
-    v_ff' = (1 − α) v_ff + α (v_ff + v_fb), limited to |Δθ·kp| (§7.2).
+    v_ff' = (1 − α) v_ff + α (v_ff + v_fb), limited to ± `limit` = |Δθ·kp| (§7.2) [N·m].
     """
-    bins = int(head.bins)
-    here = float(side * bins + int(machine.phase * bins))
-    if here != machine.bin:
-        if machine.bin >= 0.0 and machine.bin_count > 0.0:
-            at = int(machine.bin)
-            rate, mean = head.learning_rate, machine.bin_sum / machine.bin_count
-            limit = head.learning_limit * head.torso_kp
+    if here != learner.bin:
+        if learner.bin >= 0.0 and learner.count > 0.0:
+            at, mean = int(learner.bin), learner.total / learner.count
             table[at] = clamp((1.0 - rate) * table[at] + rate * (table[at] + mean), -limit, limit)
-        machine.bin, machine.bin_sum, machine.bin_count = here, 0.0, 0.0
-    machine.bin_sum += feedback
-    machine.bin_count += 1.0
+        learner.bin, learner.total, learner.count = float(here), 0.0, 0.0
+    learner.total += feedback
+    learner.count += 1.0

@@ -16,12 +16,13 @@ from surefoot.native.pointers import kernel, records
 TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD only by a request
 
 GRAPH = np.dtype([(n, "f8") for n in (
-    *(SLOT.names or ()), "states", "entry_order", "entry_phase", "exit_order", "exit_phase", "torso_kp", "torso_kd", "torso_limit",
-    "hip_low", "hip_high", "learning_rate", "learning_limit", "bins")])  # fmt: skip
+    *(SLOT.names or ()), "states", "entry_order", "entry_phase", "exit_order", "exit_phase",
+    "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high",
+    "learning_rate", "learning_limit", "bins")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
-    "state", "entered", "step_start", "period", "steps", "phase", "bin", "bin_sum", "bin_count",
+    "state", "entered", "step_start", "period", "steps", "phase",
     "speed_step", "speed_time", "speed_x", "lean")])  # fmt: skip
 
 _GRAPH, _STATE, _GAIN = GRAPH.itemsize // 8, STATE.itemsize // 8, GAIN.itemsize // 8

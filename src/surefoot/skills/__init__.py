@@ -12,7 +12,7 @@ from surefoot.errors import SkillError, UnknownNameError
 from surefoot.skills import files
 from surefoot.skills.schema import Skill
 
-__all__ = ["Skill", "load", "names", "varied"]
+__all__ = ["Skill", "library_path", "load", "names", "set_value", "varied"]
 
 _LIBRARY = Path(__file__).parent / "library"
 
@@ -56,15 +56,20 @@ def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skil
     """
     document: dict[str, Any] = _with_lists(skill.model_dump(by_alias=True))
     for path, value in values.items():
-        keys: list[Any] = [int(k) if k.isdigit() else k for k in path.split(".")]
-        node: Any = document if keys[0] in ("start", "fall") else document["parameters"]
-        for key, following in itertools.pairwise(keys):
-            node = _child(node, key, following, path)
-        if isinstance(node, dict) or (isinstance(node, list) and isinstance(keys[-1], int) and keys[-1] < len(node)):
-            node[keys[-1]] = value if value is None or isinstance(value, (str, bool, int)) else float(value)
-        else:
-            raise SkillError(f"no parameter {path!r} in {skill.full_name}")
+        set_value(document, path, value if value is None or isinstance(value, (str, bool, int)) else float(value))
     return files.validate(document, f"{skill.full_name} (changed)")
+
+
+def set_value(document: Any, path: str, value: Any) -> None:
+    """Set one value of a skill's document by its dotted path, making parts that are not written down yet."""
+    keys: list[Any] = [int(k) if k.isdecimal() else k for k in path.split(".")]
+    node: Any = document if keys[0] in ("start", "fall") else document["parameters"]
+    for key, following in itertools.pairwise(keys):
+        node = _child(node, key, following, path)
+    is_place = isinstance(node, list) and isinstance(keys[-1], int) and keys[-1] < len(node)
+    if not is_place and not (isinstance(node, dict) and isinstance(keys[-1], str)):
+        raise SkillError(f"no parameter {path[:60]!r}")
+    node[keys[-1]] = value
 
 
 def _child(node: Any, key: Any, following: Any, path: str) -> Any:

@@ -6,17 +6,18 @@ import os
 import tempfile
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent
 
 from surefoot.errors import OutputError, SkillError
+from surefoot.skills.check import misfits
 from surefoot.skills.schema import Skill
 
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 64 * 1024
 MAX_DEPTH = 12
 
 
@@ -63,16 +64,45 @@ def parse(text: str, label: str) -> Any:
 
 
 def validate(document: Any, label: str) -> Skill:
-    """Check a document against the schema; all errors at once, each with its line."""
+    """Check a document against the schema and the body it is for; each error with its line."""
     try:
-        return Skill.model_validate(_plain(document))
+        skill = Skill.model_validate(_plain(document))
+        found = list(misfits(skill))
     except ValidationError as error:
-        found = []
-        for item in error.errors()[:5]:
-            where = ".".join(str(part) for part in item["loc"])
-            message = item["msg"].removeprefix("Value error, ")
-            found.append(f"line {_line(document, item['loc'])}: {where}: {message}")
-        raise SkillError(f"{label}: {'; '.join(found)}") from None
+        skill, found = None, [(item["loc"], _message(item)) for item in error.errors()]
+    if found or skill is None:
+        lines = [f"line {_line(document, loc)}: {'.'.join(map(str, loc))}: {text}" for loc, text in found[:5]]
+        raise SkillError(f"{label}: {'; '.join(lines)}")
+    return skill
+
+
+def check(skill: Skill) -> Skill:
+    """A skill that did not come from a file: the same refusals, without lines."""
+    for location, text in misfits(skill):
+        raise SkillError(f"{skill.full_name}: {'.'.join(map(str, location))}: {text}")
+    return skill
+
+
+def _message(item: Any) -> str:
+    if item["type"] == "extra_forbidden":
+        return f"unknown key; valid: {', '.join(_valid_keys(item['loc'][:-1]))}"
+    return str(item["msg"]).removeprefix("Value error, ")
+
+
+def _valid_keys(location: tuple[Any, ...]) -> list[str]:
+    """Keys of the part of the schema that an error's location leads to."""
+    model: Any = Skill
+    for part in location:
+        declared = model.model_fields.get(part) if isinstance(part, str) else None
+        if declared is not None:
+            model = next((m for m in _models(declared.annotation)), model)
+    return [declared.alias or name for name, declared in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> list[Any]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for argument in get_args(annotation) for model in _models(argument)]
 
 
 def write(document: Any, path: Path) -> None:
@@ -85,10 +115,13 @@ def write(document: Any, path: Path) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: readers see the old file or the new one."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
+        if path.is_dir():
+            raise OutputError(f"cannot write {path}: it is a folder")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
+            os.chmod(name, 0o644)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)
@@ -99,10 +132,12 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def _bounded_text(path: Path) -> str:
     try:
+        if path.exists() and not path.is_file():
+            raise SkillError(f"cannot read {path}: not a file")
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise SkillError(f"cannot read {path}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise SkillError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if len(raw) > MAX_BYTES:
         raise SkillError(f"{path}: a skill file has at most {MAX_BYTES // 1024} kB")
     try:

@@ -9,7 +9,6 @@ import numpy as np
 
 from surefoot import controllers
 from surefoot.characters.table import CharacterTable, Gain
-from surefoot.errors import SkillError, UnknownNameError
 from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 from surefoot.skills.simbicon import MAX_STATES, GainModel, PoseState
@@ -59,9 +58,6 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
 
 def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, roles: tuple[str, ...]) -> int:
     """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
-    total = begin + len(follower.parameters.states) * follower.parameters.halves
-    if total > MAX_STATES or follower.parameters.then:
-        raise SkillError(f"{skill.full_name}: with {follower.name} after it there are more than {MAX_STATES} states")
     end = _write_states(graph, follower, begin, roles)
     own = len(skill.parameters.states)
     for half in range(skill.parameters.halves):
@@ -73,20 +69,12 @@ def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, roles: tuple[
 
 def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
     roles = table.anatomy.roles
-    names = ("all", *dict.fromkeys(r.split("_", 1)[1] for r in roles), *roles)
-    for name in skill.parameters.gains:
-        if name not in names:
-            raise UnknownNameError(f"gain in {skill.full_name}", name, names)
     given = skill.parameters.gains
     for i, (role, joint) in enumerate(zip(roles, table.anatomy.joints(0), strict=True)):
         gain = table.gains[joint]
         for name in ("all", role.split("_", 1)[1], role):
             if name in given:
                 gain = _merged(gain, given[name])
-        if gain.limit > table.gains[joint].limit:
-            raise SkillError(
-                f"{skill.full_name}: the limit of {role} exceeds the body's {table.gains[joint].limit:g} N·m"
-            )
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
 
 
@@ -106,14 +94,11 @@ def _write_states(graph: Any, skill: Skill, begin: int, roles: tuple[str, ...]) 
             record.next = begin + after * n if i == n - 1 else at + 1
             record.swing = half if state.leg == "same" else 1 - half
             record.order, record.torso = order, state.torso
-            _write_pose(graph, at, state, roles, skill)
+            _write_pose(graph, at, state, roles)
     return begin + halves * n
 
 
-def _write_pose(graph: Any, at: int, state: PoseState, roles: tuple[str, ...], skill: Skill) -> None:
-    for role in (*state.targets, *state.feedback):
-        if role not in roles:
-            raise UnknownNameError(f"role in {skill.full_name}", role, roles)
+def _write_pose(graph: Any, at: int, state: PoseState, roles: tuple[str, ...]) -> None:
     for i, role in enumerate(roles):
         graph.targets[at, i] = state.targets.get(role, 0.0)
         graph.feedback[at, i] = state.feedback.get(role, (0.0, 0.0))

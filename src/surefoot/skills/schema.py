@@ -72,7 +72,7 @@ class Measured(Strict):
 class Skill(Strict):
     """A controller's parameters with everything needed to use and to judge them."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: int = Field(alias="schema", ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     name: Name
     character: Name
     controller: Literal["simbicon"]

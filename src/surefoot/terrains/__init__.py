@@ -46,7 +46,7 @@ def steps(places: Sequence[float], heights: Sequence[float]) -> Terrain:
 
 def rough(seed: int, amplitude: float, spacing: float = 0.5, length: float = 200.0) -> Terrain:
     """Random heights within ± `amplitude` every `spacing` metres, joined by straight lines."""
-    if not (0.0 <= amplitude <= 1.0 and 0.05 <= spacing <= 10.0 and 0.0 < length <= 1000.0 and int(seed) >= 0):
+    if not (0.0 <= amplitude <= 1.0 and 0.05 <= spacing <= 10.0 and 0.0 < length <= 1000.0 and 0 <= seed < 2**53):
         raise TerrainError("rough takes seed >= 0, amplitude 0 … 1 m, spacing 0.05 … 10 m, length up to 1000 m")
     count = max(2, min(int(length / spacing), 4000))
     heights = np.random.default_rng(int(seed)).uniform(-amplitude, amplitude, count)

@@ -1,0 +1,88 @@
+"""What a schema alone cannot see: whether a skill fits the body it is for, its controller and itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from surefoot.characters import load as load_character
+from surefoot.characters import names as character_names
+from surefoot.characters.table import CharacterTable
+from surefoot.controllers import simbicon
+from surefoot.errors import SurefootError
+from surefoot.skills.schema import Skill
+from surefoot.skills.simbicon import MAX_STATES
+
+Misfit = tuple[tuple[str | int, ...], str]  # where in the file, and what is wrong there
+
+
+def misfits(skill: Skill) -> Iterator[Misfit]:
+    """Everything in a skill that does not fit, with its place in the file."""
+    if skill.character not in character_names():
+        yield ("character",), f"unknown character {skill.character!r}; valid: {', '.join(character_names())}"
+        return
+    table = load_character(skill.character)
+    yield from _roles(skill, table)
+    yield from _gains(skill, table)
+    yield from _start(skill)
+    for i, name in enumerate(skill.commands):
+        if name not in simbicon.COMMANDS:
+            yield ("commands", i), f"unknown command {name!r}; valid: {', '.join(simbicon.COMMANDS)}"
+    parameters = skill.parameters
+    if parameters.hip_targets and parameters.hip_targets[0] >= parameters.hip_targets[1]:
+        yield ("parameters", "hip_targets"), "the lower limit comes first"
+    if parameters.entry and parameters.entry.state >= len(parameters.states):
+        yield ("parameters", "entry", "state"), f"there are {len(parameters.states)} states, counted from 0"
+    yield from _follower(skill)
+
+
+def _roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    valid = table.anatomy.roles
+    places: list[tuple[tuple[str | int, ...], dict[str, object]]] = []
+    for i, state in enumerate(skill.parameters.states):
+        places.append((("parameters", "states", i, "targets"), dict(state.targets)))
+        places.append((("parameters", "states", i, "feedback"), dict(state.feedback)))
+    places += [(("start", "joints"), dict(skill.start.joints)), (("start", "rates"), dict(skill.start.rates))]
+    for place, named in places:
+        for role in named:
+            if role not in valid:
+                yield (*place, role), f"unknown role {role!r}; valid: {', '.join(valid)}"
+
+
+def gain_names(table: CharacterTable) -> tuple[str, ...]:
+    """Names a skill's `gains` can have: all, a kind of joint, a role."""
+    roles = table.anatomy.roles
+    return ("all", *dict.fromkeys(r.split("_", 1)[1] for r in roles), *roles)
+
+
+def _gains(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    highest = min(gain.limit for gain in table.gains.values())
+    for name, gain in skill.parameters.gains.items():
+        if name not in gain_names(table):
+            yield ("parameters", "gains", name), f"unknown joint {name!r}; valid: {', '.join(gain_names(table))}"
+        elif gain.limit is not None and gain.limit > highest:
+            yield ("parameters", "gains", name, "limit"), f"exceeds the body's limit of {highest:g} N·m"
+
+
+def _start(skill: Skill) -> Iterator[Misfit]:
+    states, start = skill.parameters.states, skill.start
+    if start.state >= len(states):
+        yield ("start", "state"), f"state {start.state} is not one of its {len(states)} states, counted from 0"
+    elif skill.parameters.halves == 1 and (states[start.state].leg == "same") != (start.swing == "left"):
+        yield ("start", "swing"), f"its state {start.state} does not swing the {start.swing} leg"
+
+
+def _follower(skill: Skill) -> Iterator[Misfit]:
+    name = skill.parameters.then
+    if name is None:
+        return
+    from surefoot.skills import load
+
+    try:
+        follower = load(f"{skill.character}/{name}")
+    except SurefootError as error:
+        yield ("parameters", "then"), str(error)
+        return
+    own = len(skill.parameters.states) * skill.parameters.halves
+    total = own + len(follower.parameters.states) * follower.parameters.halves
+    if total > MAX_STATES or follower.parameters.then:
+        yield ("parameters", "then"), f"with {name} after it there are more than {MAX_STATES} states, or it ends too"
