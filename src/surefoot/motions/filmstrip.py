@@ -9,9 +9,10 @@ import numpy as np
 from PIL import Image
 
 from surefoot.errors import OutputError
-from surefoot.motions import painter
+from surefoot.motions import figure, painter
+from surefoot.motions.figure import Actor
 from surefoot.motions.motion import Motion
-from surefoot.motions.painter import Actor, Camera, Canvas, View
+from surefoot.motions.painter import Camera, Canvas, View
 from surefoot.terrains.terrain import Terrain
 
 MAX_FIGURES = 200
@@ -82,7 +83,7 @@ def filmstrip(
         raise OutputError("a filmstrip is 200 … 20000 px wide and 150 … 20000 px high")
     if frames is not None and not 1 <= frames <= MAX_FIGURES:
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
-    actor, terrain = painter.actor_of(motion), painter.terrain_of(motion)
+    actor, terrain = figure.actor_of(motion), painter.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
     sizes = _measure(actor, terrain, window, Camera(view, 1.0).axis)
     rise, margin = sizes.top - sizes.bottom, _TOP + _BOTTOM

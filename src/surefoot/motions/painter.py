@@ -6,172 +6,27 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from surefoot.errors import OutputError, UnknownNameError
+from surefoot.errors import UnknownNameError
+from surefoot.motions.figure import Color, Limb, Shape
 from surefoot.motions.motion import Motion
 
 if TYPE_CHECKING:
     from surefoot.terrains.terrain import Terrain
 
 View = Literal["side", "front"]
-Color = tuple[float, float, float]  # 0 … 1
 
 PAPER, INK, FAINT = (0.984, 0.980, 0.969), (0.24, 0.27, 0.31), (0.53, 0.52, 0.50)
 _SOIL, _SURFACE, _MARK = (0.906, 0.890, 0.859), (0.60, 0.57, 0.53), (0.70, 0.675, 0.635)
-_TRUNK, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)  # of stick figures
 _OUTLINE = 1.1  # [px]
 _HAZE, _MAX_HAZE = 0.9, 0.3  # [1/m] how what lies behind the trunk fades into the paper, and its limit
 
 _TURN = np.linspace(0.0, 2.0 * math.pi, 120, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])  # (120, 2)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The convex hull of balls of one radius [m] around points (n, 3) of the world."""
-
-    points: np.ndarray
-    radius: float
-    color: Color
-
-
-@dataclass(frozen=True)
-class Limb:
-    """A body's shapes; `side` is 1 for the left, −1 for the right and 0 for neither."""
-
-    shapes: tuple[Shape, ...]
-    side: int
-
-
-class Actor(Protocol):
-    """Knows where a motion's body is at any time; between frames it is interpolated."""
-
-    motion: Motion
-
-    def limbs(self, time: float) -> list[Limb]:
-        """All parts at a time [s], the root's first."""
-
-
-def actor_of(motion: Motion) -> Actor:
-    """The body a motion was simulated with, or a stick figure where only a skeleton is known."""
-    if not len(motion):
-        raise OutputError("cannot draw a motion without frames")
-    if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
-        raise OutputError("cannot draw a motion with numbers that are not finite")
-    return _Body(motion, motion.scene.model) if motion.scene is not None and motion.qpos.size else _Sticks(motion)
-
-
-class _Body:
-    """Poses the scene's own model."""
-
-    def __init__(self, motion: Motion, model: mujoco.MjModel) -> None:
-        self.motion, self._model = motion, model
-        self._data, self._step = mujoco.MjData(model), np.zeros(model.nv)
-        self._geoms: dict[int, list[tuple[int, np.ndarray, float]]] = {}  # by body
-        for geom in range(model.ngeom):
-            body, hull = int(model.geom_bodyid[geom]), _hull(model, geom)
-            if body > 0 and hull is not None and model.geom_rgba[geom, 3] > 0.0:
-                self._geoms.setdefault(body, []).append((geom, *hull))
-
-    def limbs(self, time: float) -> list[Limb]:
-        frame, share = _between(self.motion.time, time)
-        qpos = self.motion.qpos[frame].copy()
-        if share:
-            mujoco.mj_differentiatePos(self._model, self._step, 1.0, qpos, self.motion.qpos[frame + 1])
-            mujoco.mj_integratePos(self._model, qpos, self._step, share)
-        self._data.qpos[:] = qpos
-        mujoco.mj_kinematics(self._model, self._data)
-        return [
-            Limb(tuple(self._shape(*geom) for geom in geoms), _side(self._model.body(body).name))
-            for body, geoms in self._geoms.items()
-        ]
-
-    def _shape(self, geom: int, points: np.ndarray, radius: float) -> Shape:
-        axes, color = self._data.geom_xmat[geom].reshape(3, 3), self._model.geom_rgba[geom]
-        return Shape(self._data.geom_xpos[geom] + points @ axes.T, radius, (color[0], color[1], color[2]))
-
-
-class _Sticks:
-    """Poses a skeleton; where it has no spine or no toes, they are guessed from the length of its legs."""
-
-    def __init__(self, motion: Motion) -> None:
-        self.motion, skeleton = motion, motion.skeleton
-        rest = np.zeros_like(skeleton.offsets)
-        ends: list[list[np.ndarray]] = [[] for _ in skeleton.names]  # of each joint's sticks, in its frame
-        for joint, parent in enumerate(skeleton.parents):
-            if parent >= 0:
-                rest[joint] = rest[parent] + skeleton.offsets[joint]
-                ends[parent].append(skeleton.offsets[joint])
-        leg = max(-float(rest[:, 2].min()), 0.1)
-        self._radius = 0.032 * leg
-        self._head: np.ndarray | None = None
-        if rest[:, 2].max() < 0.05:
-            ends[0].append(np.array([0.0, 0.0, 0.55 * leg]))
-            self._head = np.array([0.0, 0.0, 0.72 * leg])
-        for joint in range(1, len(ends)):
-            if not ends[joint] and rest[joint, 2] < -0.9 * leg:
-                ends[joint].append(np.array([0.13 * leg, 0.0, -0.01 * leg]))
-        self._ends = [np.array(e).reshape(-1, 3) for e in ends]
-
-    def limbs(self, time: float) -> list[Limb]:
-        frame, share = _between(self.motion.time, time)
-        root = self.motion.root_position[frame : frame + 2]
-        rotations = self.motion.rotations[frame : frame + 2]
-        skeleton, limbs = self.motion.skeleton, []
-        poses: list[tuple[np.ndarray, np.ndarray]] = []
-        for joint, name in enumerate(skeleton.names):
-            place, axes = (
-                root[0] + share * (root[-1] - root[0]),
-                _matrix(rotations[0, joint], rotations[-1, joint], share),
-            )
-            if skeleton.parents[joint] >= 0:
-                origin, parent = poses[skeleton.parents[joint]]
-                place, axes = origin + parent @ skeleton.offsets[joint], parent @ axes
-            poses.append((place, axes))
-            side = _side(name)
-            color = (_TRUNK, _FAR, _NEAR)[side]
-            sticks = [Shape(np.array([place, place + axes @ end]), self._radius, color) for end in self._ends[joint]]
-            limbs.append(Limb((Shape(place[None], self._radius, color), *sticks), side))
-        if self._head is not None:
-            ball = Shape((poses[0][0] + poses[0][1] @ self._head)[None], 3.4 * self._radius, _TRUNK)
-            limbs[0] = Limb((*limbs[0].shapes, ball), limbs[0].side)
-        return limbs
-
-
-def _matrix(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
-    """(3, 3) the rotation on the way from one quaternion to another."""
-    quat, flat = (1.0 - share) * one + share * math.copysign(1.0, one @ other) * other, np.empty(9)
-    mujoco.mju_quat2Mat(flat, quat / np.linalg.norm(quat))
-    return flat.reshape(3, 3)
-
-
-def _between(times: np.ndarray, time: float) -> tuple[int, float]:
-    """The frame before a time and how far towards the next one it is."""
-    frame = int(np.clip(np.searchsorted(times, time, side="right") - 1, 0, len(times) - 1))
-    if frame == len(times) - 1:
-        return frame, 0.0
-    return frame, float(np.clip((time - times[frame]) / (times[frame + 1] - times[frame]), 0.0, 1.0))
-
-
-def _side(name: str) -> int:
-    return 1 if name.lower().startswith("left") else -1 if name.lower().startswith("right") else 0
-
-
-def _hull(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, float] | None:
-    """A geom as points of its own frame and a radius around them; None for what bodies are not made of."""
-    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
-    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        return np.zeros((1, 3)), float(size[0])
-    if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        return np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]]), float(size[0])
-    if kind == mujoco.mjtGeom.mjGEOM_BOX:
-        return size * (2.0 * np.indices((2, 2, 2)).reshape(3, 8).T - 1.0), 0.0
-    return None
 
 
 @dataclass(frozen=True)

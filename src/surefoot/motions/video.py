@@ -13,7 +13,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
-from surefoot.motions import painter
+from surefoot.motions import figure, painter
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View
 
@@ -36,7 +36,7 @@ def frames(
         height: of a picture [px].
         view: from the `side` or the `front`.
     """
-    actor, terrain = painter.actor_of(motion), painter.terrain_of(motion)
+    actor, terrain = figure.actor_of(motion), painter.terrain_of(motion)
     start, span = float(motion.time[0]), float(np.ptp(motion.time))
     count = int(span * fps + 1e-6) + 1
     if count > MAX_FRAMES:
@@ -97,7 +97,7 @@ def _rate(motion: Motion) -> float:
     return (len(motion) - 1) / span if span > 0.0 else _STILL_FPS
 
 
-def _size(limbs: list[painter.Limb]) -> float:
+def _size(limbs: list[figure.Limb]) -> float:
     """How large a body is [m], however it lies."""
     return max(0.5, *(high - low for low, high in (painter.extent(limbs, axis) for axis in range(3))))
 
