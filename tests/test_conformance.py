@@ -12,6 +12,7 @@ from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
 from surefoot.controllers import simbicon
 from surefoot.errors import TerrainError
+from surefoot.lab.catalogue import measured
 from surefoot.simulation import Simulation
 from surefoot.skills import library_path, load, varied
 from surefoot.terrains import load as load_terrain
@@ -267,3 +268,11 @@ def test_a_number_that_is_not_finite_counts_as_a_fall_and_raises_nothing() -> No
     sim.step(3)
     assert sim.fallen
     assert sim.fall_cause == "not finite"
+
+
+@pytest.mark.parametrize("name", [n for n in skill_names() if load(n).measured.speed is not None])
+def test_a_skill_moves_as_its_file_says(name: str) -> None:
+    said, found = load(name).measured, measured(load(name))
+    assert found is not None
+    assert found.speed == pytest.approx(said.speed, abs=0.02)
+    assert found.cadence == pytest.approx(said.cadence, abs=0.4)

@@ -108,7 +108,7 @@ class Population:
                 break
             callback.install()
             self.batch.step(upright, nstep=count)
-            self._record(recorders)
+            self._record(recorders, upright)
         return [recorder.motion() for recorder in recorders]
 
     def advance(self, seconds: Sequence[float] | np.ndarray) -> None:
@@ -150,9 +150,9 @@ class Population:
             raise SurefootError(f"rows are 0 … {self.n - 1}, got {list(rows)[:10]}")
         return range(self.n) if rows is None else rows
 
-    def _record(self, recorders: list[Recorder]) -> None:
-        for i, recorder in enumerate(recorders):
-            recorder.add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])
+    def _record(self, recorders: list[Recorder], rows: np.ndarray | None = None) -> None:
+        for i in range(len(recorders)) if rows is None else rows[: len(recorders)]:
+            recorders[i].add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])
 
 
 def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[list[Push]]:

@@ -12,6 +12,7 @@ from surefoot.motions.motion import Motion
 _LOADED = 20.0  # [N] vertical force that counts as standing on a foot
 _SHORTEST_SWING = 0.05  # [s] a foot unloaded for less has not left the ground
 GRAVITY = 9.81
+IN_PLACE = 0.3  # [m/s] a slower gait counts as in place
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Gait:
     sway: float  # [deg] half the peak-to-peak pitch of the torso
     flight: float  # share of the time with no foot loaded
     cost_of_transport: float  # |mechanical power| / (weight · speed)
-    slip: float  # metres slid under load per metre travelled (per second where it goes nowhere)
+    slip: float  # metres slid under load per metre travelled (per second of a gait in place)
     peak_torque: float  # [N·m]
 
 
@@ -59,7 +60,7 @@ def foot_positions(motion: Motion) -> np.ndarray:
 
 def measure(motion: Motion) -> Gait:
     """Measure a simulated motion; record it at 100 frames a second or more."""
-    if motion.scene is None or len(motion) < 3:
+    if motion.scene is None or len(motion) < 3 or motion.time[-1] <= motion.time[0]:
         raise SurefootError("only a simulated motion of some length can be measured")
     duration = float(motion.time[-1] - motion.time[0])
     travelled = float(motion.root_position[-1, 0] - motion.root_position[0, 0])
@@ -79,7 +80,7 @@ def measure(motion: Motion) -> Gait:
         sway=float(np.degrees(np.ptp(pitch)) / 2),
         flight=float((~loaded.any(axis=1)).mean()),
         cost_of_transport=float(power.mean() * duration / (weight * max(abs(travelled), 1e-9))),
-        slip=slid / (abs(travelled) if abs(travelled) > 0.5 * duration * 0.2 else duration),
+        slip=slid / (abs(travelled) if abs(travelled) >= IN_PLACE * duration else duration),
         peak_torque=float(np.abs(motion.torque).max()),
     )
 

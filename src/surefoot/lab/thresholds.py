@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.lab import cycles
+from surefoot.lab.measures import IN_PLACE
 from surefoot.lab.replicas import PHASE, generator
 from surefoot.population import Population
 from surefoot.scene import Push
@@ -16,7 +17,7 @@ from surefoot.skills.schema import Skill
 REPLICAS, NEEDED = 5, 4
 PUSHES, INTERVAL, DURATION, AFTER = 10, 5.0, 0.1, 10.0  # SIMBICON §7.1, times in seconds
 _JUDGED = 5.0  # [s] last part of the run, over which speed and stepping are judged
-_SAME_SPEED, _IN_PLACE = 0.7, 0.3  # share of its speed; [m/s] below which a gait counts as in place
+_SAME_SPEED = 0.7  # share of its speed that counts as going on
 
 
 def planar_grid(highest: float) -> list[float]:
@@ -99,8 +100,8 @@ def _run(skill: Skill, states: np.ndarray, pushes: list[list[Push]], norm: Norm)
 
 def resumed(speed: np.ndarray, steps: np.ndarray, norm: Norm) -> np.ndarray:
     """Whether it does again what it did: its speed, or its stepping in place."""
-    if abs(norm.speed) < _IN_PLACE:
-        return np.asarray((np.abs(speed - norm.speed) < _IN_PLACE) & (steps > 0.5 * norm.steps))
+    if abs(norm.speed) < IN_PLACE:
+        return np.asarray((np.abs(speed - norm.speed) < IN_PLACE) & (steps > 0.5 * norm.steps))
     return np.asarray(speed * np.sign(norm.speed) >= _SAME_SPEED * abs(norm.speed))
 
 

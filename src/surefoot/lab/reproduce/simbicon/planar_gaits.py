@@ -38,7 +38,7 @@ def run(result: Result, setting: Setting) -> None:
         _judge(result, name, skills[name], int(survived[i]), gaits[i], seconds)
         path = setting.figure_path(result.experiment, f"{name}.png")
         if path:
-            _draw(motions[i * REPLICAS], path)
+            _draw(motions[i * REPLICAS], path, skills[name].full_name)
     for i, name in enumerate(changed, start=len(TABLE_1)):
         ours = f"{survived[i]} of {REPLICAS}"
         result.show(f"{name} as printed: replicas that go {seconds:g} s", ours, "runs", "goes")
@@ -85,7 +85,7 @@ def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | 
     result.row(name, "goes on", "; ".join(ours), "", good)
 
 
-def _draw(motion: Motion, path: Path) -> None:
+def _draw(motion: Motion, path: Path, name: str) -> None:
     buffer = io.BytesIO()
-    filmstrip(motion).save(buffer, "PNG")
+    filmstrip(motion, caption=name).save(buffer, "PNG")
     replace_file(path, buffer.getvalue())

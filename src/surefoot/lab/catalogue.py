@@ -1,0 +1,24 @@
+"""What a skill file says of itself under `measured`: how it moves, once settled."""
+
+from __future__ import annotations
+
+from surefoot.lab.measures import measure
+from surefoot.simulation import Simulation
+from surefoot.skills.schema import Measured, Skill
+
+_SETTLE, _JUDGED, _FPS = 15.0, 5.0, 200.0  # [s], [s], frames per second
+
+
+def measured(skill: Skill) -> Measured | None:
+    """Speed, cadence and cost of transport of a skill simulated from its start; None if it falls."""
+    sim = Simulation(skill.character, skill)
+    sim.step(round(_SETTLE / sim.model.opt.timestep))
+    gait = measure(sim.run(_JUDGED, fps=_FPS))
+    if sim.fallen:
+        return None
+    moves = abs(gait.speed) > 0.05  # a cost per metre says nothing of what stays where it is
+    return Measured(
+        speed=round(gait.speed, 2),
+        cadence=round(gait.cadence, 2),
+        cost_of_transport=round(gait.cost_of_transport, 2) if moves else None,
+    )
