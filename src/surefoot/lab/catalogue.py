@@ -18,7 +18,7 @@ def measured(skill: Skill) -> Measured | None:
         return None
     moves = abs(gait.speed) > 0.05  # a cost per metre says nothing of what stays where it is
     return Measured(
-        speed=round(gait.speed, 2),
+        speed=round(gait.speed, 2) + 0.0,  # no negative zero
         cadence=round(gait.cadence, 2),
         cost_of_transport=round(gait.cost_of_transport, 2) if moves else None,
     )
