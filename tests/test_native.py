@@ -167,6 +167,7 @@ def test_writing_commands_pushes_and_machine_by_name_is_what_the_kernel_reads() 
     assert np.count_nonzero(sim.data.ctrl != before) == 1  # the stance hip alone answers a lean
     push = sim.memory.pushes[5]
     push.start, push.stop, push.body, push.fz = 0.0, 1.0, 4, 37.5
+    sim.memory.header[0].pushed_until = 1.0
     mujoco.mj_forward(sim.model, sim.data)
     assert sim.data.xfrc_applied[4].tolist() == [0.0, 0.0, 37.5, 0.0, 0.0, 0.0]
     assert push.acting == 1.0

@@ -162,6 +162,8 @@ class Scene:
                 queued.body = self.model.body(push.body).id
                 queued.fx, queued.fy, queued.fz = push.force
                 queued.at_point = push.point is not None
+                header = row.header[0]
+                header.pushed_until = max(header.pushed_until, queued.stop + 2.0 * dt)  # a step later it is cleared
                 queued.px, queued.py, queued.pz = push.point or (0.0, 0.0, 0.0)
                 return
         raise CommandError(f"at most {len(row.pushes)} pushes can be pending at once")

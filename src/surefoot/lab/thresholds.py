@@ -67,13 +67,17 @@ def push_survivors(skill: Skill, direction: float, seed: int) -> Callable[[list[
     shifts = [generator(seed, "push", skill.full_name, i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)]
     norm = _undisturbed(skill, states)
 
+    def run(cases: list[tuple[float, int]]) -> np.ndarray:
+        pushes = [[_push(direction * level, k, shifts[replica]) for k in range(PUSHES)] for level, replica in cases]
+        return _run(skill, states[[replica for _, replica in cases]], pushes, norm)
+
     def survives(levels: list[float]) -> list[int]:
-        pushes, rows = [], np.tile(states, (len(levels), 1))
-        for level in levels:
-            for shift in shifts:
-                pushes.append([_push(direction * level, k, shift) for k in range(PUSHES)])
-        kept = _run(skill, rows, pushes, norm)
-        return [int(kept[i * REPLICAS : (i + 1) * REPLICAS].sum()) for i in range(len(levels))]
+        """Replicas that survive each level; the last one is run only where it decides."""
+        first = run([(level, replica) for level in levels for replica in range(NEEDED)]).reshape(-1, NEEDED).sum(axis=1)
+        open_ones = [i for i, count in enumerate(first) if count == NEEDED - 1]
+        if open_ones:
+            first[open_ones] += run([(levels[i], NEEDED) for i in open_ones])
+        return [int(count) for count in first]
 
     return survives
 

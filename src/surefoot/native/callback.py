@@ -70,7 +70,7 @@ def _control(model: int, data: int) -> None:
     row = row_of(userdata)
     world = world_of(model, data, int(row.header[0].anatomy))
     body_on_ground = feel_ground(world, row.touch)
-    apply_pushes(world, row.pushes)
+    apply_pushes(world, row)
     is_new = world.time > row.clock[0].advanced
     if is_new:
         watch_fall(world, row, body_on_ground)

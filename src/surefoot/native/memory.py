@@ -23,9 +23,9 @@ def _record(*names: str) -> np.dtype[Any]:
 
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
-    "active", "pending",
+    "active", "pending", "pushed_until",
 )  # fmt: skip
-SLOT = _record("controller", "fall_height", "fall_tilt", "fall_tilt_time")  # how every parameter slot begins
+SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
 PUSH = _record("start", "stop", "body", "fx", "fy", "fz", "at_point", "px", "py", "pz", "acting")
 REPORT = _record(
@@ -130,6 +130,7 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int) -> Row:
     clock = row.clock[0]
     clock.advanced = clock.sensed = clock.tilted_since = -1.0
     clock.fallen_at = np.inf
+    row.header[0].pushed_until = -1.0
     return row
 
 

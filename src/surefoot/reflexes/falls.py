@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def _posture(world: Any, clock: Any, limits: Any) -> float:
         lowest = min(lowest, world.xpos[int(world.leg[side, 2]), 2])
     height = world.xpos[pelvis, 2] - (lowest - world.anatomy[0].sole_depth)
     up = world.xmat[pelvis, 8]
-    if up >= math.cos(limits.fall_tilt):
+    if up >= limits.fall_tilt_cosine:
         clock.tilted_since = -1.0
     elif clock.tilted_since < 0.0:
         clock.tilted_since = world.time

@@ -8,11 +8,14 @@ from surefoot.native.pointers import kernel
 
 
 @kernel
-def apply_pushes(world: Any, pushes: Any) -> None:
+def apply_pushes(world: Any, row: Any) -> None:
     """Write the wrench of every push that acts during this step; clear those that ended.
 
     Bodies no push acts on are left alone, so that a viewer's own perturbation survives.
     """
+    if world.time > row.header[0].pushed_until:  # the usual case: nothing is pending, nothing to clear
+        return
+    pushes = row.pushes
     for i in range(len(pushes)):
         push = pushes[i]
         due = push.start - 0.5 * world.dt <= world.time < push.stop - 0.5 * world.dt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,11 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
     torso = _merged(table.torso_gain, parameters.torso_gain)
     low, high = parameters.hip_targets or table.hip_targets
     head.controller = controllers.names().index(skill.controller)
-    head.fall_height, head.fall_tilt, head.fall_tilt_time = skill.fall.height, skill.fall.tilt, skill.fall.tilt_time
+    head.fall_height, head.fall_tilt_cosine, head.fall_tilt_time = (
+        skill.fall.height,
+        math.cos(min(skill.fall.tilt, math.pi)),
+        skill.fall.tilt_time,
+    )
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
     head.hip_low, head.hip_high = low, high
     head.entry_phase, head.exit_phase = -1.0, -1.0
