@@ -100,7 +100,7 @@ def build(table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float
     block = spec.add_numeric(name=_BLOCK, size=_block_size(table, len(spec.bodies)))
     block.data = [0.0]
     model = spec.compile()
-    at = int(model.numeric(_BLOCK).adr[0]) if hasattr(model.numeric(_BLOCK), "adr") else 0
+    at = int(model.numeric_adr[model.numeric(_BLOCK).id])
     model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table)
     return Build(model, table, sizes, at)
 

@@ -11,7 +11,7 @@ from typing import Any
 from surefoot.native.pointers import kernel, records
 from surefoot.reflexes.balance import distance_to_stance_ankle, hip_midpoint, hip_velocity, pitch, pitch_rate
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, learn
-from surefoot.reflexes.pose_graph import MACHINE, advance, graph_of
+from surefoot.reflexes.pose_graph import MACHINE, advance, balanced_target, graph_of
 from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
 from surefoot.reflexes.speed import lean_for_speed
 
@@ -43,14 +43,13 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     for role in range(roles):
         if role != SWING_HIP and role != STANCE_HIP:  # joints that follow their parent's frame
             joint = int(world.role[swing, role])
-            target = graph.targets[at, role] + graph.feedback[at, role, 0] * d + graph.feedback[at, role, 1] * v
-            error, rate = target - world.qpos[int(world.qadr[joint])], world.qvel[int(world.dof[joint])]
+            error = balanced_target(graph, at, role, d, v) - world.qpos[int(world.qadr[joint])]
+            rate = world.qvel[int(world.dof[joint])]
             torque = servo(gains[role], error, rate)
             actuate(world, joint, torque, gains[role].limit)
 
     # §3.3, eq. 1: the swing hip's target, in the world frame, answers d and v
-    target = graph.targets[at, SWING_HIP] + graph.feedback[at, SWING_HIP, 0] * d + graph.feedback[at, SWING_HIP, 1] * v
-    target = clamp(target, head.hip_low, head.hip_high)
+    target = clamp(balanced_target(graph, at, SWING_HIP, d, v), head.hip_low, head.hip_high)
     thigh = int(world.leg[swing, 0])
     torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
     torque_b = actuate(world, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP].limit)

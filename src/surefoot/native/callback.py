@@ -11,6 +11,7 @@ import ctypes
 import functools
 import hashlib
 import importlib
+import logging
 import pkgutil
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from surefoot.reflexes.falls import freeze_if_blown_up, watch_fall
 from surefoot.reflexes.loads import report_loads
 from surefoot.reflexes.pushes import apply_pushes
 from surefoot.reflexes.touch import feel_ground
+
+log = logging.getLogger(__name__)
 
 _CONTROL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _SENSOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
@@ -101,6 +104,7 @@ def _kernel_fingerprint() -> int:
     return int.from_bytes(digest.digest()[:6], "big") + 1
 
 
+@functools.cache  # which also keeps the machine code alive
 def _compile(fingerprint: int) -> tuple[Any, Any]:
     """The two callbacks; `fingerprint` takes part in them only as a key of the compiler's cache."""
     stage_after_solve = int(mujoco.mjtStage.mjSTAGE_ACC)
@@ -124,11 +128,7 @@ def _callbacks() -> tuple[Any, Any]:
     if config.DISABLE_JIT:  # the plain-Python oracle
         return _interpreted()
     control, sense = _compile(_kernel_fingerprint())
-    _keep.extend((control, sense))
     return _CONTROL(control.address), _SENSOR(sense.address)
-
-
-_keep: list[Any] = []
 
 
 def _interpreted() -> tuple[Any, Any]:
@@ -144,7 +144,10 @@ def _interpreted() -> tuple[Any, Any]:
 def install() -> None:
     """Make MuJoCo call our controllers in every step of models that are ours (once is enough)."""
     control, sense = _callbacks()
-    if mujoco.get_mjcb_control() is not control:
+    present = mujoco.get_mjcb_control()
+    if present is not control:
+        if present is not None:
+            log.warning("replacing another control callback; MuJoCo has room for one only")
         mujoco.set_mjcb_control(control)
         mujoco.set_mjcb_sensor(sense)
 

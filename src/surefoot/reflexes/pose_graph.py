@@ -59,6 +59,12 @@ def graph_of(slot: Any, roles: int) -> Graph:
 
 
 @kernel
+def balanced_target(graph: Any, at: int, role: int, d: float, v: float) -> float:
+    """Target angle of a role in a state, answering d [m] and v [m/s]: θd = θd0 + F [d, v] (eq. 1)."""
+    return graph.targets[at, role] + graph.feedback[at, role, 0] * d + graph.feedback[at, role, 1] * v  # type: ignore[no-any-return]
+
+
+@kernel
 def advance(row: Any, machine: Any, roles: int, time: float, dt: float) -> None:
     """Leave every state whose end has come; a contact state whose contact is there takes no time."""
     for _ in range(32):  # more than any graph's states in one cycle: no graph can spin for ever
