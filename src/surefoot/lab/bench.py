@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import mujoco
-import numpy as np
 
 from surefoot.native import callback
 from surefoot.population import Population
@@ -105,9 +104,11 @@ def _first_step(cache: str | None) -> float:
 
 
 def _row_bytes() -> float:
-    """Bytes a further row costs, from the state it keeps and from resident memory."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    small = Population(16)
-    large = Population(4096)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / (4096 + 16)
-    return float(max(grown, np.asarray(large.batch.state).nbytes / large.n, small.batch.state.nbytes / small.n))
+    """Bytes a further row costs: the state MuJoCo keeps of it, and our views of that state."""
+    tracemalloc.start()
+    populations = [Population(16)]
+    before = tracemalloc.get_traced_memory()[0]
+    populations.append(Population(272))
+    views = (tracemalloc.get_traced_memory()[0] - before) / 272
+    tracemalloc.stop()
+    return float(views + populations[-1].batch.state.nbytes / 272)
