@@ -8,7 +8,7 @@ from surefoot.lab.thresholds import NEEDED, planar_grid, push_survivors, robust
 
 FORWARD, BACKWARD = 600.0, 500.0  # [N] the paper's walk
 SKIP = (40.0, 50.0)  # [N] the paper's skip
-_HIGHEST, _HIGHEST_OTHERS = 600.0, 300.0  # [N] no level above is tried: of the two walks, of the other gaits
+_HIGHEST, _HIGHEST_OTHERS = 600.0, 100.0  # [N] no level above is tried: of the two walks, of the other gaits
 _ROBUST_WALK = "robust-walk"
 
 
