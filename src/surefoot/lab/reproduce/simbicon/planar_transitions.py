@@ -21,7 +21,7 @@ CHAIN = (
 )  # fmt: skip
 _PHASES = 20
 _DWELL = 6.0  # [s] between two requests
-_AFTER = 6.0  # [s] a single transition is watched
+_AFTER = 8.0  # [s] a single transition is watched
 
 
 def run(result: Result, setting: Setting) -> None:
