@@ -26,7 +26,7 @@ class Population:
     def __init__(
         self,
         n: int,
-        character: str = "planar",
+        character: str | None = None,
         skill: str | Path | Skill | Sequence[str | Skill] = "walk",
         terrain: str | Terrain = "flat",
         parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None,
@@ -36,12 +36,14 @@ class Population:
         proportions: Mapping[str, float] | None = None,
         timestep: float | None = None,
         threads: int = 0,
+        backpack: float = 0.0,
+        self_collision: bool = False,
     ) -> None:
         """Build it and put every row into its start state.
 
         Args:
             n: number of rows.
-            character: name of a body.
+            character: name of a body; by default the one the skill is for.
             skill: one skill for all rows, or one for each.
             terrain: description or object, the same for all rows.
             parameters: values for each row (n,) by dotted path (`states.1.cd`).
@@ -50,6 +52,8 @@ class Population:
             proportions: multipliers of lengths and masses.
             timestep: physics step [s].
             threads: 0 is all cores.
+            backpack: mass on its back [kg].
+            self_collision: whether its parts collide with each other too.
         """
         if n < 1:
             raise SurefootError(f"a population has at least one row, got {n}")
@@ -57,7 +61,7 @@ class Population:
         each = [skill] * n if isinstance(skill, (str, Path, Skill)) else list(skill)
         if len(each) != n:
             raise SurefootError(f"{len(each)} skills for {n} rows")
-        self.scene = Scene(character, each[0], terrain, proportions, timestep, each[1:])
+        self.scene = Scene(character, each[0], terrain, proportions, timestep, each[1:], backpack, self_collision)
         found = {id(s): self.scene.find(s) for s in each}
         self.skills = [found[id(s)] for s in each]
         self._vary(parameters or {})
@@ -65,7 +69,9 @@ class Population:
         self.batch = Batch(self.scene.model, n, threads)
         self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")  # (n, nq), (n, nv)
         self._userdata, self._time = self.batch.bind("userdata"), self.batch.bind("time")
-        self.rows = [self.scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i]) for i in range(n)]
+        self.rows = [
+            self.scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i], seed + i) for i in range(n)
+        ]
         for i, queue in enumerate(_per_row(pushes, n)):
             for push in queue:
                 self.scene.add_push(self.rows[i], push, 0.0)

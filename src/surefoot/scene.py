@@ -10,17 +10,19 @@ import mujoco
 import numpy as np
 
 from surefoot.characters import load as load_character
-from surefoot.characters.builder import Build, build, proportioned
+from surefoot.characters.builder import Build, build, proportioned, with_backpack
+from surefoot.characters.table import CharacterTable
 from surefoot.controllers import simbicon
 from surefoot.errors import CommandError, SurefootError
 from surefoot.native import callback, memory
-from surefoot.native.pointers import records
-from surefoot.reflexes.feedback_error import LEARNER
+from surefoot.native.pointers import plain, records
+from surefoot.reflexes.orientation import turned
 from surefoot.reflexes.pose_graph import MACHINE
+from surefoot.reflexes.sensing import LONGEST_DELAY, seeded
 from surefoot.skills import graph
 from surefoot.skills import load as load_skill
 from surefoot.skills.files import check
-from surefoot.skills.schema import Skill
+from surefoot.skills.schema import Skill, Start
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
@@ -40,40 +42,65 @@ class Push:
     point: tuple[float, float, float] | None = None
 
 
+def _samples(skill: Skill) -> int:
+    return LONGEST_DELAY if skill.parameters.sensing.delay > 0.0 else 0
+
+
+def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.ndarray) -> int:
+    """Write a start's root pose and velocity at height 0; return where in `qpos` the height is."""
+    if table.root == "planar":
+        qpos[1], qpos[2] = 0.0, start.torso
+        qvel[0], qvel[1], qvel[2] = start.speed, start.climb, start.torso_rate
+        return 1
+    qpos[:3], qpos[3:7] = 0.0, plain(turned)(start.yaw, start.roll, start.torso)
+    qvel[:3] = start.speed, start.sideways, start.climb
+    spin, inverse = np.array([start.roll_rate, -start.torso_rate, start.yaw_rate]), np.empty(4)
+    mujoco.mju_negQuat(inverse, qpos[3:7])
+    mujoco.mju_rotVecQuat(qvel[3:6], spin, inverse)  # a free joint turns about its own axes
+    return 2
+
+
 class Scene:
     """A compiled model and the knowledge of how its rows of memory are filled."""
 
     def __init__(
         self,
-        character: str,
+        character: str | None,
         skill: str | Path | Skill,
         terrain: str | Terrain,
         proportions: Mapping[str, float] | None = None,
         timestep: float | None = None,
         may_run: Sequence[str | Path | Skill] = (),
+        backpack: float = 0.0,
+        self_collision: bool = False,
     ) -> None:
         """Build and compile.
 
         Args:
-            character: a character's name.
+            character: a character's name; None is the skill's own.
             skill: the skill it begins with.
             terrain: what it stands on.
             proportions: multipliers of lengths and masses.
             timestep: physics step [s]; by default the character's own.
             may_run: further skills it will switch to; needed for those that learn.
+            backpack: mass on its back [kg].
+            self_collision: whether its parts collide with each other too.
         """
         if timestep is not None and not _MIN_STEP <= timestep <= _MAX_STEP:
             raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")
-        self.table = proportioned(load_character(character), proportions or {})
+        if character is None:
+            character = (skill if isinstance(skill, Skill) else load_skill(skill)).character
+        self.table = with_backpack(proportioned(load_character(character), proportions or {}), backpack)
         self.terrain = load_terrain(terrain) if isinstance(terrain, str) else terrain
         self.skill = self.find(skill)
-        tables = [self._table_size(s) for s in (self.skill, *map(self.find, may_run))]
+        running = [self.skill, *map(self.find, may_run)]
         sizes = memory.Sizes(
             actuators=len(self.table.gains), feet=2, pushes=PUSHES, slot_size=graph.slot_size(self.table),
-            memory_size=simbicon.MEMORY_SIZE, table_size=max(tables),
+            memory_size=simbicon.memory_size(len(self.table.anatomy.roles), self._channels, max(map(_samples, running))),
+            table_size=max(map(self._table_size, running)),
         )  # fmt: skip
         callback.install()
-        self.build: Build = build(self.table, self.terrain, sizes, timestep)
+        self.build: Build = build(self.table, self.terrain, sizes, timestep, self_collision)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
 
@@ -84,10 +111,14 @@ class Scene:
             raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
         return found
 
-    @staticmethod
-    def _table_size(skill: Skill) -> int:
+    @property
+    def _channels(self) -> int:
+        """Torques that can be learned: the torso's, of one or three components, and those of the upper body."""
+        return (1 if self.table.root == "planar" else 3) + len(self.table.anatomy.channels)
+
+    def _table_size(self, skill: Skill) -> int:
         learning = skill.parameters.learning
-        return 2 * learning.bins if learning else 0
+        return 2 * learning.bins * self._channels if learning else 0
 
     def fill(self, row: memory.Row, slot: int, skill: Skill) -> None:
         """Write a skill's numbers into one of a row's two slots."""
@@ -102,14 +133,17 @@ class Scene:
 
     def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
         """Write a skill's numbers into an array of a slot's size."""
-        graph.fill_slot(slot, skill, self.table, self.find)
+        graph.fill_slot(slot, skill, self.table, self.build.model.opt.timestep, self.find)
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two filled slots have the same states with the same endings, so that they can be blended."""
         return graph.same_structure(one, other, len(self.table.anatomy.roles))
 
-    def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill) -> memory.Row:
-        """Put a row into a skill's start state, with the feet on the ground; return its views."""
+    def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill, seed: int) -> memory.Row:
+        """Put a row into a skill's start state, with the feet on the ground; return its views.
+
+        `seed` is that of the noise in what it measures.
+        """
         row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at)
         self.fill(row, 0, skill)
         start, model = skill.start, self.model
@@ -119,14 +153,16 @@ class Scene:
         for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
             for role, value in values.items():
                 target[getattr(model.joint(by_role[role]), address)[0]] = value
-        qpos[2], qvel[0], qvel[1], qvel[2] = start.torso, start.speed, start.climb, start.torso_rate
-        qpos[1] = 0.0
-        qpos[1] = start.lift - self.clearance(qpos)
+        height = place_root(self.table, start, qpos, qvel)
+        qpos[height] = start.lift - self.clearance(qpos)
         machine = records(row.memory, 0, 1, MACHINE)[0]
         count = len(skill.parameters.states)
         one_half = skill.parameters.halves == 1
         machine.state = start.state + (count if swing == 1 and not one_half else 0)
-        records(row.memory, simbicon.LEARNER_AT, 1, LEARNER)[0].bin = -1.0
+        machine.heading = row.commands[simbicon.HEADING] = start.yaw
+        machine.random = plain(seeded)(seed)
+        row.header[0].seed = seed
+        plain(simbicon.learners_of)(row.memory, len(self.table.anatomy.roles), self._channels)["bin"] = -1.0
         return row
 
     def clearance(self, qpos: np.ndarray) -> float:
@@ -141,7 +177,8 @@ class Scene:
                 if shape.sole:
                     for end in (shape.start, shape.end):
                         point = body.xpos + axes @ np.asarray(end)
-                        lowest = min(lowest, point[2] - shape.radius - float(self.terrain.height(point[0])))
+                        ground = float(self.terrain.height(point[0], point[1]))
+                        lowest = min(lowest, point[2] - shape.radius - ground)
         return float(lowest)
 
     def add_push(self, row: memory.Row, push: Push, now: float) -> None:

@@ -35,7 +35,7 @@ class Simulation:
 
     def __init__(
         self,
-        character: str = "planar",
+        character: str | None = None,
         skill: str | Path | Skill = "walk",
         terrain: str | Terrain = "flat",
         seed: int = 0,
@@ -43,23 +43,27 @@ class Simulation:
         proportions: Mapping[str, float] | None = None,
         timestep: float | None = None,
         skills: Sequence[str | Skill] = (),
+        backpack: float = 0.0,
+        self_collision: bool = False,
     ) -> None:
         """Build it and put it into the skill's start state.
 
         Args:
-            character: name of a body.
+            character: name of a body; by default the one the skill is for.
             skill: name, full name, path or object.
             terrain: description (`slope:6`) or object.
             seed: of everything random; the same seed gives the same bits.
             proportions: multipliers of lengths and masses (`{"thigh_length": 1.1}`).
             timestep: physics step [s]; by default the character's own.
             skills: further skills it will switch to (needed only for those that learn).
+            backpack: mass on its back [kg]; the torso is pitched for it.
+            self_collision: whether its parts collide with each other, not only with the ground.
         """
-        self.scene = Scene(character, skill, terrain, proportions, timestep, skills)
+        self.scene = Scene(character, skill, terrain, proportions, timestep, skills, backpack, self_collision)
         self.model, self.data = self.scene.model, mujoco.MjData(self.scene.model)
         self.skill, self.seed = self.scene.skill, seed
         self._requested: Skill | None = None
-        self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill)
+        self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill, seed)
         mujoco.mj_forward(self.model, self.data)
 
     @property

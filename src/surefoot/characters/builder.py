@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from surefoot.characters.table import CharacterTable, Segment
+from surefoot.characters.table import CORONAL, CharacterTable, Gain, Segment, Shape
 from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
@@ -18,6 +18,9 @@ from surefoot.terrains.terrain import Terrain
 
 _BLOCK = "surefoot"  # name of the numeric block that holds the anatomy
 _MULTIPLIER = (0.2, 5.0)
+HEAVIEST = 60.0  # [kg] of a backpack
+_ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
+_PACK = (0.45, 0.36, 0.24)
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> Cha
         table: the body.
         proportions: multipliers by name: a part's name and `_length` or `_mass` (`thigh_length`,
             `left_shin_mass`), or `mass` for the whole body.
+
+    Gains and torque limits grow with weight times leg length, as the torques that bear the body do.
     """
     valid = ["mass"] + [f"{part}_{what}" for part in table.multipliers for what in ("length", "mass")]
     lengths = {segment.name: 1.0 for segment in table.segments}
@@ -53,13 +58,61 @@ def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> Cha
     segments = tuple(
         replace(s.scaled(lengths[s.name], masses[s.name]), offset=_offset(s, table, lengths)) for s in table.segments
     )
-    return replace(table, segments=segments)
+    grown = replace(table, segments=segments)
+    k = (_mass(grown) * standing_height(grown)) / (_mass(table) * standing_height(table))
+    return replace(
+        grown,
+        gains={joint: _stronger(gain, k) for joint, gain in table.gains.items()},
+        torso_gain=_stronger(table.torso_gain, k),
+        strength=table.strength * k,
+    )
+
+
+def _mass(table: CharacterTable) -> float:
+    return sum(segment.mass for segment in table.segments)
+
+
+def _stronger(gain: Gain, k: float) -> Gain:
+    return Gain(gain.kp * k, gain.kd * k, gain.limit * k)
 
 
 def _offset(segment: Segment, table: CharacterTable, lengths: Mapping[str, float]) -> tuple[float, float, float]:
     """A joint moves with the end of the part it hangs on."""
     k = lengths.get(segment.parent, 1.0)
     return (segment.offset[0] * k, segment.offset[1] * k, segment.offset[2] * k)
+
+
+def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
+    """The body with a load on its back, and the torso pitched forward so that it balances over the hips.
+
+    Args:
+        table: the body.
+        mass: of the load [kg]; 0 is none.
+    """
+    if not (isinstance(mass, numbers.Real) and 0.0 <= mass <= HEAVIEST):
+        raise CharacterError(f"a backpack weighs 0 … {HEAVIEST:g} kg, got {mass}")
+    if mass == 0.0:
+        return table
+    if table.back is None:
+        raise CharacterError(f"{table.name} has no back for a backpack; human has")
+    trunk = next(s for s in table.segments if s.name == table.anatomy.torso)
+    low, high, thick = table.back[2] - 0.11, table.back[2] + 0.11, 0.09
+    inertia = mass * (0.3**2 + 0.2**2) / 12.0
+    pack = Segment(
+        "backpack", trunk.name, (0.0, 0.0, 0.0), (), float(mass), table.back, (inertia, inertia, inertia),
+        tuple(Shape((table.back[0], y, low), (table.back[0], y, high), thick) for y in (-0.05, 0.05)), _PACK,
+    )  # fmt: skip
+    above = [s for s in table.segments if s.name not in _legs(table) and s.name != table.anatomy.pelvis]
+    lever = sum(s.mass for s in above) * (trunk.com[2] + math.hypot(*trunk.offset)) + mass * table.back[2]
+    return replace(
+        table,
+        segments=(*table.segments, pack),
+        load_lean=math.asin(max(-0.5, mass * table.back[0] / lever)),
+    )
+
+
+def _legs(table: CharacterTable) -> set[str]:
+    return {part for side in (table.anatomy.left, table.anatomy.right) for part in (side.thigh, side.shin, side.foot)}
 
 
 def standing_height(table: CharacterTable) -> float:
@@ -71,7 +124,13 @@ def standing_height(table: CharacterTable) -> float:
     return height
 
 
-def build(table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float | None = None) -> Build:
+def build(
+    table: CharacterTable,
+    terrain: Terrain,
+    sizes: Sizes,
+    timestep: float | None = None,
+    self_collision: bool = False,
+) -> Build:
     """Compile a character on a terrain.
 
     Args:
@@ -79,6 +138,7 @@ def build(table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float
         terrain: what it stands on.
         sizes: how the rows of memory are divided.
         timestep: physics step [s]; by default the body's own.
+        self_collision: whether its parts collide with each other too.
     """
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
@@ -91,7 +151,7 @@ def build(table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float
     spec.nuserdata = sizes.total
     terrain.build(spec.worldbody, table.friction)
     spec.worldbody.add_light(pos=[0, -3, 6], dir=[0, 0.4, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
-    _add_segments(spec, table)
+    _add_segments(spec, table, self_collision)
     _add_actuators(spec, table)
     spec.add_sensor(
         name="surefoot_loads", type=mujoco.mjtSensor.mjSENS_USER, needstage=mujoco.mjtStage.mjSTAGE_ACC,
@@ -105,7 +165,8 @@ def build(table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float
     return Build(model, table, sizes, at)
 
 
-def _add_segments(spec: mujoco.MjSpec, table: CharacterTable) -> None:
+def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bool) -> None:
+    own = _OWN if self_collision else 0
     bodies = {"world": spec.worldbody}
     for segment in table.segments:
         body = bodies[segment.name] = bodies[segment.parent].add_body(name=segment.name, pos=segment.offset)
@@ -122,7 +183,7 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable) -> None:
             body.add_geom(
                 name=f"{segment.name}_{i}", type=mujoco.mjtGeom.mjGEOM_CAPSULE,
                 fromto=[*shape.start, *shape.end], size=[shape.radius, 0, 0],
-                contype=int(shape.solid), conaffinity=0, condim=3, friction=[table.friction, 0.005, 0.0001],
+                contype=(_ON_GROUND | own) * shape.solid, conaffinity=own * shape.solid, condim=3, friction=[table.friction, 0.005, 0.0001],
                 solref=[0.01, 1.0], rgba=[*segment.color, 1.0],
             )  # fmt: skip
 
@@ -148,7 +209,7 @@ def _add_actuators(spec: mujoco.MjSpec, table: CharacterTable) -> None:
 
 
 def _block_size(table: CharacterTable, nbody: int) -> int:
-    return ANATOMY.itemsize // 8 + nbody + 6 + 3 * len(table.gains) + 2 * len(table.anatomy.roles)
+    return ANATOMY.itemsize // 8 + nbody + 6 + 4 * len(table.gains) + 6 * len(table.anatomy.roles)
 
 
 def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
@@ -163,13 +224,20 @@ def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )
     part[legs[:, 2]] = (0.0, 1.0)
+    sides = anatomy.side_roles
     head = (
-        len(joints), 2, len(anatomy.roles), model.body(anatomy.pelvis).id, model.body(anatomy.trunk).id,
+        len(joints), 2, len(anatomy.roles), len(sides), anatomy.hip_hinges,
+        *(sides.index(role) if role in sides else -1 for role in ("knee", "ankle", "shoulder")),
+        table.root == "planar", len(anatomy.channels), model.body(anatomy.pelvis).id, model.body(anatomy.torso).id,
         standing_height(table), table.sole_depth,
     )  # fmt: skip
     roles = [[joints.index(j) for j in anatomy.joints(swing)] for swing in (0, 1)]
+    hinges, channels = table.hinges, anatomy.channels
     return np.concatenate([
         np.asarray(head, float), part, legs.ravel(),
         [model.joint(j).dofadr[0] for j in joints], [model.joint(j).qposadr[0] for j in joints],
-        [table.gains[j].kd for j in joints], np.ravel(roles),
+        [model.joint(j).id for j in joints], [table.gains[j].kd for j in joints], np.ravel(roles),
+        [hinges[j].plane for j in anatomy.joints(0)],
+        [hinges[j].axis[0] if hinges[j].plane == CORONAL else 1.0 for swing in (0, 1) for j in anatomy.joints(swing)],
+        [channels.index(role) if role in channels else -1.0 for role in anatomy.roles],
     ])  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surefoot.characters.table import Anatomy, CharacterTable, Gain, Hinge, Leg, Segment, Shape, Vector
+from surefoot.characters.table import Anatomy, CharacterTable, Gain, Hinge, Segment, Shape, Side, Vector
 
 # Masses and lengths: SIMBICON §7. Inertias about the COM, COM places and foot geometry: the authors'
 # planar program, whose ground is felt by heel and toe alone. So shins are not solid and may brush the
@@ -46,9 +46,9 @@ def _leg(side: str, color: Vector) -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _anatomy_leg(side: str) -> Leg:
+def _side(side: str) -> Side:
     joints = (f"{side}_hip", f"{side}_knee", f"{side}_ankle")
-    return Leg(f"{side}_thigh", f"{side}_shin", f"{side}_foot", joints)
+    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", joints)
 
 
 def table() -> CharacterTable:
@@ -57,7 +57,7 @@ def table() -> CharacterTable:
         "trunk", "world", (0.0, 0.0, 0.0), (), 70.0, (0.0, 0.0, 0.24), _plane(1.475),
         (Shape((0.0, 0.0, 0.05), (0.0, 0.0, 0.43), 0.10), Shape((0.0, 0.0, 0.66), (0.0, 0.0, 0.68), 0.10)), _TORSO,
     )  # fmt: skip
-    anatomy = Anatomy("trunk", "trunk", _anatomy_leg("left"), _anatomy_leg("right"), ("hip", "knee", "ankle"))
+    anatomy = Anatomy("trunk", "trunk", _side("left"), _side("right"), ("hip", "knee", "ankle"))
     gain = Gain(kp=300.0, kd=30.0, limit=1000.0)  # SIMBICON §7, all joints
     parts = ("thigh", "shin", "foot")
     return CharacterTable(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 Vector = tuple[float, float, float]
 
 
+SAGITTAL, CORONAL, TRANSVERSE = 0, 1, 2  # the plane a hinge moves in: flexion, roll, yaw
+
+
 @dataclass(frozen=True)
 class Hinge:
-    """A joint of one degree of freedom; limits in radians."""
+    """A joint of one degree of freedom; limits in radians.
+
+    Limbs count roll and yaw outward: the axes of the right side mirror those of the left, so that the
+    same angles on both sides are a symmetric pose.
+    """
 
     name: str
     axis: Vector
     low: float
     high: float
+    plane: int = SAGITTAL
 
 
 @dataclass(frozen=True)
@@ -67,8 +76,8 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Leg:
-    """Names of one leg's parts, from the hip down."""
+class Side:
+    """Names of the parts of one side's leg, and of all joints of the side: its hip first, its arm last."""
 
     thigh: str
     shin: str
@@ -87,26 +96,41 @@ class Gain:
 
 @dataclass(frozen=True)
 class Anatomy:
-    """Which part plays which role, so that a law never has to know a side or a name."""
+    """Which part plays which role, so that a law never has to know a side or a name.
+
+    `torso` is the part that the law holds upright in the world; `side_roles` names the joints of a side,
+    the hip's `hip_hinges` first; `upper` names the kinds of joints that bear no leg and may learn.
+    """
 
     pelvis: str
-    trunk: str
-    left: Leg
-    right: Leg
-    leg_roles: tuple[str, ...]
-    others: tuple[str, ...] = ()
+    torso: str
+    left: Side
+    right: Side
+    side_roles: tuple[str, ...]
+    middle: tuple[str, ...] = ()
+    hip_hinges: int = 1
+    upper: tuple[str, ...] = ()
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Names of all roles: those of the swing leg, of the stance leg, then the joints of neither."""
-        swing = tuple(f"swing_{role}" for role in self.leg_roles)
-        stance = tuple(f"stance_{role}" for role in self.leg_roles)
-        return swing + stance + self.others
+        """Names of all roles: those of the swing leg's side, of the stance leg's, then the joints of neither."""
+        swing = tuple(f"swing_{role}" for role in self.side_roles)
+        stance = tuple(f"stance_{role}" for role in self.side_roles)
+        return swing + stance + self.middle
 
     def joints(self, swing: int) -> tuple[str, ...]:
         """The joint behind each role while the left (0) or the right (1) leg swings."""
         moving, bearing = (self.left, self.right) if swing == 0 else (self.right, self.left)
-        return moving.joints + bearing.joints + self.others
+        return moving.joints + bearing.joints + self.middle
+
+    def kind(self, role: str) -> str:
+        """What a role is called without its side: `knee` for `stance_knee`, `waist` for `waist`."""
+        return role if role in self.middle else role.split("_", 1)[1]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """What feedback-error learning can act on beside the torso: the roles of the upper body."""
+        return tuple(role for role in self.roles if self.kind(role) in self.upper)
 
 
 @dataclass(frozen=True)
@@ -115,7 +139,7 @@ class CharacterTable:
 
     name: str
     summary: str
-    root: str  # "planar" (x, z, pitch) or "free"
+    root: Literal["planar", "free"]  # x, z and pitch, or six degrees of freedom
     segments: tuple[Segment, ...]
     anatomy: Anatomy
     gains: dict[str, Gain]  # by joint
@@ -125,5 +149,13 @@ class CharacterTable:
     timestep: float
     source: str
     sole_depth: float  # [m] from the ankle down to the sole
+    strength: float = 1.0  # how much stronger than the drawn body it is, for gains that skills name
+    back: Vector | None = None  # [m] where a backpack's COM is in the torso's frame
+    load_lean: float = 0.0  # [rad] the torso is pitched for what it carries
     default_skill: str = "walk"
     multipliers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # public name → segments
+
+    @property
+    def hinges(self) -> dict[str, Hinge]:
+        """All joints by name."""
+        return {hinge.name: hinge for segment in self.segments for hinge in segment.hinges}

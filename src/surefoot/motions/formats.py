@@ -11,17 +11,35 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import OutputError
+from surefoot.motions import resample
 from surefoot.motions.motion import Motion
 from surefoot.skills.files import replace_file
 
 
-def save(motion: Motion, path: str | Path) -> None:
-    """Write a motion in the format of the path's suffix."""
+def save(
+    motion: Motion, path: str | Path, *, fps: float | None = None, root_motion: bool = True, loop: bool = False
+) -> None:
+    """Write a motion in the format of the path's suffix.
+
+    Args:
+        motion: what to write.
+        path: its suffix is the format.
+        fps: frames per second; by default those it was recorded with.
+        root_motion: keep its travel and turn; without, it goes on in place.
+        loop: one whole cycle only, closed, and stretched by up to half a frame to end on a frame.
+    """
     path = Path(path)
     if path.suffix.lower() not in _FORMATS:
         raise OutputError(f"cannot write {path}: unknown format {path.suffix!r}; valid: {', '.join(_FORMATS)}")
     if not path.parent.is_dir():  # before the work, not after
         raise OutputError(f"cannot write {path}: there is no folder {path.parent}")
+    if loop:
+        fps = resample.rate(motion) if fps is None else fps
+        motion = resample.loop(motion)
+    if not root_motion:
+        motion = resample.in_place(motion)
+    if fps is not None:
+        motion = resample.resample(motion, fps, whole=loop)
     replace_file(path, _FORMATS[path.suffix.lower()](motion))
 
 
@@ -109,11 +127,23 @@ def _mp4(motion: Motion) -> bytes:
     return video.mp4(motion)
 
 
+def _bvh(motion: Motion) -> bytes:
+    from surefoot.motions import bvh
+
+    return bvh.text(motion).encode()
+
+
+def _glb(motion: Motion) -> bytes:
+    from surefoot.motions import glb
+
+    return glb.encode(motion)
+
+
 _TURNS, _SPINS = ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz")
 _JOINT_PARTS = {  # of joints with more than one coordinate, in qpos and in qvel
     int(mujoco.mjtJoint.mjJNT_FREE): (("x", "y", "z", *_TURNS), ("vx", "vy", "vz", *_SPINS)),
     int(mujoco.mjtJoint.mjJNT_BALL): (_TURNS, _SPINS),
 }
 _FORMATS: dict[str, Callable[[Motion], bytes]] = {
-    ".npz": _npz, ".csv": _csv, ".png": _png, ".gif": _gif, ".mp4": _mp4,
+    ".npz": _npz, ".csv": _csv, ".png": _png, ".gif": _gif, ".mp4": _mp4, ".bvh": _bvh, ".glb": _glb,
 }  # fmt: skip

@@ -63,17 +63,31 @@ class Motion:
         own["skeleton_parents"], own["skeleton_offsets"] = skeleton.parents, skeleton.offsets
         return own
 
-    def save(self, path: str | Path) -> None:
-        """Write it as .npz, .csv, .png (filmstrip), .gif or .mp4, whole or not at all."""
+    def save(self, path: str | Path, *, fps: float | None = None, root_motion: bool = True, loop: bool = False) -> None:
+        """Write it as .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh or .glb, whole or not at all.
+
+        Args:
+            path: its suffix is the format.
+            fps: frames per second; by default those it was recorded with.
+            root_motion: keep its travel and turn; without, it goes on in place.
+            loop: one whole cycle only, closed, and stretched by up to half a frame to end on a frame.
+        """
         from surefoot.motions import formats
 
-        formats.save(self, Path(path))
+        formats.save(self, path, fps=fps, root_motion=root_motion, loop=loop)
 
 
 def load(path: str | Path) -> Motion:
-    """Read a motion saved as npz."""
+    """Read a motion saved as npz, or a BVH file in metres, Y up and +Z forward (`bvh.load` reads others)."""
+    path = Path(path)
+    if path.suffix.lower() == ".bvh":
+        from surefoot.motions import bvh
+
+        return bvh.load(path)
+    if path.suffix.lower() != ".npz":
+        raise OutputError(f"cannot read {path} as a motion: unknown format {path.suffix!r}; valid: .npz, .bvh")
     try:
-        with np.load(Path(path), allow_pickle=False) as archive:
+        with np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
         skeleton = Skeleton(
             tuple(str(n) for n in arrays.pop("skeleton_names")),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.pointers import kernel, records
+from surefoot.native.pointers import kernel, plain, records
 
 MAGIC = 5.07e7 + 0.1996  # first number of a row that is ours: no counter, angle or force equals it
 SCHEMA = 1.0
@@ -23,13 +23,14 @@ def _record(*names: str) -> np.dtype[Any]:
 
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
-    "active", "pending", "pushed_until",
+    "active", "pending", "pushed_until", "seed",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
 PUSH = _record("start", "stop", "body", "fx", "fy", "fz", "at_point", "px", "py", "pz", "acting")
 REPORT = _record(
-    "state", "phase", "swing", "steps", "distance", "velocity", "feedback", "feedforward", "peak_torque"
+    "state", "phase", "swing", "steps", "distance", "velocity", "lateral_distance", "lateral_velocity", "heading",
+    "feedback", "feedforward", "peak_torque",
 )  # fmt: skip
 
 _HEADER, _CLOCK = HEADER.itemsize // 8, CLOCK.itemsize // 8
@@ -136,5 +137,4 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int) -> Row:
 
 def view(userdata: np.ndarray) -> Row:
     """The named views of a formatted row, for Python."""
-    plain = getattr(row_of, "py_func", row_of)
-    return plain(userdata)  # type: ignore[no-any-return]
+    return plain(row_of)(userdata)

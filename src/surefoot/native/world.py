@@ -9,9 +9,10 @@ import numpy as np
 from surefoot.native import layout
 from surefoot.native.pointers import array_at, kernel, records
 
-ANATOMY = np.dtype(
-    [(n, "f8") for n in ("actuators", "feet", "roles", "pelvis", "trunk", "standing_height", "sole_depth")]
-)
+ANATOMY = np.dtype([(n, "f8") for n in (
+    "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "planar", "channels",
+    "pelvis", "torso", "standing_height", "sole_depth")])  # fmt: skip
+"""Counts; where a side's knee, ankle and shoulder stand among its roles (−1: it has none); bodies; [m]."""
 GROUND, OTHER = -1.0, -2.0  # what a body is to the feet's owner; 0, 1, … are its feet
 ELSEWHERE = -3.0  # a body that is not the character's: an obstacle, a ball
 
@@ -27,10 +28,13 @@ class World(NamedTuple):
     qvel: Any  # (nv,)
     xpos: Any  # (nbody, 3) body origins
     xmat: Any  # (nbody, 9) body axes
+    xquat: Any  # (nbody, 4) the same as quaternions, w first
+    xaxis: Any  # (njnt, 3) joint axes
     xipos: Any  # (nbody, 3) centres of mass
     cvel: Any  # (nbody, 6) angular, then linear velocity of the body's frame at its tree's COM
     subtree_com: Any  # (nbody, 3)
     rootid: Any  # (nbody,) top body of each body's tree
+    mass: Any  # (nbody,) [kg]
     ctrl: Any  # (nu,) written by the law
     xfrc: Any  # (nbody, 6) force and torque at each body's COM, written by pushes
     actuator_force: Any  # (nu,) of the last solved step
@@ -43,24 +47,30 @@ class World(NamedTuple):
     leg: Any  # (2, 3) bodies of thigh, shin and foot of the left and the right leg
     dof: Any  # (actuators,) velocity address of each actuated joint
     qadr: Any  # (actuators,) position address of each actuated joint
+    joint: Any  # (actuators,) number of each actuated joint
     damping: Any  # (actuators,) [N·m·s/rad] what the actuator damps by itself, implicitly
     role: Any  # (2, roles) actuator of each role, by which leg swings: 0 left, 1 right
+    plane: Any  # (roles,) 0 sagittal, 1 coronal, 2 transverse
+    outward: Any  # (2, roles) +1 where a positive coronal angle of the role points to y, −1 where away from it
+    channel: Any  # (roles,) what learns the role's torque, −1 if nothing does
 
 
 _M = {f: layout.offset("mjModel", f) for f in (
-    "nq", "nv", "nu", "nbody", "ngeom", "nuserdata", "nnumericdata", "opt.timestep", "opt.cone",
-    "numeric_data", "body_rootid", "geom_bodyid")}  # fmt: skip
+    "nq", "nv", "nu", "nbody", "njnt", "ngeom", "nuserdata", "nnumericdata", "opt.timestep", "opt.cone",
+    "numeric_data", "body_rootid", "body_mass", "geom_bodyid")}  # fmt: skip
 _D = {f: layout.offset("mjData", f) for f in (
-    "ncon", "nefc", "time", "qpos", "qvel", "xpos", "xmat", "xipos", "cvel", "subtree_com", "ctrl",
+    "ncon", "nefc", "time", "qpos", "qvel", "xpos", "xmat", "xquat", "xaxis", "xipos", "cvel", "subtree_com", "ctrl",
     "xfrc_applied", "actuator_force", "contact", "efc_force", "userdata")}  # fmt: skip
 
-_NQ, _NV, _NU, _NBODY, _NGEOM = _M["nq"], _M["nv"], _M["nu"], _M["nbody"], _M["ngeom"]
+_NQ, _NV, _NU, _NBODY, _NJNT, _NGEOM = _M["nq"], _M["nv"], _M["nu"], _M["nbody"], _M["njnt"], _M["ngeom"]
 _NUSERDATA, _NNUMERIC = _M["nuserdata"], _M["nnumericdata"]
 _TIMESTEP, _CONE, _NUMERIC = _M["opt.timestep"], _M["opt.cone"], _M["numeric_data"]
-_ROOTID, _GEOM_BODY = _M["body_rootid"], _M["geom_bodyid"]
+_ROOTID, _MASS, _GEOM_BODY = _M["body_rootid"], _M["body_mass"], _M["geom_bodyid"]
 _NCON, _NEFC, _TIME, _QPOS, _QVEL = _D["ncon"], _D["nefc"], _D["time"], _D["qpos"], _D["qvel"]
+_XQUAT, _XAXIS = _D["xquat"], _D["xaxis"]
 _XPOS, _XMAT, _XIPOS, _CVEL, _COM = _D["xpos"], _D["xmat"], _D["xipos"], _D["cvel"], _D["subtree_com"]
 _CTRL, _XFRC, _FORCE = _D["ctrl"], _D["xfrc_applied"], _D["actuator_force"]
+_HEAD = ANATOMY.itemsize // 8
 _CONTACT, _EFC_FORCE, _USERDATA = _D["contact"], _D["efc_force"], _D["userdata"]
 
 
@@ -92,7 +102,7 @@ def world_of(model: int, data: int, anatomy: int) -> World:
     numeric = array_at(_long(model + _NUMERIC), (_long(model + _NNUMERIC),), np.float64)
     table = records(numeric, anatomy, 1, ANATOMY)
     roles, actuators = int(table[0].roles), int(table[0].actuators)
-    at = anatomy + 7
+    at = anatomy + _HEAD
     part = numeric[at : at + nbody]
     at += nbody
     leg = numeric[at : at + 6].reshape((2, 3))
@@ -101,9 +111,17 @@ def world_of(model: int, data: int, anatomy: int) -> World:
     at += actuators
     qadr = numeric[at : at + actuators]
     at += actuators
+    joint = numeric[at : at + actuators]
+    at += actuators
     damping = numeric[at : at + actuators]
     at += actuators
     role = numeric[at : at + 2 * roles].reshape((2, roles))
+    at += 2 * roles
+    plane = numeric[at : at + roles]
+    at += roles
+    outward = numeric[at : at + 2 * roles].reshape((2, roles))
+    at += 2 * roles
+    channel = numeric[at : at + roles]
     return World(
         _number(data + _TIME),
         _number(model + _TIMESTEP),
@@ -111,10 +129,13 @@ def world_of(model: int, data: int, anatomy: int) -> World:
         array_at(_long(data + _QVEL), (_long(model + _NV),), np.float64),
         array_at(_long(data + _XPOS), (nbody, 3), np.float64),
         array_at(_long(data + _XMAT), (nbody, 9), np.float64),
+        array_at(_long(data + _XQUAT), (nbody, 4), np.float64),
+        array_at(_long(data + _XAXIS), (_long(model + _NJNT), 3), np.float64),
         array_at(_long(data + _XIPOS), (nbody, 3), np.float64),
         array_at(_long(data + _CVEL), (nbody, 6), np.float64),
         array_at(_long(data + _COM), (nbody, 3), np.float64),
         array_at(_long(model + _ROOTID), (nbody,), np.int32),
+        array_at(_long(model + _MASS), (nbody,), np.float64),
         array_at(_long(data + _CTRL), (nu,), np.float64),
         array_at(_long(data + _XFRC), (nbody, 6), np.float64),
         array_at(_long(data + _FORCE), (nu,), np.float64),
@@ -127,6 +148,10 @@ def world_of(model: int, data: int, anatomy: int) -> World:
         leg,
         dof,
         qadr,
+        joint,
         damping,
         role,
+        plane,
+        outward,
+        channel,
     )

@@ -22,15 +22,18 @@ def bin_of(side: int, bins: int, phase: float) -> int:
 
 
 @kernel
-def learn(table: Any, learner: Any, here: int, rate: float, limit: float, feedback: float) -> None:
-    """Gather the feedback torque of the present bin; on leaving a bin, learn from its mean (eq. 2).
+def feed_forward(table: Any, learner: Any, here: int, rate: float, limit: float, feedback: float) -> float:
+    """The learned torque of the present bin [N·m]; with a `rate` > 0, learn on leaving a bin from its mean (eq. 2).
 
     v_ff' = (1 − α) v_ff + α (v_ff + v_fb), limited to ± `limit` = |Δθ·kp| (§7.2) [N·m].
     """
-    if here != learner.bin:
-        if learner.bin >= 0.0 and learner.count > 0.0:
-            at, mean = int(learner.bin), learner.total / learner.count
-            table[at] = clamp((1.0 - rate) * table[at] + rate * (table[at] + mean), -limit, limit)
-        learner.bin, learner.total, learner.count = float(here), 0.0, 0.0
-    learner.total += feedback
-    learner.count += 1.0
+    learned = table[here]
+    if rate > 0.0:
+        if here != learner.bin:
+            if learner.bin >= 0.0 and learner.count > 0.0:
+                at, mean = int(learner.bin), learner.total / learner.count
+                table[at] = clamp((1.0 - rate) * table[at] + rate * (table[at] + mean), -limit, limit)
+            learner.bin, learner.total, learner.count = float(here), 0.0, 0.0
+        learner.total += feedback
+        learner.count += 1.0
+    return learned  # type: ignore[no-any-return]

@@ -18,12 +18,16 @@ TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD onl
 GRAPH = np.dtype([(n, "f8") for n in (
     *(SLOT.names or ()), "states", "entry_order", "entry_phase", "exit_order", "exit_phase",
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high",
-    "learning_rate", "learning_limit", "bins")])  # fmt: skip
-STATE = np.dtype([(n, "f8") for n in ("ending", "duration", "next", "swing", "order", "torso")])
+    "learning_rate", "learning_limit", "bins", "softness", "alarm", "reaction_delay", "reaction_time",
+    "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate",
+    "arm_swing", "arm_circle", "load_lean")])  # fmt: skip
+STATE = np.dtype([(n, "f8") for n in (
+    "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw")])  # fmt: skip
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
     "state", "entered", "step_start", "period", "steps", "phase",
-    "speed_step", "speed_time", "speed_x", "lean")])  # fmt: skip
+    "speed_step", "speed_time", "speed_x", "speed_y", "lean",
+    "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
 
 _GRAPH, _STATE, _GAIN = GRAPH.itemsize // 8, STATE.itemsize // 8, GAIN.itemsize // 8
 
@@ -60,7 +64,7 @@ def graph_of(slot: Any, roles: int) -> Graph:
 
 @kernel
 def balanced_target(graph: Any, at: int, role: int, d: float, v: float) -> float:
-    """Target angle of a role in a state, answering d [m] and v [m/s]: θd = θd0 + F [d, v] (eq. 1)."""
+    """Target angle of a role in a state, answering d [m] and v [m/s] of its plane: θd = θd0 + F [d, v] (eq. 1)."""
     return graph.targets[at, role] + graph.feedback[at, role, 0] * d + graph.feedback[at, role, 1] * v  # type: ignore[no-any-return]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from surefoot.native.pointers import kernel
@@ -14,12 +15,13 @@ LARGEST_LEAN = 0.2  # [rad]
 
 
 @kernel
-def lean_for_speed(machine: Any, x: float, time: float, wanted: float) -> None:
-    """On the first moment of a step, compare the last step's mean speed with the wanted one [m/s]."""
+def lean_for_speed(machine: Any, x: float, y: float, time: float, wanted: float) -> None:
+    """On the first moment of a step, compare the last step's mean speed along the heading with the wanted [m/s]."""
     if machine.speed_step == machine.steps:
         return
     elapsed = time - machine.speed_time
     if machine.speed_step > 0.0 and elapsed > 0.0:
-        missing = wanted - (x - machine.speed_x) / elapsed
+        dx, dy = x - machine.speed_x, y - machine.speed_y
+        missing = wanted - (math.cos(machine.heading) * dx + math.sin(machine.heading) * dy) / elapsed
         machine.lean = clamp(machine.lean - LEAN_PER_SPEED * missing, -LARGEST_LEAN, LARGEST_LEAN)
-    machine.speed_step, machine.speed_time, machine.speed_x = machine.steps, time, x
+    machine.speed_step, machine.speed_time, machine.speed_x, machine.speed_y = machine.steps, time, x, y

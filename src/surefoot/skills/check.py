@@ -24,9 +24,12 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     yield from _roles(skill, table)
     yield from _gains(skill, table)
     yield from _start(skill)
+    valid = simbicon.PLANAR_COMMANDS if table.root == "planar" else simbicon.COMMANDS
     for i, name in enumerate(skill.commands):
-        if name not in simbicon.COMMANDS:
-            yield ("commands", i), f"unknown command {name!r}; valid: {', '.join(simbicon.COMMANDS)}"
+        if name not in valid:
+            yield ("commands", i), f"unknown command {name!r}; valid: {', '.join(valid)}"
+    if table.root == "planar":
+        yield from _only_in_space(skill)
     parameters = skill.parameters
     if parameters.hip_targets and parameters.hip_targets[0] >= parameters.hip_targets[1]:
         yield ("parameters", "hip_targets"), "the lower limit comes first"
@@ -51,16 +54,37 @@ def _roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
 def gain_names(table: CharacterTable) -> tuple[str, ...]:
     """Names a skill's `gains` can have: all, a kind of joint, a role."""
     roles = table.anatomy.roles
-    return ("all", *dict.fromkeys(r.split("_", 1)[1] for r in roles), *roles)
+    return tuple(dict.fromkeys(("all", *(table.anatomy.kind(r) for r in roles), *roles)))
 
 
 def _gains(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
-    highest = min(gain.limit for gain in table.gains.values())
+    anatomy = table.anatomy
     for name, gain in skill.parameters.gains.items():
         if name not in gain_names(table):
             yield ("parameters", "gains", name), f"unknown joint {name!r}; valid: {', '.join(gain_names(table))}"
-        elif gain.limit is not None and gain.limit > highest:
+            continue
+        of = [j for r, j in zip(anatomy.roles, anatomy.joints(0), strict=True) if name in ("all", r, anatomy.kind(r))]
+        highest = min(table.gains[joint].limit for joint in of)
+        if gain.limit is not None and gain.limit > highest:
             yield ("parameters", "gains", name, "limit"), f"exceeds the body's limit of {highest:g} N·m"
+
+
+def _only_in_space(skill: Skill) -> Iterator[Misfit]:
+    """What a body that lives in a plane has no use for."""
+    for i, state in enumerate(skill.parameters.states):
+        for name in ("both", "cd_lateral", "cv_lateral", "torso_roll", "torso_yaw"):
+            if getattr(state, name):
+                yield ("parameters", "states", i, name), "only a character in space can be told that"
+    for name in ("sideways", "roll", "roll_rate", "yaw", "yaw_rate"):
+        if getattr(skill.start, name):
+            yield ("start", name), "a planar character cannot do that"
+    if skill.parameters.reaction:
+        yield ("parameters", "reaction"), "only a character in space has a reaction"
+    sensing = skill.parameters.sensing
+    if sensing.point != "hips" or sensing.delay or sensing.noise_distance or sensing.noise_velocity:
+        yield ("parameters", "sensing"), "a planar character measures its hips, at once and exactly"
+    if skill.parameters.arms.swing or skill.parameters.arms.circle:
+        yield ("parameters", "arms"), "a planar character has no arms"
 
 
 def _start(skill: Skill) -> Iterator[Misfit]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from surefoot import controllers
-from surefoot.characters.table import CharacterTable, Gain
+from surefoot.characters.table import SAGITTAL, CharacterTable, Gain
+from surefoot.native.pointers import plain
 from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 from surefoot.skills.simbicon import MAX_STATES, GainModel, PoseState
@@ -22,13 +23,16 @@ def slot_size(table: CharacterTable) -> int:
     return pose_graph.slot_size(MAX_STATES, len(table.anatomy.roles))
 
 
-def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Callable[[str], Skill]) -> None:
+def fill_slot(
+    slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]
+) -> None:
     """Write a skill's numbers into a slot.
 
     Args:
         slot: (slot_size,) written in place.
         skill: what to write.
         table: the body whose roles and gains it uses.
+        timestep: physics step [s].
         find: gives the skill that `then` names.
     """
     roles = table.anatomy.roles
@@ -36,7 +40,7 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
     slot[:] = 0.0
     graph = _view(slot, len(roles))
     head = graph.head[0]
-    torso = _merged(table.torso_gain, parameters.torso_gain)
+    torso = _merged(table.torso_gain, parameters.torso_gain, table.strength)
     low, high = parameters.hip_targets or table.hip_targets
     head.controller = controllers.names().index(skill.controller)
     head.fall_height, head.fall_tilt_cosine, head.fall_tilt_time = (
@@ -45,6 +49,7 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
         skill.fall.tilt_time,
     )
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
+    head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
     head.hip_low, head.hip_high = low, high
     head.entry_phase, head.exit_phase = -1.0, -1.0
     if parameters.entry:
@@ -54,16 +59,17 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, find: Calla
     if parameters.learning:
         head.bins = parameters.learning.bins
         head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
+    _write_senses(head, skill, timestep)
     _write_gains(graph, skill, table)
-    count = _write_states(graph, skill, 0, roles)
+    count = _write_states(graph, skill, 0, table)
     if parameters.then:
-        count = _splice(graph, skill, find(parameters.then), count, roles)
+        count = _splice(graph, skill, find(parameters.then), count, table)
     head.states = count
 
 
-def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, roles: tuple[str, ...]) -> int:
+def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
     """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
-    end = _write_states(graph, follower, begin, roles)
+    end = _write_states(graph, follower, begin, table)
     own = len(skill.parameters.states)
     for half in range(skill.parameters.halves):
         last = graph.states[(half + 1) * own - 1]
@@ -77,13 +83,13 @@ def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
     given = skill.parameters.gains
     for i, (role, joint) in enumerate(zip(roles, table.anatomy.joints(0), strict=True)):
         gain = table.gains[joint]
-        for name in ("all", role.split("_", 1)[1], role):
+        for name in dict.fromkeys(("all", table.anatomy.kind(role), role)):
             if name in given:
-                gain = _merged(gain, given[name])
+                gain = _merged(gain, given[name], table.strength)
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
 
 
-def _write_states(graph: Any, skill: Skill, begin: int, roles: tuple[str, ...]) -> int:
+def _write_states(graph: Any, skill: Skill, begin: int, table: CharacterTable) -> int:
     """Write a skill's states from index `begin` on; return the index behind the last."""
     states, halves = skill.parameters.states, skill.parameters.halves
     n = len(states)
@@ -98,21 +104,41 @@ def _write_states(graph: Any, skill: Skill, begin: int, roles: tuple[str, ...]) 
             after = (half + 1) % halves if skill.parameters.mirrored else half
             record.next = begin + after * n if i == n - 1 else at + 1
             record.swing = half if state.leg == "same" else 1 - half
-            record.order, record.torso = order, state.torso
-            _write_pose(graph, at, state, roles)
+            mirror = 1.0 if record.swing == 0.0 else -1.0
+            record.order, record.torso, record.both = order, state.torso, state.both
+            record.torso_roll, record.torso_yaw = mirror * state.torso_roll, mirror * state.torso_yaw
+            _write_pose(graph, at, state, table, mirror)
     return begin + halves * n
 
 
-def _write_pose(graph: Any, at: int, state: PoseState, roles: tuple[str, ...]) -> None:
-    for i, role in enumerate(roles):
-        graph.targets[at, i] = state.targets.get(role, 0.0)
+def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:
+    """Write targets and feedback; `mirror` is −1 where the right leg swings: the middle then turns the other way."""
+    anatomy, hinges = table.anatomy, table.hinges
+    for i, role in enumerate(anatomy.roles):
+        turns = role in anatomy.middle and hinges[role].plane != SAGITTAL
+        graph.targets[at, i] = state.targets.get(role, 0.0) * (mirror if turns else 1.0)
         graph.feedback[at, i] = state.feedback.get(role, (0.0, 0.0))
     graph.feedback[at, 0] += (state.cd, state.cv)
+    if anatomy.hip_hinges > 1:
+        graph.feedback[at, 1] += (state.cd_lateral, state.cv_lateral)
 
 
-def _merged(gain: Gain, given: GainModel) -> Gain:
+def _write_senses(head: Any, skill: Skill, timestep: float) -> None:
+    sensing, arms, reaction = skill.parameters.sensing, skill.parameters.arms, skill.parameters.reaction
+    head.true_com, head.delay = sensing.point == "com", round(sensing.delay / timestep)
+    head.noise_distance, head.noise_velocity = sensing.noise_distance, sensing.noise_velocity
+    head.arm_swing, head.arm_circle = arms.swing, arms.circle
+    head.softness = 1.0
+    if reaction:
+        head.softness, head.alarm = reaction.softness, reaction.alarm
+        head.reaction_delay, head.reaction_time = reaction.delay, reaction.time
+
+
+def _merged(gain: Gain, given: GainModel, strength: float) -> Gain:
+    """The body's gain with what a skill says of it, which is meant for the unchanged body."""
+
     def pick(value: float | None, default: float) -> float:
-        return default if value is None else value
+        return default if value is None else value * strength
 
     return Gain(pick(given.kp, gain.kp), pick(given.kd, gain.kd), pick(given.limit, gain.limit))
 
@@ -125,5 +151,4 @@ def same_structure(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
 
 
 def _view(slot: np.ndarray, roles: int) -> Any:
-    plain: Any = getattr(pose_graph.graph_of, "py_func", pose_graph.graph_of)
-    return plain(slot, roles)
+    return plain(pose_graph.graph_of)(slot, roles)

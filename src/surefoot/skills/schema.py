@@ -40,15 +40,24 @@ class Provenance(Strict):
 
 
 class Start(Strict):
-    """State to begin in: joints by role, angles in each parent's frame; feet are set on the ground."""
+    """State to begin in: joints by role, angles in each parent's frame; feet are set on the ground.
+
+    Of the root: `torso`, `roll` and `yaw` are pitch (back positive), roll (y towards z) and yaw of the root
+    part, the rates those about the same world axes; `speed`, `sideways` and `climb` are along x, y and z.
+    """
 
     state: int = Field(0, ge=0, le=15)
     swing: Literal["left", "right"] = "right"
     speed: Speed = 0.0
+    sideways: Speed = 0.0
     climb: Speed = 0.0
     lift: float = Field(0.0, ge=-0.05, le=2.0)
     torso: Angle = 0.0
     torso_rate: Rate = 0.0
+    roll: Angle = 0.0
+    roll_rate: Rate = 0.0
+    yaw: Angle = 0.0
+    yaw_rate: Rate = 0.0
     joints: dict[str, Angle] = Field(default_factory=dict)
     rates: dict[str, Rate] = Field(default_factory=dict)
 

@@ -17,14 +17,23 @@ class _Strict(BaseModel):
 
 
 class PoseState(_Strict):
-    """One row of Table 1. It ends after `duration` seconds or on what `until` says."""
+    """One row of Table 1. It ends after `duration` seconds or on what `until` says.
+
+    `cd_lateral` and `cv_lateral` are the coronal gains of the swing hip (the rows "lat"). Roll and yaw of the
+    middle (`torso_roll`, `torso_yaw`, the targets of waist and neck) are given for a left leg that swings.
+    """
 
     leg: Literal["same", "other"] = "same"  # which leg swings: that of the graph's beginning, or the other
+    both: bool = False  # both legs bear and swing together: hops, and standing on two feet
     duration: float | None = Field(None, ge=0.0, le=30.0)
     until: Literal["contact", "landing", "request"] | None = None
     cd: Feedback = 0.0
     cv: Feedback = 0.0
+    cd_lateral: Feedback = 0.0
+    cv_lateral: Feedback = 0.0
     torso: Angle = 0.0
+    torso_roll: Angle = 0.0
+    torso_yaw: Angle = 0.0
     targets: dict[str, Angle]
     feedback: dict[str, tuple[Feedback, Feedback]] = Field(default_factory=dict)
 
@@ -44,11 +53,39 @@ class GainModel(_Strict):
 
 
 class Learning(_Strict):
-    """Feedback-error learning of the torso torque (§6)."""
+    """Feedback-error learning of the torso torque, in 3D of the upper body's joints too (§6)."""
 
-    bins: int = Field(ge=2, le=1000)
+    bins: int = Field(ge=2, le=2000)
     rate: float = Field(0.1, ge=0.0, le=1.0)
     limit: float = Field(0.2, ge=0.0, le=3.0)
+
+
+class Reaction(_Strict):
+    """Soft servos of the torso and the upper body, once they have learned, and stiff ones after a surprise (§6).
+
+    `softness` multiplies their gains; a torso error above `alarm` [rad] restores them after `delay` for `time`.
+    """
+
+    softness: float = Field(ge=0.0, le=1.0)
+    alarm: float = Field(0.0, ge=0.0, le=3.0)
+    delay: float = Field(0.15, ge=0.0, le=2.0)
+    time: float = Field(2.0, ge=0.0, le=60.0)
+
+
+class Sensing(_Strict):
+    """How d and v are measured: of which point, how late [s], with how much noise (standard deviations [m], [m/s])."""
+
+    point: Literal["hips", "com"] = "hips"
+    delay: float = Field(0.0, ge=0.0, le=0.25)
+    noise_distance: float = Field(0.0, ge=0.0, le=1.0)
+    noise_velocity: float = Field(0.0, ge=0.0, le=5.0)
+
+
+class Arms(_Strict):
+    """What the arms do beside their targets: swing against the legs, or circle, by an angle [rad]."""
+
+    swing: float = Field(0.0, ge=0.0, le=1.5)
+    circle: float = Field(0.0, ge=0.0, le=1.2)
 
 
 class Entry(_Strict):
@@ -78,6 +115,10 @@ class SimbiconParameters(_Strict):
     torso_gain: GainModel = GainModel(kp=None, kd=None, limit=None)
     hip_targets: tuple[Angle, Angle] | None = None
     learning: Learning | None = None
+    reaction: Reaction | None = None
+    sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
+    arms: Arms = Arms(swing=0.0, circle=0.0)
+    turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
     entry: Entry | None = None
     exit: Exit | None = None
 

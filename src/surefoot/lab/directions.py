@@ -1,0 +1,121 @@
+"""Pushes of a walker in space: from eight directions, at a phase of its cycle (SIMBICON §7.2, "Robustness")."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.lab.cycles import SETTLE, step_period
+from surefoot.lab.measures import IN_PLACE
+from surefoot.lab.replicas import PHASE, disturb_state, generator
+from surefoot.lab.thresholds import NEEDED, REPLICAS
+from surefoot.population import Population
+from surefoot.scene import Push
+from surefoot.skills.schema import Skill
+
+DURATION, AT_PHASE, AFTER = 0.4, 0.1, 10.0  # [s], of the cycle after right foot strike, [s]
+STERNUM = (0.0, 0.0, 0.30)  # [m] in the trunk's frame, whose origin is the waist
+# (lateral, sagittal) in the order of the paper; lateral is positive to the left
+DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+PAPER = (340.0, 230.0, 330.0, 220.0, 270.0, 190.0, 240.0, 190.0)  # [N] along each axis pushed
+_JUDGED, _SAME_SPEED, _SAME_HEADING = 5.0, 0.7, math.radians(15.0)
+_SLICE = 0.001  # [s] in which a foot strike is looked for
+
+
+@dataclass(frozen=True)
+class Start:
+    """Replicas at a foot strike, the period of the cycle [s], and what the gait does undisturbed [m/s]."""
+
+    states: np.ndarray
+    period: float
+    shifts: np.ndarray  # [s] by which each replica's push comes earlier or later
+    speed: float
+
+
+def at_strike(skill: Skill, seed: int, foot: int = 1, count: int = REPLICAS) -> Start:
+    """Replicas of the moment at which a settled gait sets down its left (0) or right (1) foot."""
+    one = Population(1, skill=[skill])
+    one.run(SETTLE)
+    report = one.rows[0].report[0]
+    steps = report.steps
+    while one.time[0] < SETTLE + 5.0:
+        one.run(_SLICE)
+        if report.steps > steps and report.swing == 1 - foot:
+            break
+        steps = report.steps
+    state = one.states
+    several = Population(count, skill=[skill] * count)
+    several.restore(np.repeat(state, count, axis=0))
+    period, shifts = 2.0 * step_period(skill), np.zeros(count)
+    for i in range(count):
+        rng = generator(seed, "direction", skill.full_name, foot, i)
+        disturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
+        shifts[i] = rng.uniform(-PHASE, PHASE) * period
+    before = one.qpos[0, :2].copy()
+    one.run(AFTER)
+    return Start(several.states, period, shifts, float(np.hypot(*(one.qpos[0, :2] - before))) / AFTER)
+
+
+def survivors(skill: Skill, start: Start, cases: Sequence[tuple[tuple[float, float], int]]) -> np.ndarray:
+    """Which (force (lateral, sagittal) [N], replica) are survived: upright, as fast as before and as headed."""
+    population = Population(len(cases), skill=[skill] * len(cases))
+    population.restore(start.states[[replica for _, replica in cases]])
+    for i, ((lateral, sagittal), replica) in enumerate(cases):
+        when = float(population.time[i]) + AT_PHASE * start.period + start.shifts[replica]
+        push = Push((sagittal, lateral, 0.0), DURATION, when, "trunk", STERNUM)
+        population.scene.add_push(population.rows[i], push, float(population.time[i]))
+    population.run(AT_PHASE * start.period + DURATION + AFTER - _JUDGED, stop_fallen=True)
+    before, steps = population.qpos[:, :2].copy(), np.array([r.report[0].steps for r in population.rows])
+    population.run(_JUDGED, stop_fallen=True)
+    moved = population.qpos[:, :2] - before
+    stepped = np.array([r.report[0].steps for r in population.rows]) - steps
+    heading = np.array([r.report[0].heading for r in population.rows])
+    along = (moved[:, 0] * np.cos(heading) + moved[:, 1] * np.sin(heading)) / _JUDGED
+    off = np.array([_yaw_off(q, h) for q, h in zip(population.qpos, heading, strict=True)])
+    walks = along >= _SAME_SPEED * start.speed if start.speed >= IN_PLACE else np.abs(along - start.speed) < IN_PLACE
+    going = walks & (stepped > 0.5 * 2.0 * _JUDGED / start.period) & (off < _SAME_HEADING)
+    return np.asarray(np.isinf(population.fallen_at) & going)
+
+
+def _yaw_off(qpos: np.ndarray, heading: float) -> float:
+    w, x, y, z = qpos[3:7]
+    yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return abs(math.remainder(yaw - heading, 2.0 * math.pi))
+
+
+def thresholds(
+    skill: Skill,
+    seed: int,
+    *,
+    foot: int = 1,
+    step: float = 10.0,
+    highest: float = 700.0,
+    tick: Callable[[float], None] = lambda share: None,
+) -> tuple[np.ndarray, list[dict[str, float]]]:
+    """Robust thresholds [N per axis] of the eight directions, and every run as a raw record.
+
+    All directions climb the grid together, a level of each at a time, until too few replicas survive.
+    With `foot` 0 the push comes after left foot strike and its lateral share is mirrored.
+    """
+    start, mirror = at_strike(skill, seed, foot), 1.0 if foot == 1 else -1.0
+    found, climbing = np.zeros(len(DIRECTIONS)), list(range(len(DIRECTIONS)))
+    records: list[dict[str, float]] = []
+    level = step
+    while climbing and level <= highest:
+        forces = [(mirror * level * DIRECTIONS[d][0], level * DIRECTIONS[d][1]) for d in climbing]
+        cases = [(force, replica) for force in forces for replica in range(REPLICAS)]
+        alive = survivors(skill, start, cases)
+        for (force, replica), survived in zip(cases, alive, strict=True):
+            records.append({"lateral": force[0], "sagittal": force[1], "replica": replica, "survived": int(survived)})
+        counts = alive.reshape(len(climbing), REPLICAS).sum(axis=1)
+        for d, count in zip(list(climbing), counts, strict=True):
+            if count >= NEEDED:
+                found[d] = level
+            else:
+                climbing.remove(d)
+        tick(1.0 - len(climbing) / len(DIRECTIONS))
+        level += step
+    return found, records

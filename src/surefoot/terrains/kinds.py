@@ -1,0 +1,157 @@
+"""The makers of terrains: planes, profiles and fields from a few numbers [m, rad]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.errors import TerrainError
+from surefoot.terrains.fields import MAX_POINTS, raised
+from surefoot.terrains.planes import Plane
+from surefoot.terrains.profiles import Profile
+from surefoot.terrains.terrain import Terrain
+
+_LEVEL = 0.6  # [m] radius of the level place bumps leave at the origin
+
+
+def flat() -> Terrain:
+    """Level ground."""
+    return Terrain("flat")
+
+
+def incline(angle: float, direction: float = 0.0) -> Terrain:
+    """An endless plane through the origin, rising at `angle` towards the world yaw `direction` [rad]."""
+    texts = [_degrees(_steepness(angle, "an incline")), *_towards(direction)]
+    return Terrain(f"incline:{','.join(texts)}", Plane(*(math.radians(float(text)) for text in texts)))
+
+
+def slope(angle: float, start: float = 2.0, length: float = 500.0, direction: float = 0.0) -> Terrain:
+    """Level ground that rises (or falls) at `angle` radians from `start` on, for `length` metres of the plan.
+
+    Both are measured from the origin along the world yaw `direction` [rad], the way of steepest ascent.
+    """
+    text = _degrees(_steepness(angle, "a slope"))
+    if not (length > 0.0 and start >= 0.3):
+        raise TerrainError("a slope needs start >= 0.3 m and length > 0 m")
+    rise = math.tan(math.radians(float(text))) * length
+    corners = np.array([[start, 0.0], [start + length, rise]])
+    way = _towards(direction)
+    text = ",".join([text, number(start), number(length), *way])
+    return Terrain(f"slope:{text}", Profile(corners, *(math.radians(float(degrees)) for degrees in way)))
+
+
+def steps(places: Sequence[float], heights: Sequence[float]) -> Terrain:
+    """Vertical steps: at x = places[i] the ground rises by heights[i] (falls where negative) [m]."""
+    if len(places) != len(heights) or not len(places):
+        raise TerrainError("steps need as many heights as places, and at least one")
+    text = ",".join(f"{number(x)},{number(h)}" for x, h in zip(places, heights, strict=True))
+    return Terrain(f"steps:{text}", _staircase(places, heights))
+
+
+def stairs(rise: float, run: float, count: int, start: float = 1.0) -> Terrain:
+    """A flight of `count` equal steps along x, the first face at x = `start`; negative `rise` leads down [m]."""
+    if not (0.05 <= run <= 10.0 and 1 <= count <= 1000 and count == int(count) and start >= 0.3):
+        raise TerrainError("stairs take run 0.05 … 10 m, a whole count of 1 … 1000 and start >= 0.3 m")
+    places = [start + run * i for i in range(int(count))]
+    text = ",".join([number(rise), number(run), number(count), number(start)])
+    return Terrain(f"stairs:{text}", _staircase(places, [rise] * len(places)))
+
+
+def rough(seed: int, amplitude: float, spacing: float = 0.5, length: float = 200.0) -> Terrain:
+    """Random heights within ± `amplitude` every `spacing` metres along x, joined by straight lines."""
+    if not (0.0 <= amplitude <= 1.0 and 0.05 <= spacing <= 10.0 and 0.0 < length <= 1000.0 and 0 <= seed < 2**53):
+        raise TerrainError("rough takes seed >= 0, amplitude 0 … 1 m, spacing 0.05 … 10 m, length up to 1000 m")
+    count = max(2, min(int(length / spacing), 4000))
+    heights = np.random.default_rng(int(seed)).uniform(-amplitude, amplitude, count)
+    heights[0] = heights[-1] = 0.0
+    corners = np.column_stack([1.0 + spacing * np.arange(count), heights])
+    return Terrain(f"rough:{int(seed)},{number(amplitude)},{number(spacing)},{number(length)}", corners)
+
+
+def bumps(seed: int, amplitude: float, spacing: float = 0.4, size: float = 40.0) -> Terrain:
+    """Random heights within ± `amplitude` every `spacing` metres along x and y, joined by triangles.
+
+    They fill a square of the side `size` around the origin, where a circle of 0.6 m radius is level; so is the
+    ground outside the square [m].
+    """
+    if not (0.0 <= amplitude <= 1.0 and 0.05 <= spacing <= 10.0 and 0 <= seed < 2**53):
+        raise TerrainError("bumps take seed >= 0, amplitude 0 … 1 m, spacing 0.05 … 10 m")
+    if not 2.0 * spacing <= size <= (MAX_POINTS - 2) * spacing:
+        raise TerrainError(f"bumps take a size of 2 … {MAX_POINTS - 2} times their spacing, got {size / spacing:.4g}")
+    half = max(1, round(0.5 * size / spacing))
+    heights = np.random.default_rng(int(seed)).uniform(-amplitude, amplitude, (2 * half + 1, 2 * half + 1))
+    heights[[0, -1], :] = heights[:, [0, -1]] = 0.0
+    nearest = np.maximum(np.abs(np.arange(-half, half + 1)) - 1, 0) * spacing  # [m] of the cells around a point
+    heights[np.hypot(nearest[:, None], nearest[None, :]) <= _LEVEL] = 0.0
+    corner = (-half * spacing, -half * spacing)
+    text = f"bumps:{int(seed)},{number(amplitude)},{number(spacing)},{number(size)}"
+    return Terrain(text, raised(heights, (spacing, spacing), corner))
+
+
+def profile(heights: Sequence[float] | np.ndarray, spacing: float = 0.25, start: float = 1.0) -> Terrain:
+    """Any height profile: `heights` [m] every `spacing` metres from x = `start` on; has no text form."""
+    z = np.asarray(heights, float)
+    if z.ndim != 1 or not len(z) or not spacing > 0.0:
+        raise TerrainError("a profile takes a list of heights and a spacing > 0 m")
+    return Terrain("profile", np.column_stack([start + spacing * np.arange(len(z)), z]))
+
+
+def field(
+    heights: Sequence[Sequence[float]] | np.ndarray,
+    spacing: float | tuple[float, float] = 0.25,
+    corner: tuple[float, float] | None = None,
+) -> Terrain:
+    """Any height field; has no text form.
+
+    Args:
+        heights: (rows, columns) [m], rows along y, columns along x. All are moved by the same amount so that the
+            ground is at height 0 at the origin; a border that is not level is made so, see docs/terrains.md.
+        spacing: between neighbours [m]; two numbers are along x and along y.
+        corner: world (x, y) of heights[0, 0] [m]; by default the field's middle is at the origin.
+    """
+    try:
+        z = np.asarray(heights, float)
+        along_x, along_y = np.broadcast_to(np.asarray(spacing, float), 2).tolist()
+        place = None if corner is None else np.asarray(corner, float).reshape(2).tolist()
+    except (TypeError, ValueError):
+        raise TerrainError("a field takes rows of heights, one or two spacings and a corner (x, y)") from None
+    if z.ndim == 2 and place is None:
+        place = [-0.5 * along_x * (z.shape[1] - 1), -0.5 * along_y * (z.shape[0] - 1)]
+    x, y = place or (0.0, 0.0)
+    return Terrain("field", raised(z, (along_x, along_y), (x, y)))
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _degrees(angle: float) -> str:
+    """An angle [rad] in degrees to 14 digits, so that reading it and writing it again gives the same text."""
+    return f"{math.degrees(angle):.14g}"
+
+
+def _towards(direction: float) -> list[str]:
+    """The yaw [rad] as the last part of a description, which forward needs not."""
+    if not math.isfinite(direction) or abs(direction) > 2.0 * math.pi:
+        raise TerrainError(f"a direction must be within ± 360°, got {math.degrees(direction):g}°")
+    return [_degrees(direction)] if direction else []
+
+
+def _steepness(angle: float, what: str) -> float:
+    if not abs(angle) <= math.radians(45.0):
+        raise TerrainError(f"{what} must be within ± 45°, got {math.degrees(angle):g}°")
+    return angle
+
+
+def _staircase(places: Sequence[float], rises: Sequence[float]) -> np.ndarray:
+    """(n, 2) corners of vertical faces."""
+    if any(not abs(rise) <= 2.0 for rise in rises):
+        raise TerrainError("a step's height must be within ± 2 m")
+    level, corners = 0.0, []
+    for place, rise in zip(places, rises, strict=True):
+        corners += [(place, level), (place, level + rise)]
+        level += rise
+    return np.array(corners)
