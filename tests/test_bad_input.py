@@ -115,7 +115,7 @@ def test_every_terrain_that_is_accepted_can_be_stood_on(places: list[float], hei
         ("slope:6,2,-1", "length > 0"),
         ("slope:6,-3", "start >= 0.3"),
         ("slope:6,2,1e9", "2000"),
-        ("slope:6,2,3,4", "angle, start, length"),
+        ("slope:6,2,3,4,5", "angle, start, length, direction"),
         ("steps:", "as many heights as places"),
         ("steps:1", "as many heights as places"),
         ("steps:1,0.1,2", "as many heights as places"),
@@ -170,7 +170,7 @@ def test_ground_that_cannot_be_is_refused(make: Callable[[], sf.Terrain]) -> Non
     [
         ({"character": "centaur"}, sf.characters()),
         ({"skill": "fly"}, sf.skills("planar")),
-        ({"skill": "human/walk"}, sf.skills("planar")),
+        ({"skill": "human/fly"}, sf.skills()),
         ({"terrain": "moon"}, sf.terrains()),
         ({"proportions": {"tail_length": 1.0}}, ("mass", "thigh_length", "left_shin_mass")),
     ],

@@ -22,8 +22,10 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import cli
+from surefoot.controllers.simbicon import COMMANDS
 from surefoot.lab import bench
 from surefoot.lab.experiment import Experiment, Result, Setting, perform
+from surefoot.lab.measures import measure
 from surefoot.skills import library_path
 
 WALK = library_path("planar/walk").read_text()
@@ -166,6 +168,72 @@ def test_simulate_does_what_the_program_interface_does() -> None:
     assert summary["distance"] == pytest.approx(sim.data.qpos[0] - before, abs=1e-9)
 
 
+def test_a_walker_in_space_does_what_the_program_interface_does() -> None:
+    given_ = ("--command", "heading=35", "--command", "width=5", "--backpack", "6", "--self-collision")
+    more = ("--command", "speed=0.4", "--proportion", "thigh_length=1.05", "--terrain", "bumps:3,0.01")
+    summary = only_object(call("simulate", "human/walk", "--seconds", "2", *given_, *more, "--json").out)
+    sim = sf.Simulation(
+        skill="human/walk", terrain="bumps:3,0.01", proportions={"thigh_length": 1.05}, backpack=6.0,
+        self_collision=True,
+    )  # fmt: skip
+    sim.command(heading=np.radians(35.0), width=np.radians(5.0), speed=0.4)
+    motion = sim.run(2.0, fps=100.0)
+    way, gait = motion.root_position[-1] - motion.root_position[0], measure(motion)
+    assert summary["skill"] == "human/walk"
+    assert summary["distance"] == pytest.approx(np.hypot(way[0], way[1]), abs=1e-9)
+    for key, value in {
+        "speed": gait.speed, "sideways": gait.sideways, "step_width": gait.step_width, "narrowest": gait.narrowest,
+        "torso_roll_deg": gait.roll, "drift_deg": gait.drift,
+    }.items():  # fmt: skip
+        assert summary[key] == pytest.approx(value, abs=1e-9), key
+        assert summary[key] != 0.0
+
+
+def test_measures_of_space_are_not_given_of_a_planar_body() -> None:
+    summary = only_object(call("simulate", "planar/walk", "--seconds", "0.5", "--json").out)
+    assert summary["step_length"] is not None
+    assert not {"sideways", "step_width", "narrowest", "torso_roll_deg", "drift_deg"} & set(summary)
+
+
+def test_the_skill_names_its_body_unless_another_is_asked_for() -> None:
+    for arguments, full in (
+        (("human/walk",), "human/walk"), (("walk",), "planar/walk"), (("walk", "--character", "human"), "human/walk"),
+    ):  # fmt: skip
+        assert only_object(call("simulate", *arguments, *SHORT, "--json").out)["skill"] == full
+
+
+def test_a_loop_in_place_is_one_cycle_at_the_frame_rate_asked_for(tmp_path: Path) -> None:
+    arguments = ("simulate", "walk", "--seconds", "4", "--fps", "30", "--save", "walk.npz", "--json")
+    kept = {}
+    for options in ((), ("--loop",), ("--in-place",), ("--loop", "--in-place")):
+        assert call(*arguments, *options).status == 0
+        kept[options] = sf.load_motion(tmp_path / "walk.npz")
+    assert len(kept[()]) == len(kept["--in-place",]) == 121
+    for motion in kept.values():
+        assert np.diff(motion.time) == pytest.approx(1.0 / 30.0, abs=0.003)
+    for options in (("--loop",), ("--loop", "--in-place")):
+        motion = kept[options]
+        assert 0.4 < np.ptp(motion.time) < 2.0
+        assert motion.rotations[-1] == pytest.approx(motion.rotations[0], abs=1e-6)
+    travel = {options: float(np.ptp(motion.root_position[:, 0])) for options, motion in kept.items()}
+    assert travel[()] > 2.0
+    assert travel["--loop",] > 0.3
+    assert max(travel["--in-place",], travel["--loop", "--in-place"]) < 0.3
+
+
+def test_a_loop_is_cut_from_more_frames_than_it_is_saved_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = []
+
+    def save(self: sf.Motion, path: Path, **options: Any) -> None:
+        recorded.append(((len(self) - 1) / float(np.ptp(self.time)), options))
+
+    monkeypatch.setattr(sf.Motion, "save", save)
+    for fps in ("24", "200"):
+        assert call("simulate", "--seconds", "2", "--fps", fps, "--loop", "--save", "walk.npz").status == 0
+    assert [round(rate) for rate, _ in recorded] == [120, 200]
+    assert [options["fps"] for _, options in recorded] == [24.0, 200.0]
+
+
 def test_the_same_seed_gives_the_same_output() -> None:
     first, second = (call("simulate", "--seconds", "0.5", "--seed", "3", "--json").out for _ in range(2))
     assert first == second
@@ -181,11 +249,13 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
     ("arguments", "valid"),
     [
         (("fly",), "planar/walk"),
-        (("human/walk",), "planar/walk"),
+        (("human/fly",), "human/walk"),
+        (("human/walk", "--character", "planar"), "not for 'planar'"),
         (("missing.yaml",), "missing.yaml"),
         (("walk", "run"), "run"),
-        (("--character", "centaur"), "planar"),
-        (("--terrain", "moon"), "flat, slope, steps, rough"),
+        (("--character", "centaur"), "human, planar"),
+        (("--terrain", "moon"), "flat, slope, steps, rough, incline, stairs, bumps, image"),
+        (("--terrain", "image:missing.png,9,0.5"), "missing.png"),
         (("--terrain", "slope:89"), "within ±"),
         (("--terrain", "steps:1"), "as many"),
         (("--terrain", ""), "flat"),
@@ -199,6 +269,24 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("--fps", "-5"), "0 …"),
         (("--speed", "99"), "-3 … 5"),
         (("--speed", "nan"), "-3 … 5"),
+        (("--command", "lean"), "NAME=VALUE"),
+        (("--command", "lean=far"), "NAME=VALUE"),
+        (("--command", "lean=58"), "-57.296 … 57.296 degrees"),
+        (("--command", "lean=nan"), "-57.296 … 57.296 degrees"),
+        (("--command", "speed=99"), "-3 … 5"),
+        (("--command", "heading=90"), "lean, speed"),
+        (("--command", "self=1"), "lean, speed"),
+        (("--command", "lean=1", "--command", "lean=2"), "twice"),
+        (("--command", "speed=1", "--speed", "1"), "twice"),
+        (("human/walk", "--command", "width=30"), "-11.459 … 22.918 degrees"),
+        (("--backpack", "5"), "human"),
+        (("human/walk", "--backpack", "-5"), "0 … 60 kg"),
+        (("human/walk", "--backpack", "nan"), "0 … 60 kg"),
+        (("--loop",), "--save"),
+        (("--in-place",), "--save"),
+        (("--loop", "--fps", "0", "--save", "walk.npz"), "0 …"),
+        (("--loop", "--fps", "nan", "--save", "walk.npz"), "0 …"),
+        (("--loop", "--seconds", "0.1", "--save", "walk.npz"), "no cycle"),
         (("--seed", "1.5"), "integer"),
         (("--push", "1,2,3"), "T,FX,FY,FZ,DURATION"),
         (("--push", "a,b,c,d,e"), "T,FX,FY,FZ,DURATION"),
@@ -212,11 +300,12 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("--switch", "1:fly"), "planar/run"),
         (("--proportion", "thigh_length"), "NAME=FACTOR"),
         (("--proportion", "mass=big"), "NAME=FACTOR"),
+        (("--proportion", "mass=1", "--proportion", "mass=1.1"), "twice"),
         (("--proportion", "mass=nan"), "0.2 … 5"),
         (("--proportion", "tail_length=1"), "thigh_length"),
         (("--wings",), "--wings"),
-        (("--save", "walk.xyz"), ".npz, .csv, .png, .gif, .mp4"),
-        (("--save", "walk"), ".npz, .csv, .png, .gif, .mp4"),
+        (("--save", "walk.xyz"), ".npz, .csv, .png, .gif, .mp4, .bvh, .glb"),
+        (("--save", "walk"), ".npz, .csv, .png, .gif, .mp4, .bvh, .glb"),
         (("--save", "no/folder/walk.npz"), "folder"),
         (("--save", "good.npz", "--save", "bad.xyz"), ".npz"),
     ],
@@ -271,7 +360,10 @@ def test_an_existing_file_survives_a_refused_call(tmp_path: Path) -> None:
     assert (tmp_path / "walk.npz").read_bytes() == before
 
 
-OPTIONS = ("--push", "--switch", "--terrain", "--proportion", "--speed", "--seconds", "--fps", "--character", "--seed")
+OPTIONS = (
+    "--push", "--switch", "--terrain", "--proportion", "--speed", "--seconds", "--fps", "--character", "--seed",
+    "--command", "--backpack",
+)  # fmt: skip
 
 
 @settings(max_examples=200, deadline=30_000, derandomize=True, database=None)
@@ -280,7 +372,7 @@ OPTIONS = ("--push", "--switch", "--terrain", "--proportion", "--speed", "--seco
     value=st.one_of(
         st.text(max_size=12),
         st.lists(st.floats() | st.integers(-3, 3), min_size=1, max_size=5).map(lambda v: ",".join(map(str, v))),
-        st.sampled_from(["0.001:run", "flat:", "mass=1", "walk", "1e3", "-0", "0x1", "1_0"]),
+        st.sampled_from(["0.001:run", "flat:", "mass=1", "lean=-1e400", "human", "walk", "1e3", "-0", "0x1", "1_0"]),
     ),
 )
 def test_no_value_of_an_option_gives_a_traceback(option: str, value: str) -> None:
@@ -307,7 +399,9 @@ def test_list_names_everything_there_is() -> None:
     assert "simbicon/planar-fel" in found["experiments"]
     shown = call("list")
     assert shown.status == 0
+    assert {"human", "planar"} <= set(found["characters"])
     assert all(name in shown.out for name in (*sf.skills(), *sf.terrains(), *found["experiments"]))
+    assert "\n  human\n  planar\n" in shown.out
 
 
 @pytest.mark.parametrize("arguments", [("fly",), ("--wings",), ("list", "x"), ("bench", "--wings"), ("tune",)])
@@ -320,6 +414,8 @@ def test_help_is_status_0() -> None:
         outcome = call(*command, "--help")
         assert outcome.status == 0
         assert "Usage" in outcome.out
+    told = " ".join(call("simulate", "--help").out.split())
+    assert all(name in told for name in (*sf.terrains(), *COMMANDS, "m/s", "kg", "--in-place", "--self-collision"))
 
 
 def test_bench_prints_one_json_object_and_its_status_follows_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
+from PIL import Image
 
 from conftest import in_the_air
 from surefoot import characters as character_names
@@ -19,13 +22,18 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain
 
-FRICTION = {"planar": 0.65}
+FRICTION = {"planar": 0.65, "human": 0.8}
 EXAMPLES = {
     "flat": ["flat"],
-    "slope": ["slope:6", "slope:-6,1", "slope:20,0.5,3", "slope:-35,0.3,2"],
+    "incline": ["incline:8", "incline:-20,25", "incline:12,90"],
+    "slope": ["slope:6", "slope:-6,1", "slope:20,0.5,3", "slope:-35,0.3,2", "slope:10,0.5,4,70"],
     "steps": ["steps:2,-0.2", "steps:1,0.1,2.5,0.15,4,-0.3,4.2,-0.3", "steps:0.5,-1.5,3,2"],
+    "stairs": ["stairs:0.15,0.3,10", "stairs:-0.1,0.4,3,0.5"],
     "rough": ["rough:7,0.03", "rough:0,0.1,0.3,30", "rough:3,0.2,0.5"],
+    "bumps": ["bumps:7,0.03", "bumps:1,0.1,0.5,12"],
+    "image": ["image:hills.png,12,0.5", "image:hills.png,30,1.5,20"],
 }
+TEXTS = [text for texts in EXAMPLES.values() for text in texts]
 STEEP = ["rough:3,0.5,0.25,20", "rough:1,1,0.1,10"]  # steeper than the boxes of a profile can follow
 
 # ---------------------------------------------------------------------------------------------- characters
@@ -56,7 +64,7 @@ def test_character_is_moved_by_its_own_joints_alone(name: str) -> None:
     driven = {int(model.actuator_trnid[a, 0]) for a in range(model.nu)}
     assert not root & driven
     assert (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT).all()
-    dofs = [int(model.jnt_dofadr[j]) for j in root]
+    dofs = [i for i in range(model.nv) if int(model.dof_jntid[i]) in root]
     for held in (model.dof_damping, model.dof_armature, model.dof_frictionloss):
         assert not held[dofs].any()
     assert not model.jnt_stiffness.any()
@@ -74,8 +82,16 @@ def test_gravity_and_friction_are_the_declared_ones(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ terrains
 
 
-def ground_height(terrain: Terrain, x: np.ndarray) -> np.ndarray:
-    """What a ray from above meets."""
+@pytest.fixture
+def _hills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The picture some examples name, where they look for it."""
+    y, x = np.mgrid[0:30, 0:40]
+    Image.fromarray((127 + 90 * np.sin(0.3 * x) * np.cos(0.25 * y)).astype(np.uint8)).save(tmp_path / "hills.png")
+    monkeypatch.chdir(tmp_path)
+
+
+def ground_height(terrain: Terrain, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """What rays from above meet."""
     spec = mujoco.MjSpec()
     terrain.build(spec.worldbody, 0.65)
     model = spec.compile()
@@ -84,7 +100,8 @@ def ground_height(terrain: Terrain, x: np.ndarray) -> np.ndarray:
     met, down = np.zeros(1, np.int32), np.array([0.0, 0.0, -1.0])
     top = 1200.0
     return np.array([
-        top - mujoco.mj_ray(model, data, np.array([one, 0.3, top]), down, None, 1, -1, met) for one in x
+        top - mujoco.mj_ray(model, data, np.array([one, other, top]), down, None, 1, -1, met)
+        for one, other in np.broadcast(x, y)
     ])  # fmt: skip
 
 
@@ -99,22 +116,47 @@ def test_every_kind_of_terrain_has_examples_here() -> None:
     assert set(EXAMPLES) == set(terrain_names())
 
 
-@pytest.mark.parametrize("text", [text for texts in EXAMPLES.values() for text in texts])
+@pytest.mark.usefixtures("_hills")
+@pytest.mark.parametrize("text", TEXTS)
 def test_terrain_is_finite_and_at_height_zero_where_the_character_starts(text: str) -> None:
     terrain = load_terrain(text)
-    x = np.linspace(-5.0, 250.0, 2000)
-    assert np.isfinite(terrain.height(x)).all()
+    x, y = np.linspace(-5.0, 250.0, 2000), np.linspace(-60.0, 40.0, 2000)
+    assert np.isfinite(terrain.height(x, y)).all()
     assert float(terrain.height(0.0)) == 0.0
     sim = Simulation(terrain=terrain)
     sim.step(50)
     assert np.isfinite(sim.data.qpos).all()
 
 
-@pytest.mark.parametrize("text", [text for texts in EXAMPLES.values() for text in texts])
+@pytest.mark.usefixtures("_hills")
+@pytest.mark.parametrize("text", TEXTS)
 def test_height_is_what_a_ray_from_above_meets(text: str) -> None:
-    terrain = load_terrain(text)
-    x = away_from_faces(terrain, np.random.default_rng(5).uniform(-2.0, 14.0, 60))
-    assert ground_height(terrain, x) == pytest.approx(terrain.height(x), abs=1e-6)
+    terrain, rng = load_terrain(text), np.random.default_rng(5)
+    x = away_from_faces(terrain, rng.uniform(-2.0, 14.0, 60))
+    y = rng.uniform(-9.0, 9.0, len(x))
+    assert ground_height(terrain, x, y) == pytest.approx(terrain.height(x, y), abs=1e-6)
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS if not text.startswith("image")])  # that is not plane
+@pytest.mark.parametrize("full", ["planar/walk", "human/walk"])
+def test_soles_touch_the_ground_they_start_on_and_are_not_in_it(full: str, text: str) -> None:
+    sim, deeper = Simulation(skill=full, terrain=text), 1e-5
+    assert sim.data.contact.dist.min(initial=0.0) >= -1e-9
+    sim.data.qpos[1 if sim.scene.table.root == "planar" else 2] -= sim.skill.start.lift + deeper
+    mujoco.mj_forward(sim.model, sim.data)
+    assert -1.001 * deeper <= sim.data.contact.dist.min(initial=0.0) <= -0.9 * deeper  # cosine of 25°
+
+
+def test_soles_are_placed_by_the_gentler_side_of_an_edge_below_them() -> None:
+    flat = Simulation(terrain="flat")
+    feet = [flat.model.geom(f"{side}_foot_0").id for side in ("left", "right")]
+    reach = flat.model.geom_size[feet, 1] * flat.data.geom_xmat[feet, 2]
+    ends = np.concatenate([flat.data.geom_xpos[feet, 0] + sign * reach for sign in (-1.0, 1.0)])
+    place = flat.scene.clearance(flat.data.qpos)
+    assert (ends > 0.01).any()
+    for edge in [float(end + aside) for end in ends[ends > 0.01] for aside in (-4e-5, 6e-5)]:
+        scene = Simulation(terrain=steps([edge], [-0.3])).scene
+        assert place <= scene.clearance(flat.data.qpos) <= place + 0.3
 
 
 @pytest.mark.parametrize("text", STEEP)
@@ -129,7 +171,7 @@ def test_height_of_a_profile_goes_through_its_points() -> None:
     assert terrain.height(1.0 + 0.4 * np.arange(5)) == pytest.approx(heights)
     assert float(terrain.height(1.1)) == pytest.approx(0.025)
     x = away_from_faces(terrain, np.linspace(0.0, 5.0, 101) + 0.003)
-    assert ground_height(terrain, x) == pytest.approx(terrain.height(x), abs=1e-6)
+    assert ground_height(terrain, x, np.array(0.3)) == pytest.approx(terrain.height(x), abs=1e-6)
 
 
 def test_slope_rises_by_the_tangent_of_its_angle_in_degrees() -> None:
@@ -205,7 +247,13 @@ def bits_of(sim: Simulation) -> np.ndarray:
 def test_skill_starts_with_its_feet_on_the_ground_or_as_high_as_it_says(full: str) -> None:
     skill = load(full)
     sim = Simulation(character=skill.character, skill=skill)
-    soles = [sim.model.geom(f"{side}_foot_0").id for side in ("left", "right")]
+    soles = [
+        sim.model.geom(f"{segment.name}_{i}").id
+        for segment in sim.scene.table.segments
+        for i, shape in enumerate(segment.shapes)
+        if shape.sole
+    ]
+    assert len(soles) >= 2
     radius, half = sim.model.geom_size[soles, :2].T
     lowest = sim.data.geom_xpos[soles, 2] - radius - half * np.abs(sim.data.geom_xmat[soles, 8])
     assert lowest.min() == pytest.approx(skill.start.lift, abs=1e-3)

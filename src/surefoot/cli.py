@@ -20,7 +20,11 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 _out, _err = Console(), Console(stderr=True)
 
 Skill = Annotated[str, typer.Argument(help="Name, character/name, or a file of your own.")]
-Texts = Annotated[list[str] | None, typer.Option()]
+_TERRAINS = (
+    "flat, incline:DEG, slope:DEG, steps:X,H,…, stairs:RISE,RUN,COUNT, rough:SEED,AMPLITUDE, "
+    "bumps:SEED,AMPLITUDE, image:PATH,SIZE,HEIGHT"
+)
+_COMMANDS = "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; repeatable."
 
 
 def main() -> None:
@@ -44,16 +48,25 @@ def main() -> None:
 @app.command()
 def simulate(
     skill: Skill = "walk",
-    character: Annotated[str, typer.Option(help="Body.")] = "planar",
-    terrain: Annotated[str, typer.Option(help="flat, slope:DEG, steps:X,H,…, rough:SEED,AMPLITUDE")] = "flat",
+    character: Annotated[str | None, typer.Option(help="Body; by default the skill's own, planar for a name.")] = None,
+    terrain: Annotated[str, typer.Option(help=_TERRAINS)] = "flat",
     seconds: Annotated[float, typer.Option(help="How long.")] = 10.0,
-    speed: Annotated[float | None, typer.Option(help="Commanded speed [m/s].")] = None,
+    speed: Annotated[float | None, typer.Option(help="Commanded speed in m/s.")] = None,
+    command: Annotated[list[str] | None, typer.Option(help=_COMMANDS)] = None,
     push: Annotated[list[str] | None, typer.Option(help="T,FX,FY,FZ,DURATION in s and N; repeatable.")] = None,
     switch: Annotated[list[str] | None, typer.Option(help="T:SKILL; repeatable.")] = None,
-    proportion: Annotated[list[str] | None, typer.Option(help="NAME=FACTOR, e.g. thigh_length=1.1")] = None,
+    proportion: Annotated[
+        list[str] | None, typer.Option(help="NAME=FACTOR, e.g. thigh_length=1.1; repeatable.")
+    ] = None,
+    backpack: Annotated[float, typer.Option(help="Mass on its back in kg.")] = 0.0,
+    self_collision: Annotated[
+        bool, typer.Option("--self-collision", help="Its parts collide with each other.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     fps: Annotated[float, typer.Option(help="Recorded frames per second.")] = 100.0,
-    save: Annotated[list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4; repeatable.")] = None,
+    save: Annotated[list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb; repeatable.")] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Save it without its travel and turn.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Save one whole cycle that ends as it began.")] = False,
     view: Annotated[bool, typer.Option("--view", help="Watch it in MuJoCo's viewer.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> int:
@@ -61,18 +74,11 @@ def simulate(
     from surefoot import running
 
     options = running.Options(
-        skill,
-        character,
-        terrain,
-        seconds,
-        speed,
-        push or [],
-        switch or [],
-        _factors(proportion or []),
-        seed,
-        fps,
-        save or [],
-    )
+        skill=skill, character=character, terrain=terrain, seconds=seconds,
+        commands=running.commands_of(command or [], speed), pushes=push or [], switches=switch or [],
+        proportions=running.factors_of(proportion or []), backpack=backpack, self_collision=self_collision,
+        seed=seed, fps=fps, save=save or [], in_place=in_place, loop=loop,
+    )  # fmt: skip
     if view:
         running.watch(options)
         return 0
@@ -157,8 +163,8 @@ def tune(
     generations: Annotated[int, typer.Option(min=1, max=10_000)] = 30,
     seconds: Annotated[float, typer.Option(min=1.0, max=600.0, help="How long it must stay up.")] = 15.0,
     replicas: Annotated[int, typer.Option(min=1, max=100)] = 3,
-    speed: Annotated[float | None, typer.Option(help="Wanted speed [m/s].")] = None,
-    push: Annotated[list[float] | None, typer.Option(help="Push along x to bear [N]; repeatable.")] = None,
+    speed: Annotated[float | None, typer.Option(help="Wanted speed in m/s.")] = None,
+    push: Annotated[list[float] | None, typer.Option(help="Push along x to bear in N; repeatable.")] = None,
     terrain: Annotated[str, typer.Option()] = "flat",
     near: Annotated[float, typer.Option(help="Cost of leaving the present values.")] = 0.05,
     seed: Annotated[int, typer.Option()] = 0,
@@ -167,8 +173,9 @@ def tune(
     """Search for better parameters by CMA-ES; resumes after being stopped."""
     from surefoot.lab.objectives import Objective
     from surefoot.lab.tune import tune as search
-    from surefoot.running import bounds_of, check_bounds, check_place, tuned_name, write_tuned
+    from surefoot.running import check_place
     from surefoot.skills import load
+    from surefoot.tuning import bounds_of, check_bounds, tuned_name, write_tuned
 
     begin = load(skill)
     objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain)
@@ -214,17 +221,6 @@ def bench(
 
 def _labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, float], None]:
     return lambda text, share: tick(f"{label}: {text}", share)
-
-
-def _factors(items: list[str]) -> dict[str, float]:
-    found = {}
-    for item in items:
-        name, _, value = item.partition("=")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise CommandError(f"a proportion is NAME=FACTOR, got {item!r}") from None
-    return found
 
 
 def _text(value: Any) -> str:

@@ -48,7 +48,7 @@ class Population:
             terrain: description or object, the same for all rows.
             parameters: values for each row (n,) by dotted path (`states.1.cd`).
             pushes: pushes for all rows, or a list for each.
-            seed: of everything random.
+            seed: of everything random; row i is the simulation of seed + i.
             proportions: multipliers of lengths and masses.
             timestep: physics step [s].
             threads: 0 is all cores.

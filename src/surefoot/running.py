@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import math
-import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from surefoot.controllers.simbicon import RANGES
 from surefoot.errors import CommandError, OutputError
 from surefoot.lab.measures import measure
-from surefoot.lab.tune import value_of
 from surefoot.motions import formats
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import MAX_SECONDS
 from surefoot.scene import Push
 from surefoot.simulation import Simulation
-from surefoot.skills import files, library_path, load, set_value, varied
 from surefoot.skills.schema import Skill
 
 _CHUNK = 1.0  # [s] between two ticks of the progress bar
+_LOOP_FPS = 120.0  # [1/s] recorded at least where a cycle is to be cut
 _JUDGED = 5.0  # [s] at the end, over which the gait is measured
+_MEASURES = {  # by what the summary calls them
+    "speed": "speed", "cadence": "cadence", "step_length": "step_length", "torso_sway_deg": "sway",
+    "flight": "flight", "cost_of_transport": "cost_of_transport", "slip": "slip",
+}  # fmt: skip
+_MEASURES_3D = {
+    "sideways": "sideways", "step_width": "step_width", "narrowest": "narrowest", "torso_roll_deg": "roll",
+    "drift_deg": "drift",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,16 +39,20 @@ class Options:
     """Everything the command line can say about one simulation."""
 
     skill: str
-    character: str
+    character: str | None
     terrain: str
     seconds: float
-    speed: float | None
+    commands: dict[str, float]  # as they are written, angles in degrees
     pushes: list[str]
     switches: list[str]
     proportions: dict[str, float]
+    backpack: float
+    self_collision: bool
     seed: int
     fps: float
     save: list[Path]
+    in_place: bool
+    loop: bool
 
 
 def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, Any]:
@@ -50,23 +61,27 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
         raise CommandError(f"seconds must be within 0 … {MAX_SECONDS:g}, got {options.seconds:g}")
     for path in options.save:
         check_writable(path)
+    if (options.in_place or options.loop) and not options.save:
+        raise CommandError("--in-place and --loop say how to save; name a file with --save")
     sim, events = _prepare(options)
     dt = sim.model.opt.timestep
     total, done = max(1, round(options.seconds / dt)), 0
     requests = [(round(at / dt), wanted) for at, wanted in events]
+    fps = max(options.fps, _LOOP_FPS) if options.loop and options.fps > 0.0 else options.fps
     parts: list[Motion] = []
     while done < total:
         for at, wanted in requests:
             if at == done:
                 sim.switch(wanted)
         until = min(total, done + round(_CHUNK / dt), *[at for at, _ in requests if at > done])
-        parts.append(sim.run((until - done) * dt, options.fps))
+        parts.append(sim.run((until - done) * dt, fps))
         done = until
         tick(f"simulating {sim.skill.name}", done / total)
     motion = joined(parts)
     for path in options.save:
         tick(f"writing {path.name}", 1.0)
-        motion.save(path)
+        saved_fps = options.fps if options.loop else None
+        motion.save(path, fps=saved_fps, root_motion=not options.in_place, loop=options.loop)
     return _summary(sim, motion, options)
 
 
@@ -100,60 +115,53 @@ def joined(parts: list[Motion]) -> Motion:
     return Motion(skeleton=first.skeleton, scene=first.scene, **whole)
 
 
-def bounds_of(items: list[str]) -> dict[str, tuple[float, float]]:
-    """Bounds of parameters written as PATH=LOW:HIGH."""
-    found = {}
-    for item in items:
-        name, _, span = item.partition("=")
-        low, _, high = span.partition(":")
-        try:
-            found[name] = (float(low), float(high))
-        except ValueError:
-            raise CommandError(f"a parameter is PATH=LOW:HIGH, got {item!r}") from None
-    if not found:
-        raise CommandError("name at least one --parameter PATH=LOW:HIGH to tune")
+def factors_of(items: list[str]) -> dict[str, float]:
+    """Proportions written as NAME=FACTOR."""
+    return _pairs(items, "a proportion is NAME=FACTOR")
+
+
+def commands_of(items: list[str], speed: float | None) -> dict[str, float]:
+    """Commands written as NAME=VALUE, and the one that has an option of its own."""
+    found = _pairs(items, "a command is NAME=VALUE")
+    if speed is not None:
+        if "speed" in found:
+            raise CommandError("the command speed is given twice, by --speed and by --command")
+        found["speed"] = speed
     return found
 
 
-def check_bounds(skill: Skill, bounds: Mapping[str, tuple[float, float]]) -> None:
-    """Refuse a search whose parameters or bounds the schema would refuse, before it begins."""
-    for path, (low, high) in bounds.items():
-        if not low < high:
-            raise CommandError(f"{path}: a range takes low < high, got {low:g}:{high:g}")
-        value_of(skill, path)
-        for value in (low, high):
-            varied(skill, {path: value})
+def _pairs(items: list[str], what: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for item in items:
+        name, _, value = item.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise CommandError(f"{what}, got {item!r}") from None
+        if name in found:
+            raise CommandError(f"{what}; {name} is given twice")
+        found[name] = number
+    return found
 
 
-def tuned_name(path: Path) -> str:
-    """The name a skill gets from its file's."""
-    if path.suffix not in (".yaml", ".yml"):
-        raise OutputError(f"cannot write {path}: a skill file ends with .yaml")
-    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "tuned"
-
-
-def write_tuned(source: str, values: Mapping[str, float], path: Path) -> None:
-    """Write a tuned skill as a file: the beginning's document with the new numbers, comments kept."""
-    begin = load(source)
-    origin = Path(source) if source.endswith((".yaml", ".yml")) else library_path(begin.full_name)
-    document = files.read(origin)[1]
-    document["name"] = tuned_name(path)
-    document["provenance"]["source"] = f"tuned from {begin.full_name} by surefoot tune"
-    document["provenance"].pop("changed", None)
-    for name, value in values.items():
-        set_value(document, name, round(value, 5))
-    files.validate(document, str(path))
-    files.write(document, path)
+def _commanded(skill: Skill, name: str, value: float) -> float:
+    """A command as the simulation takes it, from degrees if it is an angle."""
+    if name == "speed" or name not in skill.commands:
+        return value  # the simulation says which it knows
+    low, high = (math.degrees(limit) for limit in RANGES[name])
+    if not low <= value <= high:
+        raise CommandError(f"command {name} must be within {low:.5g} … {high:.5g} degrees, got {value:g}")
+    return float(np.clip(math.radians(value), *RANGES[name]))
 
 
 def _prepare(options: Options) -> tuple[Simulation, list[tuple[float, Skill]]]:
     switches = [_switch(text) for text in options.switches]
     sim = Simulation(
         options.character, options.skill, options.terrain, options.seed, proportions=options.proportions,
-        skills=[name for _, name in switches],
+        skills=[name for _, name in switches], backpack=options.backpack, self_collision=options.self_collision,
     )  # fmt: skip
-    if options.speed is not None:
-        sim.command(speed=options.speed)
+    commands = {name: _commanded(sim.skill, name, value) for name, value in options.commands.items()}
+    sim.scene.command(sim.memory, sim.skill, commands)
     for text in options.pushes:
         sim.scene.add_push(sim.memory, _push(text), 0.0)
     return sim, [(at, sim.scene.find(name)) for at, name in switches]
@@ -201,20 +209,19 @@ def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any
     names = [n for n in motion.arrays() if not n.startswith("skeleton")]
     end = Motion(skeleton=motion.skeleton, scene=motion.scene, **{n: getattr(motion, n)[late] for n in names})
     gait = measure(end) if not sim.fallen and len(end) > 2 else None
-    found = {
+    way = motion.root_position[-1] - motion.root_position[0]
+    planar = sim.scene.table.root == "planar"
+    found: dict[str, Any] = {
         "skill": sim.skill.full_name,
         "terrain": options.terrain,
         "seconds": round(sim.time, 6),
         "fallen_at": round(sim.fallen_at, 4) if sim.fallen else None,
         "fall_cause": sim.fall_cause if sim.fallen else None,
-        "distance": float(motion.root_position[-1, 0] - motion.root_position[0, 0]),
-        "speed": gait.speed if gait else None,
-        "cadence": gait.cadence if gait else None,
-        "step_length": gait.step_length if gait else None,
-        "torso_sway_deg": gait.sway if gait else None,
-        "flight": gait.flight if gait else None,
-        "cost_of_transport": gait.cost_of_transport if gait else None,
-        "slip": gait.slip if gait else None,
+        "distance": float(way[0] if planar else math.hypot(way[0], way[1])),
+    }
+    measures = _MEASURES if planar else _MEASURES | _MEASURES_3D
+    found |= {name: getattr(gait, field) if gait else None for name, field in measures.items()}
+    found |= {
         "peak_torque": float(sim.memory.report[0].peak_torque),
         "saved": [str(path) for path in options.save],
     }

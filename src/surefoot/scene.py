@@ -29,6 +29,7 @@ from surefoot.terrains.terrain import Terrain
 STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
 PUSHES = 16  # pushes that may be pending or acting at once
 _MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
+_NEAR = 1e-4  # [m] over which the slope of the ground is measured
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.n
     mujoco.mju_negQuat(inverse, qpos[3:7])
     mujoco.mju_rotVecQuat(qvel[3:6], spin, inverse)  # a free joint turns about its own axes
     return 2
+
+
+def _plane_below(terrain: Terrain, point: np.ndarray) -> tuple[float, float]:
+    """Height of the ground below a point [m] and the secant of its angle there, on the gentler side of an edge."""
+    x, y = point[:2, None] + _NEAR * np.array([[0.0, 1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, -1.0]])
+    here, *around = terrain.height(x, y)
+    rises = np.abs(np.reshape(around, (2, 2)) - here).min(axis=1)  # along x and along y
+    return float(here), float(np.sqrt(1.0 + ((rises / _NEAR) ** 2).sum()))
 
 
 class Scene:
@@ -94,9 +103,10 @@ class Scene:
         self.terrain = load_terrain(terrain) if isinstance(terrain, str) else terrain
         self.skill = self.find(skill)
         running = [self.skill, *map(self.find, may_run)]
+        roles, samples = len(self.table.anatomy.roles), max(map(_samples, running))
         sizes = memory.Sizes(
             actuators=len(self.table.gains), feet=2, pushes=PUSHES, slot_size=graph.slot_size(self.table),
-            memory_size=simbicon.memory_size(len(self.table.anatomy.roles), self._channels, max(map(_samples, running))),
+            memory_size=simbicon.memory_size(roles, self._channels, samples),
             table_size=max(map(self._table_size, running)),
         )  # fmt: skip
         callback.install()
@@ -166,7 +176,7 @@ class Scene:
         return row
 
     def clearance(self, qpos: np.ndarray) -> float:
-        """Height of the lowest point of the soles over the ground below it in a configuration [m]."""
+        """How far down a configuration can be moved until a sole touches the ground, a plane below each end [m]."""
         self._scratch.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self._scratch)
         lowest = np.inf
@@ -177,8 +187,8 @@ class Scene:
                 if shape.sole:
                     for end in (shape.start, shape.end):
                         point = body.xpos + axes @ np.asarray(end)
-                        ground = float(self.terrain.height(point[0], point[1]))
-                        lowest = min(lowest, point[2] - shape.radius - ground)
+                        ground, secant = _plane_below(self.terrain, point)
+                        lowest = min(lowest, point[2] - shape.radius * secant - ground)
         return float(lowest)
 
     def add_push(self, row: memory.Row, push: Push, now: float) -> None:

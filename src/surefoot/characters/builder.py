@@ -177,13 +177,14 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
         for hinge in segment.hinges:
             body.add_joint(
                 name=hinge.name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=hinge.axis,
-                range=[hinge.low, hinge.high], limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+                range=[hinge.low, hinge.high], limited=mujoco.mjtLimited.mjLIMITED_TRUE, armature=table.armature,
             )  # fmt: skip
         for i, shape in enumerate(segment.shapes):
             body.add_geom(
                 name=f"{segment.name}_{i}", type=mujoco.mjtGeom.mjGEOM_CAPSULE,
                 fromto=[*shape.start, *shape.end], size=[shape.radius, 0, 0],
-                contype=(_ON_GROUND | own) * shape.solid, conaffinity=own * shape.solid, condim=3, friction=[table.friction, 0.005, 0.0001],
+                contype=(_ON_GROUND | own) * shape.solid, conaffinity=own * shape.solid,
+                condim=3, friction=[table.friction, 0.005, 0.0001],
                 solref=[0.01, 1.0], rgba=[*segment.color, 1.0],
             )  # fmt: skip
 

@@ -23,8 +23,8 @@ from surefoot.characters.table import (
 THIGH, SHIN, ANKLE_HEIGHT = 0.44, 0.43, 0.075  # [m]
 HIP_HALF_WIDTH, WAIST, SHOULDER, NECK = 0.09, 0.15, 0.36, 0.42  # [m] waist above hips; the others above the waist
 SHOULDER_HALF_WIDTH, UPPER_ARM, LOWER_ARM = 0.19, 0.30, 0.275  # [m]
-HEEL, TOE, FOOT_HALF_WIDTH = -0.06, 0.164, 0.045  # [m] ends and edge of the sole, from the ankle
-_SOLE_RADIUS = 0.015  # [m] rounds the sole's edges
+HEEL, TOE, FOOT_HALF_WIDTH = -0.06, 0.164, 0.045  # [m] corners on which the sole bears, from the ankle
+_SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
 
 _SKIN, _SHIRT, _TROUSERS = (0.87, 0.67, 0.55), (0.27, 0.45, 0.62), (0.24, 0.28, 0.36)
 _LEFT, _RIGHT, _SHOE = (0.52, 0.62, 0.70), (0.86, 0.47, 0.27), (0.20, 0.20, 0.22)
@@ -32,7 +32,7 @@ _LEFT, _RIGHT, _SHOE = (0.52, 0.62, 0.70), (0.86, 0.47, 0.27), (0.20, 0.20, 0.22
 # kp [N·m/rad] by kind of joint; kd = 0.1 kp and the torque limit is kp (SIMBICON §7: the waist has the
 # largest gain, 1000, all others 300 or less).
 _KP = {
-    "waist": 1000.0, "hip": 300.0, "knee": 300.0, "ankle": 100.0,
+    "waist": 1000.0, "hip": 300.0, "knee": 300.0, "ankle": 150.0,
     "neck": 50.0, "shoulder": 50.0, "elbow": 50.0, "wrist": 10.0,
 }  # fmt: skip
 
@@ -56,10 +56,10 @@ def _hinges(name: str, sign: float, flexion: Range, roll: Range | None, yaw: Ran
 
 
 def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
-    sole, edge = -ANKLE_HEIGHT + _SOLE_RADIUS, FOOT_HALF_WIDTH - _SOLE_RADIUS
+    sole = -ANKLE_HEIGHT + _SOLE_RADIUS
     soles = tuple(
-        Shape((HEEL + _SOLE_RADIUS, y, sole), (TOE - _SOLE_RADIUS, y, sole), _SOLE_RADIUS, sole=True)
-        for y in (sign * edge, -sign * edge)
+        Shape((HEEL, y, sole), (TOE, y, sole), _SOLE_RADIUS, sole=True)
+        for y in (sign * FOOT_HALF_WIDTH, -sign * FOOT_HALF_WIDTH)
     )
     return (
         Segment(
@@ -181,6 +181,7 @@ def table() -> CharacterTable:
         timestep=0.001,
         source="SIMBICON §7; masses and inertias: da Silva, Abe, Popović 2008, Table 2",
         sole_depth=ANKLE_HEIGHT,
+        armature=0.01,
         back=(-0.19, 0.0, 0.24),
         multipliers={
             "pelvis": ("pelvis",), "trunk": ("trunk",), "head": ("head",),

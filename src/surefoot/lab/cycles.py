@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from surefoot.lab.replicas import disturb_state, generator
+from surefoot.native.pointers import records
 from surefoot.population import Population
+from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.skills.schema import Skill
 
 SETTLE = 8.0  # [s] after which a gait is taken to be on its cycle
+_LOOK = 0.1  # [s] shorter than any step
 
 
 def at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
@@ -45,3 +48,17 @@ def step_period(skill: Skill) -> float:
     population.run(4.0)
     steps = float(population.rows[0].report[0].steps) - before
     return 4.0 / steps if steps > 0 else 4.0
+
+
+def step_durations(population: Population, seconds: float) -> list[list[float]]:
+    """Run a population and return how long each row's steps took that ended meanwhile [s]; a fallen row stops."""
+    machines = [records(row.memory, 0, 1, MACHINE)[0] for row in population.rows]
+    counts = [machine.steps for machine in machines]
+    found: list[list[float]] = [[] for _ in machines]
+    for _ in range(round(seconds / _LOOK)):
+        population.run(_LOOK, stop_fallen=True)
+        for i, machine in enumerate(machines):
+            if machine.steps > counts[i]:
+                counts[i] = machine.steps
+                found[i].append(float(machine.period))
+    return found

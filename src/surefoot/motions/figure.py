@@ -10,11 +10,15 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import OutputError
+from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
 
 Color = tuple[float, float, float]  # 0 … 1
 
 _TRUNK, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)  # of stick figures
+_TURN = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
+_CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])  # (40, 2)
+_LATITUDES = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 21)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,17 @@ def actor_of(motion: Motion) -> Actor:
     if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
         raise OutputError("cannot draw a motion with numbers that are not finite")
     return _Body(motion, motion.scene.model) if motion.scene is not None and motion.qpos.size else _Sticks(motion)
+
+
+def mean_facing(motion: Motion, start: float = -math.inf, end: float = math.inf) -> float:
+    """World yaw a body faces between two moments [s], on average [rad].
+
+    It is told by the root's left side, which bends, flips and falls forward do not turn.
+    """
+    first = max(int(np.searchsorted(motion.time, start, side="right")) - 1, 0)
+    last = int(np.searchsorted(motion.time, end, side="left")) + 1
+    left = quat.rotate(motion.rotations[first:last, 0], np.array([0.0, 1.0, 0.0])).mean(axis=0)
+    return math.atan2(-left[0], left[1])
 
 
 class _Body:
@@ -157,4 +172,10 @@ def _hull(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, float] | None:
         return np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]]), float(size[0])
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         return size * (2.0 * np.indices((2, 2, 2)).reshape(3, 8).T - 1.0), 0.0
+    if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        ends = [np.column_stack([size[0] * _CIRCLE, np.full(len(_CIRCLE), z)]) for z in (-size[1], size[1])]
+        return np.vstack(ends), 0.0
+    if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        rings = [np.column_stack([math.cos(a) * _CIRCLE, np.full(len(_CIRCLE), math.sin(a))]) for a in _LATITUDES]
+        return size * np.vstack(rings), 0.0
     return None

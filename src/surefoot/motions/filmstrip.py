@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image
 
 from surefoot.errors import OutputError
-from surefoot.motions import figure, painter
+from surefoot.motions import figure, ground, painter
 from surefoot.motions.figure import Actor
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View
@@ -72,7 +71,7 @@ def filmstrip(
     Args:
         motion: what to draw; without a scene it is a stick figure on flat ground.
         frames: number of figures; by default as many as fit, about a dozen.
-        view: from the `side` or the `front`.
+        view: from the `side` or the `front` of where it faces on average.
         start: first moment [s]; by default 2.75 s before the end, on uneven ground 8.5 m before it.
         end: last moment [s]; by default the motion's last.
         width: of the picture [px].
@@ -83,13 +82,14 @@ def filmstrip(
         raise OutputError("a filmstrip is 200 … 20000 px wide and 150 … 20000 px high")
     if frames is not None and not 1 <= frames <= MAX_FIGURES:
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
-    actor, terrain = figure.actor_of(motion), painter.terrain_of(motion)
+    actor, terrain = figure.actor_of(motion), ground.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
-    sizes = _measure(actor, terrain, window, Camera(view, 1.0).axis)
+    camera = Camera(view, 1.0, yaw=figure.mean_facing(motion, *window))
+    sizes = _measure(actor, terrain, window, camera)
     rise, margin = sizes.top - sizes.bottom, _TOP + _BOTTOM
     scale = min(_TALL / sizes.tall, ((height or _HEIGHTS[1]) - margin) / rise)
     height = height or round(max(_HEIGHTS[0], margin + rise * scale))
-    camera = Camera(view, scale)
+    camera = replace(camera, scale=scale)
     plan = _on_stage(actor, sizes, frames, camera, width) or _set_apart(actor, sizes, frames, camera, width)
     plan = replace(plan, camera=replace(plan.camera, top=sizes.bottom + (height - _BOTTOM) / plan.camera.scale))
     canvas = Canvas(width, height)
@@ -102,7 +102,7 @@ def filmstrip(
         painter.paint_body(canvas, actor.limbs(time), camera, fade=0.3 * (count - 1 - i) / count)
         column = camera.project(_root(motion, time)[None])[0, 0] if plan.places is None else plan.places[i]
         canvas.text(column, height - 15.0, f"{time:.2f} s", 12.5, painter.INK)
-    caption = _caption(motion, window) if caption is None else caption
+    caption = _caption(motion, window, camera.yaw) if caption is None else caption
     written = canvas.text(_EDGE, 21.0, caption, 17.0, painter.INK, "lm")
     note = "" if plan.places is None or count == 1 else "figures set apart, marks every 0.5 m"
     if written < width - 380.0:
@@ -116,28 +116,27 @@ def _window(motion: Motion, terrain: Terrain | None, start: float | None, end: f
     end = last if end is None else end
     if start is None:
         start = max(first, end - _WINDOW)
-        if terrain is not None and terrain.vertices is not None:
-            x = motion.root_position[:, 0]
-            near = np.abs(x - np.interp(end, motion.time, x)) < _STAGE
+        if not ground.is_flat(terrain):
+            near = np.hypot(*(motion.root_position - _root(motion, end))[:, :2].T) < _STAGE
             start = min(start, float(motion.time[near][0])) if near.any() else start
     if not first <= start <= end <= last:
         raise OutputError(f"a filmstrip of this motion lies within {first:g} … {last:g} s, got {start:g} … {end:g} s")
     return start, end
 
 
-def _measure(actor: Actor, terrain: Terrain | None, window: tuple[float, float], axis: int) -> _Sizes:
+def _measure(actor: Actor, terrain: Terrain | None, window: tuple[float, float], camera: Camera) -> _Sizes:
     times = np.linspace(*window, 25)
     bodies, roots = [actor.limbs(t) for t in times], np.array([_root(actor.motion, t) for t in times])
-    sides, heights = (np.array([painter.extent(body, i) for body in bodies]) for i in (axis, 2))
-    ground = terrain.height(roots[:, 0]) if terrain is not None else np.zeros(len(roots))
+    sides, heights = (np.array([painter.extent(body, i, camera.yaw) for body in bodies]) for i in (camera.axis, 2))
+    along, below = camera.along(roots), ground.heights(terrain, roots)
     broad = float(np.median(np.ptp(sides, axis=1)))
     return _Sizes(
         times=times,
-        along=roots[:, axis],
+        along=along,
         broad=broad,
-        tall=max(float(np.median(heights[:, 1] - ground)), broad, 0.5),
-        middle=float(np.median(sides.mean(axis=1) - roots[:, axis])),
-        bottom=float(min(ground.min(), heights.min())),
+        tall=max(float(np.median(heights[:, 1] - below)), broad, 0.5),
+        middle=float(np.median(sides.mean(axis=1) - along)),
+        bottom=float(min(below.min(), heights.min())),
         top=float(heights.max()),
     )
 
@@ -186,7 +185,7 @@ def _cameras(plan: _Plan, actor: Actor) -> list[Camera]:
     """One camera for each figure: the same, or one that puts it at its place."""
     if plan.places is None:
         return [plan.camera] * len(plan.times)
-    roots = np.array([_root(actor.motion, t)[plan.camera.axis] for t in plan.times])
+    roots = plan.camera.along(np.array([_root(actor.motion, t) for t in plan.times]))
     return [
         replace(plan.camera, left=float(left)) for left in plan.camera.left + roots - plan.places / plan.camera.scale
     ]
@@ -195,11 +194,12 @@ def _cameras(plan: _Plan, actor: Actor) -> list[Camera]:
 def _paint_grounds(canvas: Canvas, plan: _Plan, cameras: list[Camera], actor: Actor, terrain: Terrain | None) -> None:
     """One long ground, or a piece for each figure."""
     if plan.places is None:
-        painter.paint_ground(canvas, terrain, plan.camera, 0.0, float(canvas.width), 0.0)
+        path = np.array([_root(actor.motion, t) for t in plan.times])
+        ground.paint_ground(canvas, terrain, plan.camera, 0.0, float(canvas.width), path)
         return
     half = 0.5 * (plan.pitch - _GAP)
     for time, place, camera in zip(plan.times, plan.places, cameras, strict=True):
-        painter.paint_ground(canvas, terrain, camera, place - half, place + half, float(_root(actor.motion, time)[0]))
+        ground.paint_ground(canvas, terrain, camera, place - half, place + half, _root(actor.motion, time)[None])
 
 
 def _root(motion: Motion, time: float) -> np.ndarray:
@@ -207,14 +207,14 @@ def _root(motion: Motion, time: float) -> np.ndarray:
     return np.array([np.interp(time, motion.time, motion.root_position[:, i]) for i in range(3)])
 
 
-def _caption(motion: Motion, window: tuple[float, float]) -> str:
-    """Skill, ground and mean speed, as far as they are known."""
+def _caption(motion: Motion, window: tuple[float, float], facing: float) -> str:
+    """Skill, ground and mean speed along the way it faces, as far as they are known."""
     parts = []
     if motion.scene is not None:
         parts.append(motion.scene.skill.full_name)
-        if motion.scene.terrain.vertices is not None:
+        if not ground.is_flat(motion.scene.terrain):
             parts.append(motion.scene.terrain.description)
     if window[1] > window[0]:
-        way = (_root(motion, window[1]) - _root(motion, window[0]))[:2]
-        parts.append(f"{math.hypot(*way) / (window[1] - window[0]):.2f} m/s")
+        way = painter.turned((_root(motion, window[1]) - _root(motion, window[0]))[None], facing)[0, 0]
+        parts.append(f"{abs(way) / (window[1] - window[0]):.2f} m/s")
     return "  ·  ".join(parts)

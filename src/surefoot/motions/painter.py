@@ -1,4 +1,4 @@
-"""Draws moments of a motion in orthographic view, in pure Pillow: bodies, ground and scale marks."""
+"""Draws bodies in orthographic view, in pure Pillow."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from surefoot.errors import UnknownNameError
 from surefoot.motions.figure import Color, Limb, Shape
-from surefoot.motions.motion import Motion
-
-if TYPE_CHECKING:
-    from surefoot.terrains.terrain import Terrain
 
 View = Literal["side", "front"]
 
 PAPER, INK, FAINT = (0.984, 0.980, 0.969), (0.24, 0.27, 0.31), (0.53, 0.52, 0.50)
-_SOIL, _SURFACE, _MARK = (0.906, 0.890, 0.859), (0.60, 0.57, 0.53), (0.70, 0.675, 0.635)
 _OUTLINE = 1.1  # [px]
 _HAZE, _MAX_HAZE = 0.9, 0.3  # [1/m] how what lies behind the trunk fades into the paper, and its limit
 
@@ -31,15 +26,17 @@ _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])  # (120, 2)
 
 @dataclass(frozen=True)
 class Camera:
-    """A parallel view: from the side x is to the right, from the front (facing the body) y is.
+    """A parallel view of what faces the world yaw `yaw` [rad]: from its side it looks to the right.
 
-    `left` and `top` are the world's coordinates [m] at the picture's upper left corner, `scale` is in px/m.
+    From the front (facing the body) its left is to the right. `left` and `top` are the coordinates [m] at the
+    picture's upper left corner, the first along the picture's right axis; `scale` is in px/m.
     """
 
     view: View
     scale: float
     left: float = 0.0
     top: float = 0.0
+    yaw: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse a view that does not exist."""
@@ -48,16 +45,33 @@ class Camera:
 
     @property
     def axis(self) -> int:
-        """The world's axis that points to the right: 0 for x, 1 for y."""
+        """What points to the right: 0 for the way ahead, 1 for the left."""
         return 0 if self.view == "side" else 1
 
+    def along(self, points: np.ndarray) -> np.ndarray:
+        """(n,) coordinates of points (n, 2 or 3) along the picture's right axis [m]."""
+        return turned(points, self.yaw)[:, self.axis]
+
+    def across(self, points: np.ndarray) -> np.ndarray:
+        """(n,) the other horizontal coordinate [m]: to the left from the side, ahead from the front."""
+        return turned(points, self.yaw)[:, 1 - self.axis]
+
+    def place(self, along: np.ndarray, across: np.ndarray) -> np.ndarray:
+        """(n, 2) the world's x and y of what is `along` and `across` [m]."""
+        return turned(np.column_stack([along, across] if self.axis == 0 else [across, along]), -self.yaw)
+
+    def pixels(self, along: np.ndarray, height: np.ndarray) -> np.ndarray:
+        """(n, 2) pixels of places along the picture's right axis and heights [m]."""
+        return np.column_stack([along - self.left, self.top - height]) * self.scale
+
     def project(self, points: np.ndarray) -> np.ndarray:
-        """(n, 2) pixels of points (n, 3) [m]."""
-        return np.column_stack([points[:, self.axis] - self.left, self.top - points[:, 2]]) * self.scale
+        """(n, 2) pixels of points (n, 3) of the world [m]."""
+        return self.pixels(self.along(points), points[:, 2])
 
     def depth(self, points: np.ndarray) -> float:
         """How far away the middle of some points is [m]; only differences mean something."""
-        return float(points[:, 1].mean() if self.view == "side" else -points[:, 0].mean())
+        across = self.across(points).mean()
+        return float(across if self.view == "side" else -across)
 
 
 class Canvas:
@@ -106,62 +120,26 @@ def paint_body(canvas: Canvas, limbs: Iterable[Limb], camera: Camera, fade: floa
                 canvas.polygon(_outline(shape, camera, grow), mixed((tone[0], tone[1], tone[2]), PAPER, paper))
 
 
-def paint_ground(canvas: Canvas, terrain: Terrain | None, camera: Camera, left: float, right: float, x: float) -> None:
-    """Draw the ground between two columns of the picture [px], down to its lower edge, with marks every 0.5 m.
-
-    Args:
-        canvas: what to draw on.
-        terrain: its profile; None is flat.
-        camera: from where.
-        left: first column.
-        right: last column.
-        x: where the body is [m], for the ground's height seen from the front.
-    """
-    first, last = (camera.left + column / camera.scale for column in (left, right))
-    profile = _profile(terrain, camera, first, last, x)
-    surface = camera.project(profile)
-    canvas.polygon(np.vstack([surface, [[right, canvas.height], [left, canvas.height]]]), _SOIL)
-    for half in range(math.ceil(2.0 * first), math.floor(2.0 * last) + 1):
-        place = np.array([[0.5 * half, 0.5 * half, _height(terrain, 0.5 * half if camera.axis == 0 else x)]])
-        column, row = camera.project(place)[0]
-        whole = half % 2 == 0
-        canvas.line([(column, row), (column, row + (9.0 if whole else 5.0))], _MARK, 1.0)
-        if whole and left + 12.0 < column < right - 12.0:
-            canvas.text(column, row + 17.0, f"{half // 2} m", 10.0, FAINT)
-    canvas.line(surface, _SURFACE, 1.6)
-
-
 def mixed(one: Color, other: Color, share: float) -> Color:
     """A colour on the way from one to the other."""
     r, g, b = ((1.0 - share) * a + share * b for a, b in zip(one, other, strict=True))
     return (r, g, b)
 
 
-def terrain_of(motion: Motion) -> Terrain | None:
-    """The ground a motion happened on, as far as it is known."""
-    return motion.scene.terrain if motion.scene is not None else None
+def turned(points: np.ndarray, yaw: float) -> np.ndarray:
+    """Points (n, 2 or 3) of the world in a frame that is turned by a yaw [rad]: ahead, left, up [m]."""
+    if yaw == 0.0:
+        return points
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    x, y = points[:, 0], points[:, 1]
+    return np.column_stack([cosine * x + sine * y, cosine * y - sine * x, points[:, 2:]])
 
 
-def extent(limbs: Iterable[Limb], axis: int) -> tuple[float, float]:
-    """Least and greatest coordinate of a body along an axis of the world [m]."""
-    shapes = [shape for limb in limbs for shape in limb.shapes]
-    low = min(float(s.points[:, axis].min()) - s.radius for s in shapes)
-    return low, max(float(s.points[:, axis].max()) + s.radius for s in shapes)
-
-
-def _height(terrain: Terrain | None, x: float) -> float:
-    return float(terrain.height(x)) if terrain is not None else 0.0
-
-
-def _profile(terrain: Terrain | None, camera: Camera, first: float, last: float, x: float) -> np.ndarray:
-    """(n, 3) corners of the ground's surface between two places along the picture's right axis [m]."""
-    if camera.axis == 1:
-        return np.array([[x, first, _height(terrain, x)], [x, last, _height(terrain, x)]])
-    corners = np.zeros((0, 2)) if terrain is None or terrain.vertices is None else terrain.vertices
-    inside = corners[(corners[:, 0] > first) & (corners[:, 0] < last)]
-    ends = [(place, _height(terrain, place)) for place in (first, last)]
-    along = np.vstack([ends[:1], inside, ends[1:]])
-    return np.column_stack([along[:, 0], np.zeros(len(along)), along[:, 1]])
+def extent(limbs: Iterable[Limb], axis: int, yaw: float = 0.0) -> tuple[float, float]:
+    """Least and greatest coordinate of a body along an axis of the world turned by a yaw [m, rad]."""
+    shapes = [(turned(shape.points, yaw)[:, axis], shape.radius) for limb in limbs for shape in limb.shapes]
+    low = min(float(places.min()) - radius for places, radius in shapes)
+    return low, max(float(places.max()) + radius for places, radius in shapes)
 
 
 def _outline(shape: Shape, camera: Camera, grow: float) -> np.ndarray:

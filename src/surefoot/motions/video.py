@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
-from surefoot.motions import figure, painter
+from surefoot.motions import figure, ground, painter
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View
 
@@ -34,24 +35,22 @@ def frames(
         fps: pictures per simulated second; between recorded frames the pose is interpolated.
         width: of a picture [px].
         height: of a picture [px].
-        view: from the `side` or the `front`.
+        view: from the `side` or the `front` of where it faces on average.
     """
-    actor, terrain = figure.actor_of(motion), painter.terrain_of(motion)
+    actor, terrain = figure.actor_of(motion), ground.terrain_of(motion)
     start, span = float(motion.time[0]), float(np.ptp(motion.time))
     count = int(span * fps + 1e-6) + 1
     if count > MAX_FRAMES:
         raise OutputError(f"a video has at most {MAX_FRAMES} pictures, this motion takes {count}")
     times = start + np.arange(count) / fps
     size = _size(actor.limbs(start))
-    camera = Camera(view, _BODY * height / size)
-    middles, levels = _path(motion, times, fps, camera)
-    for time, middle, level in zip(times, middles, levels, strict=True):
+    camera = Camera(view, _BODY * height / size, yaw=figure.mean_facing(motion))
+    path, middles, levels = _path(motion, times, fps, camera)
+    half, above = 0.5 * width / camera.scale, (1.0 - _GROUND) * height / camera.scale
+    for time, place, middle, level in zip(times, path, middles, levels, strict=True):
         canvas = Canvas(width, height)
-        here = Camera(
-            view, camera.scale, middle - 0.5 * width / camera.scale, level + (1.0 - _GROUND) * height / camera.scale
-        )
-        x = float(np.interp(time, motion.time, motion.root_position[:, 0]))
-        painter.paint_ground(canvas, terrain, here, 0.0, float(width), x)
+        here = replace(camera, left=middle - half, top=level + above)
+        ground.paint_ground(canvas, terrain, here, 0.0, float(width), place[None])
         painter.paint_body(canvas, actor.limbs(time), here)
         canvas.text(width - 14.0, 20.0, f"{time:.2f} s", 14.0, anchor="rm")
         yield canvas.image(quick=True)
@@ -102,9 +101,13 @@ def _size(limbs: list[figure.Limb]) -> float:
     return max(0.5, *(high - low for low, high in (painter.extent(limbs, axis) for axis in range(3))))
 
 
-def _path(motion: Motion, times: np.ndarray, fps: float, camera: Camera) -> tuple[np.ndarray, np.ndarray]:
-    """Where the camera looks at each time: along the picture's right axis, and the ground's height there [m]."""
-    x, along = (np.interp(times, motion.time, motion.root_position[:, axis]) for axis in (0, camera.axis))
-    terrain = painter.terrain_of(motion)
-    ground = terrain.height(x) if terrain is not None else np.zeros(len(times))
-    return gaussian_filter1d(along, _LAG * fps, mode="nearest"), gaussian_filter1d(ground, _LAG * fps, mode="nearest")
+def _path(motion: Motion, times: np.ndarray, fps: float, camera: Camera) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """At each time (n, 2) where the ground is cut, and (n,) where the camera looks along the picture and how high [m].
+
+    From the side the cut follows the body's place without its sway, with which the ground would shake.
+    """
+    roots = np.column_stack([np.interp(times, motion.time, motion.root_position[:, axis]) for axis in range(2)])
+    along, across = camera.along(roots), camera.across(roots)
+    level = ground.heights(ground.terrain_of(motion), roots)
+    middle, steady, level = (gaussian_filter1d(a, _LAG * fps, mode="nearest") for a in (along, across, level))
+    return camera.place(along, steady if camera.view == "side" else across), middle, level

@@ -12,6 +12,14 @@ from surefoot.lab.reproduce.simbicon import (
     planar_terrain,
     planar_torque_limit,
     planar_transitions,
+    spatial_fel,
+    spatial_gains,
+    spatial_gaits,
+    spatial_parameters,
+    spatial_proportions,
+    spatial_pushes,
+    spatial_terrain,
+    spatial_transitions,
 )
 
 PAPER = "SIMBICON (Yin, Loken, van de Panne 2007)"
@@ -25,4 +33,12 @@ EXPERIMENTS = (
     Experiment("simbicon/planar-torque-limit", f"{PAPER}, §7", planar_torque_limit.run),
     Experiment("simbicon/planar-fel", f"{PAPER}, §7.1 feedback error learning, figure 7", planar_fel.run),
     Experiment("simbicon/planar-gains", f"{PAPER}, §7.3 (there in 3D), planar", planar_gains.run),
+    Experiment("simbicon/3d-gaits", f"{PAPER}, §7.2 manual controller design, Table 1", spatial_gaits.run),
+    Experiment("simbicon/3d-transitions", f"{PAPER}, §7.2 manual controller design", spatial_transitions.run),
+    Experiment("simbicon/3d-parameters", f"{PAPER}, §7.2 parameterization, figure 9", spatial_parameters.run),
+    Experiment("simbicon/3d-pushes", f"{PAPER}, §7.2 robustness", spatial_pushes.run),
+    Experiment("simbicon/3d-terrain", f"{PAPER}, §7.2 parameterization, manual design", spatial_terrain.run),
+    Experiment("simbicon/3d-proportions", f"{PAPER}, §7.2 robustness", spatial_proportions.run),
+    Experiment("simbicon/3d-fel", f"{PAPER}, §6, §7.2 feedback error learning", spatial_fel.run),
+    Experiment("simbicon/3d-gains", f"{PAPER}, §7.3", spatial_gains.run),
 )

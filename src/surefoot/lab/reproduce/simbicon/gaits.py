@@ -1,11 +1,16 @@
-"""The twelve gaits of Table 1, and running replicas of skills."""
+"""The gaits of Table 1 and of §7.2, and running replicas of skills."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from surefoot.errors import UnknownNameError
+from surefoot.lab.experiment import Result
+from surefoot.lab.measures import Gait, measure
 from surefoot.lab.replicas import disturb, generator
+from surefoot.motions.motion import Motion
 from surefoot.population import Population
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
@@ -17,15 +22,30 @@ TABLE_1 = (
 )  # fmt: skip
 RUNNING = ("fast-run", "run", "scissor-hop", "skip")  # gaits that leave the ground
 REPLICAS = 5
+LARGEST_SLIP = 0.15  # metres slid per metre (or per second in place): above it, the gait skates
+_FRAMES = 100  # a replica with fewer has fallen before it was recorded
 
 
-def skill(name: str) -> Skill:
-    """A planar skill by its short name."""
-    return load(f"planar/{name}")
+def skill(name: str, character: str = "planar") -> Skill:
+    """A skill by its short name."""
+    return load(f"{character}/{name}")
+
+
+def human(name: str) -> Skill | None:
+    """A skill of the human, or None if there is no file of that name."""
+    try:
+        return skill(name, "human")
+    except UnknownNameError:
+        return None
+
+
+def missing(result: Result, case: str, paper: str, name: str) -> None:
+    """The row of what needs a skill that is not there."""
+    result.row(case, paper, f"there is no skill human/{name}", "", False)
 
 
 def as_printed(name: str) -> Skill:
-    """A gait with the values of Table 1, whether or not they go on here."""
+    """A planar gait with the values of Table 1, whether or not they go on here."""
     try:
         return skill(f"{name}-as-printed")
     except UnknownNameError:
@@ -33,10 +53,30 @@ def as_printed(name: str) -> Skill:
 
 
 def replicas_from_start(
-    skills: Sequence[Skill], seed: int, count: int = REPLICAS, terrain: str | Terrain = "flat"
+    skills: Sequence[Skill],
+    seed: int,
+    count: int = REPLICAS,
+    terrain: str | Terrain = "flat",
+    *,
+    proportions: Mapping[str, float] | None = None,
+    backpack: float = 0.0,
 ) -> Population:
     """A population of `count` replicas of each skill, from their start states, skill by skill."""
     rows = [s for s in skills for _ in range(count)]
-    population = Population(len(rows), skill=rows, terrain=terrain)
+    population = Population(len(rows), skill=rows, terrain=terrain, proportions=proportions, backpack=backpack)
     disturb(population, [generator(seed, "start", s.full_name, i % count) for i, s in enumerate(rows)])
     return population
+
+
+def upright(population: Population, count: int = REPLICAS) -> list[int]:
+    """How many of each skill's replicas have not fallen."""
+    return [int(n) for n in np.isinf(population.fallen_at).reshape(-1, count).sum(axis=1)]
+
+
+def typical(motions: Sequence[Motion]) -> Gait | None:
+    """Median measures over the replicas that have a last stretch."""
+    found = [measure(m) for m in motions if len(m) > _FRAMES]
+    if not found:
+        return None
+    names = Gait.__dataclass_fields__
+    return Gait(**{n: float(np.median([getattr(g, n) for g in found])) for n in names})

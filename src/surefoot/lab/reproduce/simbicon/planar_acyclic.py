@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
+from surefoot.lab import figures
 from surefoot.lab.cycles import at_random_phases
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.measures import foot_positions, measure, strikes, torso_pitch
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion
 from surefoot.population import Population
-from surefoot.skills.files import replace_file
 
 _PHASES = 5
 _LOADED = 20.0  # [N]
@@ -147,9 +144,6 @@ def _back_and_forth(result: Result, setting: Setting) -> None:
 def _picture(
     result: Result, setting: Setting, name: str, motion: Motion, start: float | None = None, length: float = 3.0
 ) -> None:
+    begin = motion.time[0] + (start or 0.0)
     path = setting.figure_path(result.experiment, f"{name}.png")
-    if path:
-        begin = motion.time[0] + (start or 0.0)
-        buffer = io.BytesIO()
-        filmstrip(motion, start=begin, end=begin + length, caption=f"planar/{name}").save(buffer, "PNG")
-        replace_file(path, buffer.getvalue())
+    figures.strip(path, motion, f"planar/{name}", start=begin, end=begin + length)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
+from pathlib import Path
 
 import numpy as np
 
+from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.measures import torso_pitch
 from surefoot.lab.reproduce.simbicon.gaits import skill
 from surefoot.motions.motion import Motion
 from surefoot.population import Population
 from surefoot.skills import varied
-from surefoot.skills.files import replace_file
 
 _SPEED = 1.0  # [m/s] commanded to both, so that the sway is compared at the same speed
 _BINS = 100
@@ -61,7 +61,7 @@ def run(result: Result, setting: Setting) -> None:
         result.runs.append({"case": name, "sway_deg": _sway(m), "feedback_rms": _rms(m), "speed": _speed(m)})
     path = setting.figure_path(result.experiment, "figure-7.png")
     if path:
-        replace_file(path, _figure(before, after))
+        _figure(path, before, after)
 
 
 def _sway(motion: Motion) -> float:
@@ -76,11 +76,9 @@ def _speed(motion: Motion) -> float:
     return float((motion.root_position[-1, 0] - motion.root_position[0, 0]) / (motion.time[-1] - motion.time[0]))
 
 
-def _figure(before: Motion, after: Motion) -> bytes:
+def _figure(path: Path, before: Motion, after: Motion) -> None:
     """Torques over two steps, from one exchange of legs on."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3.2), layout="constrained")
+    figure = figures.canvas(7, 3.2)
     axes = figure.add_subplot()
     for motion, column, label, style in (
         (before, 0, "feedback before learning", "C3"),
@@ -93,6 +91,4 @@ def _figure(before: Motion, after: Motion) -> bytes:
     axes.set(xlabel="time since a foot strike [s]", ylabel="torso torque [N·m]")
     axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=150)
-    return buffer.getvalue()
+    figures.save(figure, path)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
+from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.ranges import around
 from surefoot.lab.reproduce.simbicon.gaits import skill
 from surefoot.population import Population
-from surefoot.skills.files import replace_file
 
 _PRINTED = (2.2, 0.2)  # cd of states 1,3 and cv of states 0,2 in Table 1
 _POSITION = np.round(np.arange(-1.0, 6.01, 0.4), 3)  # cd of states 1,3
@@ -28,42 +27,16 @@ def run(result: Result, setting: Setting) -> None:
     lasted = np.minimum(population.fallen_at, seconds).reshape(len(cv), len(cd))
     walks = lasted >= seconds
     i, j = int(np.abs(cv - _PRINTED[1]).argmin()), int(np.abs(cd - _PRINTED[0]).argmin())
-    around = walks[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2]
-    inside = bool(walks[i, j]) and bool(around.all())
+    near = walks[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2]
+    inside = bool(walks[i, j]) and bool(near.all())
     result.row(
-        "the printed gains (cd 2.2, cv 0.2) lie inside", "stable", f"{around.sum()} of {around.size} around walk",
+        "the printed gains (cd 2.2, cv 0.2) lie inside", "stable", f"{near.sum()} of {near.size} around walk",
         f"map points, {seconds:g} s", inside,
     )  # fmt: skip
-    _show_range(result, "cd of states 1,3 at cv 0.2", cd, walks[i], j)
-    _show_range(result, "cv of states 0,2 at cd 2.2", cv, walks[:, j], i)
+    result.show("stable range of cd of states 1,3 at cv 0.2", str(around(cd, walks[i], j)))
+    result.show("stable range of cv of states 0,2 at cd 2.2", str(around(cv, walks[:, j], i)))
     result.show("share of the map that walks", f"{100 * walks.mean():.0f} %")
     for (d, v), fell in zip(grid, population.fallen_at, strict=True):
         result.runs.append({"cd_1_3": d, "cv_0_2": v, "fallen_at": fell})
     path = setting.figure_path(result.experiment, "map.png")
-    if path:
-        replace_file(path, _figure(cd, cv, lasted))
-
-
-def _show_range(result: Result, case: str, values: np.ndarray, walks: np.ndarray, center: int) -> None:
-    low = high = center
-    while low > 0 and walks[low - 1]:
-        low -= 1
-    while high < len(values) - 1 and walks[high + 1]:
-        high += 1
-    edges = ("≤ " if low == 0 else "", "≥ " if high == len(values) - 1 else "")
-    result.show(f"stable range of {case}", f"{edges[0]}{values[low]:g} … {edges[1]}{values[high]:g}")
-
-
-def _figure(cd: np.ndarray, cv: np.ndarray, lasted: np.ndarray) -> bytes:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    mesh = axes.pcolormesh(cd, cv, lasted, shading="nearest", cmap="viridis")
-    axes.plot(*_PRINTED, "o", color="white", markeredgecolor="black", label="Table 1")
-    axes.set(xlabel="cd of states 1, 3 [rad/m]", ylabel="cv of states 0, 2 [rad·s/m]")
-    axes.legend(frameon=True, fontsize=8)
-    figure.colorbar(mesh, label="seconds until the fall")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=150)
-    return buffer.getvalue()
+    figures.gain_map(path, cd, cv, lasted, _PRINTED, ("cd of states 1, 3", "cv of states 0, 2"))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-
 import numpy as np
 
+from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import Gait, measure
-from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, RUNNING, TABLE_1, as_printed, replicas_from_start, skill
-from surefoot.motions.filmstrip import filmstrip
-from surefoot.motions.motion import Motion
-from surefoot.skills.files import replace_file
+from surefoot.lab.measures import Gait
+from surefoot.lab.reproduce.simbicon.gaits import (
+    LARGEST_SLIP,
+    REPLICAS,
+    RUNNING,
+    TABLE_1,
+    as_printed,
+    replicas_from_start,
+    skill,
+    typical,
+    upright,
+)
 from surefoot.skills.schema import Skill
 
 _SLOWEST = {"run": 1.0, "fast-run": 2.5}  # [m/s]
 _FLIGHT = 0.02  # share of the time that counts as flight phases
 _MOST_CHANGED = 4
-_LARGEST_SLIP = 0.15  # metres slid per metre (or per second in place): above it, the gait skates
 
 
 def run(result: Result, setting: Setting) -> None:
@@ -32,13 +36,12 @@ def run(result: Result, setting: Setting) -> None:
     population.run(seconds - 5.0, stop_fallen=True)
     setting.progress("recording their last seconds", 0.8)
     motions = population.run(5.0, fps=200, stop_fallen=True)
-    survived = np.isinf(population.fallen_at).reshape(-1, REPLICAS).sum(axis=1)
-    gaits = [_typical(motions[i * REPLICAS : (i + 1) * REPLICAS]) for i in range(len(tried))]
+    survived = upright(population)
+    gaits = [typical(motions[i * REPLICAS : (i + 1) * REPLICAS]) for i in range(len(tried))]
     for i, name in enumerate(TABLE_1):
-        _judge(result, name, skills[name], int(survived[i]), gaits[i], seconds)
+        _judge(result, name, skills[name], survived[i], gaits[i], seconds)
         path = setting.figure_path(result.experiment, f"{name}.png")
-        if path:
-            _draw(motions[i * REPLICAS], path, skills[name].full_name)
+        figures.strip(path, motions[i * REPLICAS], skills[name].full_name)
     for i, name in enumerate(changed, start=len(TABLE_1)):
         ours = f"{survived[i]} of {REPLICAS}"
         result.show(f"{name} as printed: replicas that go {seconds:g} s", ours, "runs", "goes")
@@ -55,21 +58,12 @@ def run(result: Result, setting: Setting) -> None:
     )
 
 
-def _typical(motions: list[Motion]) -> Gait | None:
-    """Median measures over the replicas that have a last stretch."""
-    found = [measure(m) for m in motions if len(m) > 100]
-    if not found:
-        return None
-    names = Gait.__dataclass_fields__
-    return Gait(**{n: float(np.median([getattr(g, n) for g in found])) for n in names})
-
-
 def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | None, seconds: float) -> None:
     ours = [f"{survived} of {REPLICAS} go {seconds:g} s"]
     good = survived == REPLICAS and gait is not None
     if gait is not None:
         ours.append(f"{gait.speed:.2f} m/s, {100 * gait.flight:.0f} % flight")
-        good &= gait.slip <= _LARGEST_SLIP
+        good &= gait.slip <= LARGEST_SLIP
         good &= name not in RUNNING or gait.flight >= _FLIGHT
         good &= gait.speed >= _SLOWEST.get(name, -np.inf)
         good &= name != "backwards-walk" or gait.speed < -0.1
@@ -83,9 +77,3 @@ def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | 
         largest = max(changes, key=lambda c: abs(c.here - c.printed))
         ours.append(f"{len(changes)} values changed, most {largest.parameter} {largest.printed:g} → {largest.here:g}")
     result.row(name, "goes on", "; ".join(ours), "", good)
-
-
-def _draw(motion: Motion, path: Path, name: str) -> None:
-    buffer = io.BytesIO()
-    filmstrip(motion, caption=name).save(buffer, "PNG")
-    replace_file(path, buffer.getvalue())

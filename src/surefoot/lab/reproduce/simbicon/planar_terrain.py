@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -11,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb_state, generator
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.motions.filmstrip import filmstrip
 from surefoot.simulation import Simulation
-from surefoot.skills.files import replace_file
 from surefoot.terrains.terrain import Terrain
 
 STEP, ANGLE = 0.20, 6.0  # [m], [deg]
@@ -99,7 +97,5 @@ def _arrivals(result: Result, setting: Setting, name: str, step: float, angle: f
 def _picture(result: Result, setting: Setting) -> None:
     path = setting.figure_path(result.experiment, "course.png")
     if path:
-        buffer = io.BytesIO()
         sim = Simulation("planar", skill("robust-walk"), course(setting.seed, 0, STEP, ANGLE))
-        filmstrip(sim.run(16.0)).save(buffer, "PNG")
-        replace_file(path, buffer.getvalue())
+        figures.strip(path, sim.run(16.0))

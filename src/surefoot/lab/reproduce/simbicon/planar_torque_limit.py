@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, replicas_from_start, skill
+from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, replicas_from_start, skill, upright
 from surefoot.skills import varied
 
 _PAPER = 90.0  # [N·m]
@@ -19,15 +19,15 @@ def run(result: Result, setting: Setting) -> None:
     population = replicas_from_start(skills, setting.seed)
     setting.progress("walking under torque limits", 0.1)
     population.run(seconds, stop_fallen=True)
-    upright = np.isinf(population.fallen_at).reshape(-1, REPLICAS).sum(axis=1)
+    kept = upright(population)
     peaks = np.array([row.report[0].peak_torque for row in population.rows]).reshape(-1, REPLICAS).max(axis=1)
     lowest = np.inf
-    for limit, count, peak in zip(_LIMITS, upright, peaks, strict=True):
+    for limit, count, peak in zip(_LIMITS, kept, peaks, strict=True):
         if count < REPLICAS:
             break
         lowest = limit
         result.show(f"limit {limit:g} N·m", f"{count} of {REPLICAS} walk {seconds:g} s, peak {peak:.1f} N·m")
-    below = [(limit, count) for limit, count in zip(_LIMITS, upright, strict=True) if limit < lowest]
+    below = [(limit, count) for limit, count in zip(_LIMITS, kept, strict=True) if limit < lowest]
     for limit, count in below[:2]:
         result.show(f"limit {limit:g} N·m", f"{count} of {REPLICAS} walk {seconds:g} s")
     for i, row in enumerate(population.rows):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
+from surefoot.lab import transitions
 from surefoot.lab.cycles import at_random_phases
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, skill
 from surefoot.population import Population
 from surefoot.skills import varied
-from surefoot.skills.files import replace_file
 from surefoot.skills.schema import Skill
 
 CHAIN = (
@@ -74,41 +72,10 @@ def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, la
 
 def _matrix(result: Result, setting: Setting) -> None:
     """Fraction of phases from which each gait can be entered directly from each other."""
-    share = np.full((len(TABLE_1), len(TABLE_1)), np.nan)
-    for i, source in enumerate(TABLE_1):
-        setting.progress(f"matrix: from {source}", 0.35 + 0.6 * i / len(TABLE_1))
-        targets = [name for name in TABLE_1 if name != source]
-        states = at_random_phases(skill(source), _PHASES, setting.seed)
-        population = Population(len(targets) * _PHASES, skill=[skill(source)] * (len(targets) * _PHASES))
-        population.restore(np.tile(states, (len(targets), 1)))
-        for k, target in enumerate(targets):
-            population.switch(skill(target), range(k * _PHASES, (k + 1) * _PHASES))
-        population.run(_AFTER, stop_fallen=True)
-        kept = np.isinf(population.fallen_at).reshape(len(targets), _PHASES).sum(axis=1)
-        for target, count in zip(targets, kept, strict=True):
-            share[i, TABLE_1.index(target)] = count / _PHASES
-            result.runs.append({"case": "matrix", "from": source, "to": target, "kept": int(count), "phases": _PHASES})
-        cells = ", ".join(f"{target} {int(count)}" for target, count in zip(targets, kept, strict=True))
-        result.show(f"{source} →", cells, f"of {_PHASES} phases")
-    good = np.nansum(share >= 0.8)
-    result.show(
-        "direct transitions at ≥ 16 of 20 phases", f"{int(good)} of {len(TABLE_1) * (len(TABLE_1) - 1)}", "pairs"
-    )
-    path = setting.figure_path(result.experiment, "matrix.png")
-    if path:
-        replace_file(path, _figure(share))
-
-
-def _figure(share: np.ndarray) -> bytes:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    axes = figure.add_subplot()
-    image = axes.imshow(share, vmin=0, vmax=1, cmap="viridis")
-    axes.set_xticks(range(len(TABLE_1)), TABLE_1, rotation=60, ha="right", fontsize=8)
-    axes.set_yticks(range(len(TABLE_1)), TABLE_1, fontsize=8)
-    axes.set(xlabel="to", ylabel="from")
-    figure.colorbar(image, label="share of phases that succeed")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=150)
-    return buffer.getvalue()
+    kept = transitions.matrix(
+        [skill(name) for name in TABLE_1], _PHASES, _AFTER, setting.seed,
+        lambda source, share: setting.progress(f"matrix: from {source}", 0.35 + 0.6 * share),
+    )  # fmt: skip
+    good = transitions.show(result, setting, TABLE_1, kept, _PHASES)
+    pairs = len(TABLE_1) * (len(TABLE_1) - 1)
+    result.show("direct transitions at ≥ 16 of 20 phases", f"{good} of {pairs}", "pairs")

@@ -1,0 +1,203 @@
+"""§7.2: nine manually designed motions in three dimensions, and what tells a walk from a shuffle.
+
+A walk stays up by walking: its feet are set down more than 5 cm apart (signed: crossed feet count as negative), it
+keeps its heading within 5° and its trunk rolls by less than 8°, each in the worst replica. Heading drift is the
+largest difference between the yaw of the pelvis, averaged over 2 s, and the commanded heading, from 10 s on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from surefoot.lab import figures, styles
+from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.headings import smoothed, watch
+from surefoot.lab.measures import Gait, measure, strikes
+from surefoot.lab.reproduce.simbicon.gaits import (
+    LARGEST_SLIP,
+    REPLICAS,
+    human,
+    missing,
+    replicas_from_start,
+    typical,
+    upright,
+)
+from surefoot.motions.motion import Motion
+from surefoot.skills.schema import Skill
+
+UPHILL = "incline:20"
+MOTIONS = {
+    "hop": "two-foot hop", "walk": "forward walk, style 1", "fast-walk": "forward walk, style 2",
+    "high-knee-walk": "forward walk, style 3", "uphill-walk": "up a slope of 20°", "run": "forward run, style 1",
+    "fast-run": "forward run, style 2", "cloud-hands": "sideways Tai Chi walk", "skip": "skipping",
+}  # fmt: skip
+FURTHER = ("in-place-walk", "backwards-walk", "crouch-walk", "bent-walk", "stand")
+FORWARD_WALKS = ("walk", "fast-walk", "high-knee-walk")
+WALKS = (*FORWARD_WALKS, "uphill-walk", "in-place-walk", "backwards-walk", "crouch-walk", "bent-walk")
+TARGETS = ("swing_hip", "swing_knee", "swing_ankle", "stance_knee", "stance_ankle")
+# Table 1, row "3D walk": cd and cv of both planes are 0.5 and 0.2, the torso is upright
+TABLE_1_WALK = ((0.5, -1.1, 0.6, -0.05, 0.0), (-0.1, -0.05, 0.15, -0.1, 0.0))
+_FLIGHT, _FLYING = 0.10, ("hop", "run", "fast-run")
+_SLOWEST = {"uphill-walk": 0.2, "run": 2.0, "fast-run": 2.0}  # [m/s]
+_FASTEST_WALK = 1.2  # [m/s] that one walk reaches at least
+_NARROWEST, _DRIFT, _ROLL = 0.05, 5.0, 8.0  # [m], [deg], [deg]
+_SKIPS = 0.95  # share of the foot strikes that fit L L R R
+_DIFFERENT = 8.0  # [deg] between two styles
+_SETTLE, _AVERAGED, _RECORDED = 10.0, 2.0, 5.0  # [s]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the replicas of one skill did."""
+
+    kept: int
+    gait: Gait | None
+    width: float  # [m] of the narrowest replica's mean step
+    drift: float  # [deg] of the worst replica
+    roll: float  # [deg] of the worst replica
+    motions: list[Motion]
+
+    @property
+    def walks_well(self) -> bool:
+        """Whether it walks as a walk does."""
+        return self.width > _NARROWEST and self.drift < _DRIFT and self.roll < _ROLL
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Run every motion and every further style that there is."""
+    seconds = 6.0 if setting.quick else 60.0
+    skills = {name: entry for name in (*MOTIONS, *FURTHER) if (entry := human(name))}
+    level = [s for name, s in skills.items() if name != "uphill-walk"]
+    found = _watched(result, setting, level, "flat", seconds)
+    if "uphill-walk" in skills:
+        found |= _watched(result, setting, [skills["uphill-walk"]], UPHILL, seconds)
+    for name, paper in MOTIONS.items():
+        if name in found:
+            _judge(result, name, paper, found[name], seconds)
+        else:
+            missing(result, name, paper, name)
+    worked = sum(row.holds for row in result.rows)
+    result.row("motions that hold", "9", f"{worked} of {len(MOTIONS)}", "motions", worked == len(MOTIONS))
+    _printed(result, skills["walk"])
+    speed, best = max(((f.gait.speed, n) for n, f in found.items() if n in WALKS and f.gait), default=(0.0, "none"))
+    result.row("fastest walk", "", f"{best} {speed:.2f}", f"m/s (≥ {_FASTEST_WALK:g})", speed >= _FASTEST_WALK)
+    _walks(result, {n: found[n] for n in WALKS if n in found})
+    _compare(result, found)
+    for name in FURTHER:
+        text = f"{found[name].kept} of {REPLICAS} go {seconds:g} s" if name in found else "there is no such skill"
+        result.show(f"{name}: a further style", text)
+
+
+def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str, seconds: float) -> dict[str, Found]:
+    """Run replicas of skills, watch their headings, record and draw their last seconds."""
+    setting.progress(f"{len(skills)} skills on {terrain}", 0.1)
+    settle = min(_SETTLE, 0.3 * seconds)
+    recorded = min(_RECORDED, 0.3 * seconds)
+    population = replicas_from_start(skills, setting.seed, terrain=terrain)
+    population.run(settle, stop_fallen=True)
+    yaws, _ = watch(population, seconds - settle - recorded)
+    motions = population.run(recorded, fps=200, stop_fallen=True)
+    wanted = np.array([s.start.yaw for s in population.skills])
+    drift = np.degrees(np.abs(smoothed(yaws, min(_AVERAGED, 0.5 * (seconds - settle - recorded))) - wanted)).max(axis=0)
+    kept, found = upright(population), {}
+    for i, entry in enumerate(skills):
+        own = slice(i * REPLICAS, (i + 1) * REPLICAS)
+        gaits = [measure(m) for m in motions[own] if len(m) > 100]
+        found[entry.name] = Found(
+            kept[i], typical(motions[own]), min((g.step_width for g in gaits), default=0.0), float(drift[own].max()),
+            max((g.roll for g in gaits), default=90.0), motions[own],
+        )  # fmt: skip
+        for k, fell in enumerate(population.fallen_at[own]):
+            result.runs.append({"skill": entry.name, "terrain": terrain, "replica": k, "fallen_at": fell})
+        for view in ("side", "front"):
+            path = setting.figure_path(result.experiment, f"{entry.name}-{view}.png")
+            figures.strip(path, motions[i * REPLICAS], entry.full_name, view)
+    return found
+
+
+def _judge(result: Result, name: str, paper: str, found: Found, seconds: float) -> None:
+    """The row of one motion: that it goes on, and what makes it what it is called."""
+    gait, good = found.gait, found.kept == REPLICAS
+    ours, bars = [f"{found.kept} of {REPLICAS} go {seconds:g} s"], []
+    if gait is None:
+        result.row(name, paper, ours[0], "", False)
+        return
+    sideways = f", {gait.sideways:.2f} m/s to the left" if name == "cloud-hands" else ""
+    ours.append(f"{gait.speed:.2f} m/s{sideways}, {100 * gait.flight:.0f} % flight")
+    good &= gait.slip <= LARGEST_SLIP
+    if name in _SLOWEST:
+        bars.append(f"≥ {_SLOWEST[name]:g} m/s")
+        good &= gait.speed >= _SLOWEST[name]
+    if name in _FLYING:
+        bars.append(f"flight ≥ {100 * _FLIGHT:g} %")
+        good &= gait.flight >= _FLIGHT
+    if name in WALKS:
+        bars.append("a walk")
+        good &= found.walks_well
+    if name == "cloud-hands":
+        bars.append("more sideways than ahead")
+        good &= abs(gait.sideways) > abs(gait.speed)
+    if name == "skip":
+        share = min(skipping_share([foot for _, foot in strikes(m)]) for m in found.motions)
+        ours.append(f"{100 * share:.0f} % of strikes fit L L R R")
+        bars.append(f"≥ {100 * _SKIPS:g} %")
+        good &= share >= _SKIPS
+    result.row(name, paper, "; ".join(ours), ", ".join(bars), good)
+    result.show(
+        f"{name}: how it moves",
+        f"{gait.cadence:.2f} steps/s of {gait.step_length:.2f} m, width {100 * found.width:.1f} cm (narrowest "
+        f"{100 * gait.narrowest:.1f}), drift {found.drift:.1f}°, roll {found.roll:.1f}°, cost of transport "
+        f"{gait.cost_of_transport:.2f}, slip {gait.slip:.3f}, peak torque {gait.peak_torque:.0f} N·m",
+    )
+
+
+def skipping_share(feet: list[int]) -> float:
+    """Share of foot strikes that fit L L R R: each foot is the other than that two strikes before."""
+    fits = [one != other for one, other in zip(feet, feet[2:], strict=False)]
+    return sum(fits) / len(fits) if fits else 0.0
+
+
+def _printed(result: Result, walk: Skill) -> None:
+    """Whether the file's walk is that of Table 1, number for number."""
+    parameters, off = walk.parameters, []
+    ends = (parameters.states[0].duration == 0.3, parameters.states[1].until == "contact")
+    if len(parameters.states) != 2 or not parameters.mirrored or not all(ends) or walk.provenance.changed:
+        off.append("its states or their endings")
+    for i, (state, targets) in enumerate(zip(parameters.states, TABLE_1_WALK, strict=False)):
+        here = (state.cd, state.cv, state.cd_lateral, state.cv_lateral, state.torso)
+        printed = (0.5, 0.2, 0.5, 0.2, 0.0)
+        if here != printed or state.targets != dict(zip(TARGETS, targets, strict=True)):
+            off.append(f"state {i}")
+    ours = f"other than printed: {', '.join(off)}" if off else "as printed"
+    result.row("the numbers of human/walk", 'Table 1, row "3D walk"', ours, "", not off)
+
+
+def _walks(result: Result, found: dict[str, Found]) -> None:
+    """All walks, those of further styles too, judged as walks."""
+    good = [name for name, f in found.items() if f.walks_well and f.kept == REPLICAS]
+    worst = (min(f.width for f in found.values()), max(f.drift for f in found.values()))
+    roll = max(f.roll for f in found.values())
+    result.row(
+        "walks, further styles included, that neither cross their legs, turn nor roll", "",
+        f"{len(good)} of {len(found)}; worst: width {100 * worst[0]:.1f} cm, drift {worst[1]:.1f}°, roll {roll:.1f}°",
+        f"walks (> {100 * _NARROWEST:g} cm, < {_DRIFT:g}°, < {_ROLL:g}°)", len(good) == len(found),
+    )  # fmt: skip
+
+
+def _compare(result: Result, found: dict[str, Found]) -> None:
+    """RMSE between mean cycles of the first replicas (see `lab.styles` for what exactly is compared)."""
+    cycles = {n: c for n in WALKS if n in found and (c := styles.mean_cycle(found[n].motions[0])) is not None}
+    apart = {pair: styles.difference(cycles[pair[0]], cycles[pair[1]]) for pair in combinations(cycles, 2)}
+    styled = {pair: value for pair, value in apart.items() if set(pair) <= set(FORWARD_WALKS)}
+    ours = ", ".join(f"{a} / {b} {value:.1f}°" for (a, b), value in styled.items()) or "fewer than two walk"
+    good = len(styled) == 3 and min(styled.values()) >= _DIFFERENT
+    result.row(
+        "three styles of forward walk differ", "3 styles", ours, f"RMSE over the cycle (≥ {_DIFFERENT:g}°)", good
+    )
+    for pair, value in apart.items():
+        result.runs.append({"skill": pair[0], "compared_with": pair[1], "rmse_deg": value})
+        if pair not in styled:
+            result.show(f"{pair[0]} and {pair[1]} differ by", f"{value:.1f}", "° RMSE over the cycle")
