@@ -71,7 +71,7 @@ def hovering(skill: Skill, seed: int, tilt: float = 0.25) -> Simulation:
     rng = np.random.default_rng(seed)
     q, v = sim.data.qpos, sim.data.qvel
     q[:3] += (*rng.uniform(-1.0, 1.0, 2), 5.0)
-    turn = Rotation.from_rotvec(rng.uniform(-tilt, tilt, 3)) * Rotation.from_euler("z", skill.start.yaw)
+    turn = Rotation.from_rotvec(rng.uniform(-tilt, tilt, 3)) * Rotation.from_euler("z", skill.start.heading)
     q[3:7] = turn.as_quat(scalar_first=True)
     for name, hinge in TABLE.hinges.items():
         middle, reach = 0.5 * (max(hinge.low, -0.6) + min(hinge.high, 0.6)), 0.25

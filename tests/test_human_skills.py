@@ -46,7 +46,7 @@ def test_a_planar_state_told_of_another_plane_is_refused_with_its_place_and_reas
     assert f"parameters.states.1.{path}: only a character in space can be told that" in text
 
 
-@pytest.mark.parametrize("path", ["sideways", "roll", "roll_rate", "yaw", "yaw_rate"])
+@pytest.mark.parametrize("path", ["sideways", "roll", "roll_rate", "heading", "yaw", "yaw_rate"])
 def test_a_planar_start_out_of_its_plane_is_refused(path: str) -> None:
     assert f"start.{path}: a planar character cannot do that" in changed("planar/walk", **{f"start__{path}": 0.1})
 

@@ -66,18 +66,30 @@ def test_swinging_the_other_leg_first_gives_the_mirrored_motion(name: str) -> No
     assert abs(left.memory.report[0].lateral_velocity) > 0.01
 
 
+GENERIC = {
+    "roll": 0.03, "roll_rate": 0.1, "torso": -0.02, "torso_rate": 0.1, "sideways": 0.1, "speed": 0.4,
+    "heading": 0.5, "yaw": 0.1, "yaw_rate": -0.1, "joints__swing_hip_roll": 0.05, "joints__stance_shoulder_yaw": 0.3,
+    "joints__swing_elbow": 0.6, "joints__waist_roll": 0.03, "joints__neck_yaw": -0.3, "rates__neck_roll": 0.4,
+}  # fmt: skip
+ODD = (
+    "heading",
+    "roll",
+    "roll_rate",
+    "sideways",
+    "yaw",
+    "yaw_rate",
+    "joints__waist_roll",
+    "joints__neck_yaw",
+    "rates__neck_roll",
+)
+
+
 def test_a_mirrored_generic_start_gives_the_mirrored_motion() -> None:
-    start = {"roll": 0.08, "roll_rate": 0.3, "torso": -0.05, "torso_rate": 0.2, "sideways": 0.1, "speed": 0.5}
-    turn = {"yaw": 0.2, "yaw_rate": -0.4}
-    joints = {"swing_hip_roll": 0.1, "stance_knee": -0.3, "swing_elbow": 0.6, "waist_roll": 0.1, "neck_yaw": -0.3}
-    changes = {f"start__{k}": v for k, v in (start | turn).items()} | {
-        f"start__joints__{k}": v for k, v in joints.items()
-    }
-    flipped = {f"start__{k}": -float(v) for k, v in (start | turn).items() if k in ("roll", "roll_rate", "sideways")}
-    flipped |= {"start__yaw": -0.2, "start__yaw_rate": 0.4}
-    flipped |= {f"start__joints__{k}": -joints[k] for k in ("waist_roll", "neck_yaw")}
-    left = Simulation(skill=walk(start__swing="left", **changes))
-    right = Simulation(skill=walk(start__swing="right", **(changes | flipped)))
+    image = {name: -value if name in ODD else value for name, value in GENERIC.items()}
+    left, right = (
+        Simulation(skill=walk(start__swing=side, **{f"start__{k}": v for k, v in start.items()}))
+        for side, start in (("left", GENERIC), ("right", image))
+    )
     for _ in range(6):
         assert_images(left, right)
         left.step(50)
@@ -178,9 +190,13 @@ def test_the_librarys_walk_keeps_its_feet_on_their_own_sides() -> None:
 
 
 def test_step_width_is_measured_across_the_heading_with_the_left_foot_positive() -> None:
-    sim = Simulation(skill=walk(start__yaw=2.0, start__speed=0.0))
-    motion = sim.run(3.0, fps=100)
-    assert measure(motion).step_width > 0.05
-    mujoco.mj_forward(sim.model, sim.data)
-    apart = sim.data.body("left_foot").xpos - sim.data.body("right_foot").xpos
-    assert apart @ (-np.sin(2.0), np.cos(2.0), 0.0) > 0.05
+    gaits = []
+    for yaw in (0.0, 2.0):
+        sim = Simulation(skill=walk(start__heading=yaw))
+        gaits.append(measure(sim.run(1.5, fps=100)))
+        mujoco.mj_kinematics(sim.model, sim.data)
+        apart = sim.data.body("left_foot").xpos - sim.data.body("right_foot").xpos
+        assert apart @ (-np.sin(yaw), np.cos(yaw), 0.0) > 0.05
+    assert gaits[0].step_width > 0.05
+    assert gaits[1].step_width == pytest.approx(gaits[0].step_width, abs=1e-6)
+    assert gaits[1].speed == pytest.approx(gaits[0].speed, abs=1e-6)

@@ -58,12 +58,12 @@ def in_heading(vector: np.ndarray, yaw: float) -> np.ndarray:
 @pytest.mark.parametrize("leg", [LEFT, RIGHT])
 @pytest.mark.parametrize("yaw", [0.0, -2.1])
 def test_true_com_and_its_velocity_are_mujocos_own(leg: int, yaw: float) -> None:
-    sim = hovering(walk(sensing__point="com", start__yaw=yaw, start__swing=("left", "right")[leg]), 3)
+    sim = hovering(walk(sensing__point="com", start__heading=yaw, start__swing=("left", "right")[leg]), 3)
     mujoco.mj_subtreeVel(sim.model, sim.data)
     d = sim.data.subtree_com[1] - sim.data.body(("right_foot", "left_foot")[leg]).xpos
     d, v = in_heading(d, yaw), in_heading(sim.data.subtree_linvel[1], yaw)
     assert seen(sim) == pytest.approx([d[0], v[0], d[1], v[1]], abs=1e-12)
-    hips = hovering(walk(start__yaw=yaw, start__swing=("left", "right")[leg]), 3)
+    hips = hovering(walk(start__heading=yaw, start__swing=("left", "right")[leg]), 3)
     assert np.abs(seen(hips) - seen(sim)).min() > 1e-3
 
 
@@ -77,7 +77,7 @@ def test_a_backpack_is_part_of_the_true_com() -> None:
 @pytest.mark.parametrize("leg", [LEFT, RIGHT])
 def test_d_and_v_of_the_hips_agree_with_finite_differences(leg: int) -> None:
     yaw, h = 0.8, 1e-6
-    sim = hovering(walk(start__yaw=yaw, start__swing=("left", "right")[leg]), 5)
+    sim = hovering(walk(start__heading=yaw, start__swing=("left", "right")[leg]), 5)
     d, given = in_heading(hips_and_ankle(sim, leg), yaw), seen(sim)
     assert given[[0, 2]] == pytest.approx(d[:2], abs=1e-12)
     places = []

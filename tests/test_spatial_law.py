@@ -40,7 +40,7 @@ def in_air(leg: int, seed: int = 1, **changes: float) -> Simulation:
     gains = {
         "states__0__cd": 0.31, "states__0__cv": 0.17, "states__0__cd_lateral": 0.43, "states__0__cv_lateral": 0.23,
     }  # fmt: skip
-    return hovering(walk(start__swing=("left", "right")[leg], start__yaw=HEADING, **(gains | changes)), seed)
+    return hovering(walk(start__swing=("left", "right")[leg], start__heading=HEADING, **(gains | changes)), seed)
 
 
 def stance_ankle(sim: Simulation, leg: int) -> np.ndarray:
@@ -188,6 +188,14 @@ def test_width_moves_the_swing_foot_outward_and_sideways_moves_it_to_the_right(l
 # ---------------------------------------------------------------------------------------------- heading
 
 
+def test_a_start_turned_from_its_heading_is_turned_back() -> None:
+    sim = Simulation(skill=walk(start__heading=HEADING, start__yaw=0.2))
+    assert sim.data.qpos[3:7] == pytest.approx(Rotation.from_euler("z", HEADING + 0.2).as_quat(scalar_first=True))
+    assert sim.data.qvel[:3] == pytest.approx(sim.skill.start.speed * AHEAD)
+    assert sim.memory.report[0].heading == HEADING
+    assert wanted_torso(hovering(sim.skill, 2))[0] == pytest.approx(HEADING)
+
+
 @pytest.mark.parametrize("angle", [0.5, -0.5])
 def test_heading_is_approached_at_the_skills_rate_and_then_held(angle: float) -> None:
     sim = Simulation(skill=walk(turn_rate=0.8))
@@ -202,19 +210,18 @@ def test_heading_is_approached_at_the_skills_rate_and_then_held(angle: float) ->
     ("begin", "wanted", "sign"), [(3.0, -3.0, 1.0), (-2.5, 2.5, -1.0), (0.4, 0.4 + 1.9 * math.pi, -1.0)]
 )
 def test_heading_takes_the_shorter_way_round(begin: float, wanted: float, sign: float) -> None:
-    sim = Simulation(skill=walk(start__yaw=begin))
+    sim = Simulation(skill=walk(start__heading=begin))
     sim.command(heading=wanted)
     sim.step(100)
     assert (sim.memory.report[0].heading - begin) * sign == pytest.approx(0.6 * 0.1, abs=0.001)
 
 
-def test_yawed_start_gives_the_same_motion_turned() -> None:
+def test_another_heading_at_the_start_gives_the_same_motion_turned() -> None:
     """Nothing in the law knows the world's x and y: starts, senses, servos and steering turn with the heading."""
     yaw, skill = 0.7, {"states__0__feedback__stance_ankle_roll__1": 0.05, "states__1__targets__waist_yaw": 0.1}
-    speed = walk().start.speed
-    straight = Simulation(skill=walk(**skill))
-    aside = {"start__speed": speed * math.cos(yaw), "start__sideways": speed * math.sin(yaw)}
-    yawed = Simulation(skill=walk(start__yaw=yaw, **aside, **skill))
+    start = {"yaw": 0.05, "roll": 0.02, "roll_rate": 0.1, "torso_rate": 0.05, "sideways": 0.05}
+    skill |= {f"start__{name}": value for name, value in start.items()}
+    straight, yawed = (Simulation(skill=walk(start__heading=heading, **skill)) for heading in (0.0, yaw))
     turn = Rotation.from_euler("z", yaw)
     for sim, base in ((straight, 0.0), (yawed, yaw)):
         sim.command(heading=base + 0.3, sideways=0.03, speed=0.4, width=0.02)
@@ -238,7 +245,7 @@ def both(touching: bool) -> Simulation:
         "until": "request", "both": True, "cd": 0.3, "cv_lateral": 0.2, "torso": 0.05,
         "targets": {"swing_hip": 0.2, "swing_hip_roll": 0.1, "swing_hip_yaw": 0.07},
     }]  # fmt: skip
-    sim = hovering(made_human(states, {"yaw": HEADING}), 6)
+    sim = hovering(made_human(states, {"heading": HEADING}), 6)
     if touching:
         sim.data.qpos[2] -= sim.scene.clearance(sim.data.qpos) + 0.002
     sim.command(width=0.04, sideways=0.03)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +54,11 @@ def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.n
         qpos[1], qpos[2] = 0.0, start.torso
         qvel[0], qvel[1], qvel[2] = start.speed, start.climb, start.torso_rate
         return 1
-    qpos[:3], qpos[3:7] = 0.0, plain(turned)(start.yaw, start.roll, start.torso)
-    qvel[:3] = start.speed, start.sideways, start.climb
-    spin, inverse = np.array([start.roll_rate, -start.torso_rate, start.yaw_rate]), np.empty(4)
+    qpos[:3], qpos[3:7] = 0.0, plain(turned)(start.heading + start.yaw, start.roll, start.torso)
+    c, s = math.cos(start.heading), math.sin(start.heading)
+    facing = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    qvel[:3] = facing @ (start.speed, start.sideways, start.climb)
+    spin, inverse = facing @ (start.roll_rate, -start.torso_rate, start.yaw_rate), np.empty(4)
     mujoco.mju_negQuat(inverse, qpos[3:7])
     mujoco.mju_rotVecQuat(qvel[3:6], spin, inverse)  # a free joint turns about its own axes
     return 2
@@ -169,7 +172,7 @@ class Scene:
         count = len(skill.parameters.states)
         one_half = skill.parameters.halves == 1
         machine.state = start.state + (count if swing == 1 and not one_half else 0)
-        machine.heading = row.commands[simbicon.HEADING] = start.yaw
+        machine.heading = row.commands[simbicon.HEADING] = start.heading
         machine.random = plain(seeded)(seed)
         row.header[0].seed = seed
         plain(simbicon.learners_of)(row.memory, len(self.table.anatomy.roles), self._channels)["bin"] = -1.0

@@ -156,7 +156,7 @@ def _learned(
     bins, swing = int(head.bins), int(graph.states[int(machine.state)].swing)
     table = row.table[2 * bins * channel : 2 * bins * (channel + 1)]
     learner = learners_of(row.memory, int(anatomy.roles), channel + 1)[channel]
-    here = bin_of(swing, bins, machine.phase)
+    here = bin_of(swing, bins, (world.time - machine.step_start) / max(machine.usual_period, world.dt))
     rate = head.learning_rate if is_new else 0.0
     return feed_forward(table, learner, here, rate, head.learning_limit * kp, feedback)  # type: ignore[no-any-return]
 

@@ -17,8 +17,8 @@ LEARNER = np.dtype([(n, "f8") for n in ("bin", "total", "count")])
 
 @kernel
 def bin_of(side: int, bins: int, phase: float) -> int:
-    """Bin of a phase 0 … 1 of the step of a swing leg: n = t N / T̂, each leg has its own."""
-    return side * bins + int(phase * bins)
+    """Bin of a phase of the step of a swing leg: n = t N / T̂, each leg has its own; a late step stays in the last."""
+    return side * bins + min(int(phase * bins), bins - 1)
 
 
 @kernel

@@ -25,9 +25,11 @@ STATE = np.dtype([(n, "f8") for n in (
     "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw")])  # fmt: skip
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
-    "state", "entered", "step_start", "period", "steps", "phase",
+    "state", "entered", "step_start", "period", "steps", "phase", "usual_period",
     "speed_step", "speed_time", "speed_x", "speed_y", "lean",
     "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
+
+_PERIOD_RATE = 0.05  # share of the last step's duration in the estimate of the usual one
 
 _GRAPH, _STATE, _GAIN = GRAPH.itemsize // 8, STATE.itemsize // 8, GAIN.itemsize // 8
 
@@ -105,6 +107,8 @@ def _enter(machine: Any, state: float, exchanges_legs: bool, time: float) -> Non
     machine.entered = time
     if exchanges_legs:
         machine.period = time - machine.step_start
+        known = machine.usual_period > 0.0
+        machine.usual_period += (_PERIOD_RATE if known else 1.0) * (machine.period - machine.usual_period)
         machine.step_start = time
         machine.steps += 1.0
 

@@ -75,7 +75,7 @@ def _only_in_space(skill: Skill) -> Iterator[Misfit]:
         for name in ("both", "cd_lateral", "cv_lateral", "torso_roll", "torso_yaw"):
             if getattr(state, name):
                 yield ("parameters", "states", i, name), "only a character in space can be told that"
-    for name in ("sideways", "roll", "roll_rate", "yaw", "yaw_rate"):
+    for name in ("sideways", "heading", "roll", "roll_rate", "yaw", "yaw_rate"):
         if getattr(skill.start, name):
             yield ("start", name), "a planar character cannot do that"
     if skill.parameters.reaction:

@@ -42,8 +42,8 @@ class Provenance(Strict):
 class Start(Strict):
     """State to begin in: joints by role, angles in each parent's frame; feet are set on the ground.
 
-    Of the root: `torso`, `roll` and `yaw` are pitch (back positive), roll (y towards z) and yaw of the root
-    part, the rates those about the same world axes; `speed`, `sideways` and `climb` are along x, y and z.
+    Of the root, seen along `heading`: `torso`, `roll` and `yaw` are pitch (back positive), roll (left side up) and
+    yaw (to the left) of the root part; `speed`, `sideways` and `climb` go ahead, to the left and up.
     """
 
     state: int = Field(0, ge=0, le=15)
@@ -54,6 +54,7 @@ class Start(Strict):
     lift: float = Field(0.0, ge=-0.05, le=2.0)
     torso: Angle = 0.0
     torso_rate: Rate = 0.0
+    heading: Angle = 0.0
     roll: Angle = 0.0
     roll_rate: Rate = 0.0
     yaw: Angle = 0.0

@@ -87,20 +87,23 @@ def run(result: Result, setting: Setting) -> None:
     _walks(result, {n: found[n] for n in WALKS if n in found})
     _compare(result, found)
     for name in FURTHER:
-        text = f"{found[name].kept} of {REPLICAS} go {seconds:g} s" if name in found else "there is no such skill"
-        result.show(f"{name}: a further style", text)
+        if name in found:
+            result.show(f"{name}, a further style", f"{found[name].kept} of {REPLICAS} go {seconds:g} s")
+            result.show(f"{name}: how it moves", _how(found[name]))
+        else:
+            result.show(f"{name}, a further style", "there is no such skill")
 
 
 def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str, seconds: float) -> dict[str, Found]:
     """Run replicas of skills, watch their headings, record and draw their last seconds."""
-    setting.progress(f"{len(skills)} skills on {terrain}", 0.1)
+    setting.progress(f"{len(skills)} skills on {terrain}", 0.85 if terrain == UPHILL else 0.05)
     settle = min(_SETTLE, 0.3 * seconds)
     recorded = min(_RECORDED, 0.3 * seconds)
     population = replicas_from_start(skills, setting.seed, terrain=terrain)
     population.run(settle, stop_fallen=True)
     yaws, _ = watch(population, seconds - settle - recorded)
     motions = population.run(recorded, fps=200, stop_fallen=True)
-    wanted = np.array([s.start.yaw for s in population.skills])
+    wanted = np.array([row.report[0].heading for row in population.rows])
     drift = np.degrees(np.abs(smoothed(yaws, min(_AVERAGED, 0.5 * (seconds - settle - recorded))) - wanted)).max(axis=0)
     kept, found = upright(population), {}
     for i, entry in enumerate(skills):
@@ -146,11 +149,17 @@ def _judge(result: Result, name: str, paper: str, found: Found, seconds: float) 
         bars.append(f"≥ {100 * _SKIPS:g} %")
         good &= share >= _SKIPS
     result.row(name, paper, "; ".join(ours), ", ".join(bars), good)
-    result.show(
-        f"{name}: how it moves",
+    result.show(f"{name}: how it moves", _how(found))
+
+
+def _how(found: Found) -> str:
+    gait = found.gait
+    if gait is None:
+        return "not at all"
+    return (
         f"{gait.cadence:.2f} steps/s of {gait.step_length:.2f} m, width {100 * found.width:.1f} cm (narrowest "
         f"{100 * gait.narrowest:.1f}), drift {found.drift:.1f}°, roll {found.roll:.1f}°, cost of transport "
-        f"{gait.cost_of_transport:.2f}, slip {gait.slip:.3f}, peak torque {gait.peak_torque:.0f} N·m",
+        f"{gait.cost_of_transport:.2f}, slip {gait.slip:.3f}, peak torque {gait.peak_torque:.0f} N·m"
     )
 
 

@@ -32,6 +32,10 @@ def step(centimetres: float) -> str:
     return f"steps:{EDGE:g},{centimetres / 100:g}"
 
 
+def _listed(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
 def run(result: Result, setting: Setting) -> None:
     """The tuned walk on all grounds, the limits of both walks, and the way uphill."""
     for i, name in enumerate(("robust-walk", "walk")):
@@ -42,8 +46,8 @@ def run(result: Result, setting: Setting) -> None:
         passes = _tried(result, setting, skill)
         setting.progress(f"{name} on slopes and steps", 0.05 + 0.4 * i)
         if name == "robust-walk":
-            _bar(result, "slopes of −6, −3, 3, 6 and 10°, unanticipated", passes, [slope(a) for a in SLOPES])
-            _bar(result, "steps of 5 cm down and up, unanticipated", passes, [step(h) for h in STEPS])
+            _bar(result, f"unanticipated slopes of {_listed(SLOPES)}°", passes, [slope(a) for a in SLOPES])
+            _bar(result, f"unanticipated steps of {_listed(STEPS)} cm", passes, [step(h) for h in STEPS])
         if not setting.quick:
             _limits(result, setting, name, passes, 0.1 + 0.4 * i)
         _picture(result, setting, skill)
