@@ -59,7 +59,8 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     machine = machine_of(row)
     machine.state = int(rng.integers(graph_of(sim).head[0].states))
     machine.entered, machine.step_start = data.time - rng.uniform(0.0, 0.35), data.time - rng.uniform(0.0, 0.6)
-    machine.period, machine.steps = rng.uniform(0.3, 0.6), int(rng.integers(1, 20))
+    machine.period, machine.usual_period = rng.uniform(0.3, 0.6, 2)
+    machine.steps = int(rng.integers(1, 20))
     machine.heading, machine.alarmed = rng.uniform(-4.0, 4.0), data.time - rng.uniform(0.0, 0.15)
     machine.measured, machine.lean = int(rng.integers(0, 400)), rng.uniform(-0.2, 0.2)
     machine.speed_step, machine.speed_time = int(rng.integers(0, 20)), data.time - rng.uniform(0.1, 0.6)
@@ -96,7 +97,7 @@ def collect() -> dict[str, np.ndarray]:
     sim.command(heading=0.3, sideways=0.02, width=0.01, speed=0.4)
     sim.push((60.0, 30.0, 0.0), 0.02, delay=0.01)
     machine = machine_of(sim.memory)
-    machine.period = 0.04  # so that many bins are left, and the phase is not 0
+    machine.period = machine.usual_period = 0.04  # so that many bins are left, and the phase is not 0
     along = []
     for _ in range(WALK_STEPS):
         sim.step()

@@ -31,7 +31,8 @@ def learners(sim: Simulation) -> Any:
 def at_phase(sim: Simulation, phase: float) -> None:
     """Put the machine at a phase of its step, in a state that goes on."""
     machine = machine_of(sim.memory)
-    machine.period, machine.step_start, machine.entered = 1.0, sim.data.time - phase, sim.data.time
+    machine.period = machine.usual_period = 1.0
+    machine.step_start, machine.entered = sim.data.time - phase, sim.data.time
 
 
 def targets(sim: Simulation, leg: int) -> dict[str, float]:

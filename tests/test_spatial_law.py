@@ -188,6 +188,13 @@ def test_width_moves_the_swing_foot_outward_and_sideways_moves_it_to_the_right(l
 # ---------------------------------------------------------------------------------------------- heading
 
 
+def test_a_starts_rates_turn_the_body_back_to_the_left_side_up_and_to_the_left() -> None:
+    rates = {"start__roll_rate": 0.3, "start__torso_rate": 0.5, "start__yaw_rate": -0.2, "start__yaw": 0.4}
+    sim = Simulation(skill=walk(start__heading=HEADING, start__roll=0.2, **rates))
+    spin = Rotation.from_euler("z", HEADING).apply([0.3, -0.5, -0.2])
+    assert sim.data.body("pelvis").cvel[:3] == pytest.approx(spin)
+
+
 def test_a_start_turned_from_its_heading_is_turned_back() -> None:
     sim = Simulation(skill=walk(start__heading=HEADING, start__yaw=0.2))
     assert sim.data.qpos[3:7] == pytest.approx(Rotation.from_euler("z", HEADING + 0.2).as_quat(scalar_first=True))

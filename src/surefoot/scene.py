@@ -19,7 +19,7 @@ from surefoot.native import callback, memory
 from surefoot.native.pointers import plain, records
 from surefoot.reflexes.orientation import turned
 from surefoot.reflexes.pose_graph import MACHINE
-from surefoot.reflexes.sensing import LONGEST_DELAY, seeded
+from surefoot.reflexes.sensing import seeded
 from surefoot.skills import graph
 from surefoot.skills import load as load_skill
 from surefoot.skills.files import check
@@ -42,10 +42,6 @@ class Push:
     start: float
     body: str = "trunk"
     point: tuple[float, float, float] | None = None
-
-
-def _samples(skill: Skill) -> int:
-    return LONGEST_DELAY if skill.parameters.sensing.delay > 0.0 else 0
 
 
 def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.ndarray) -> int:
@@ -106,7 +102,8 @@ class Scene:
         self.terrain = load_terrain(terrain) if isinstance(terrain, str) else terrain
         self.skill = self.find(skill)
         running = [self.skill, *map(self.find, may_run)]
-        roles, samples = len(self.table.anatomy.roles), max(map(_samples, running))
+        self.timestep = timestep or self.table.timestep
+        roles, samples = len(self.table.anatomy.roles), max(map(self._samples, running))
         sizes = memory.Sizes(
             actuators=len(self.table.gains), feet=2, pushes=PUSHES, slot_size=graph.slot_size(self.table),
             memory_size=simbicon.memory_size(roles, self._channels, samples),
@@ -133,20 +130,35 @@ class Scene:
         learning = skill.parameters.learning
         return 2 * learning.bins * self._channels if learning else 0
 
-    def fill(self, row: memory.Row, slot: int, skill: Skill) -> None:
-        """Write a skill's numbers into one of a row's two slots."""
-        if self._table_size(skill) > len(row.table):
+    def _samples(self, skill: Skill) -> int:
+        """Measurements that have to be kept for its delay."""
+        delay = round(skill.parameters.sensing.delay / self.timestep)
+        return delay + 1 if delay else 0
+
+    def _check_room(self, skill: Skill) -> None:
+        """Refuse a skill that needs more memory than the rows were built with."""
+        sizes, roles = self.build.sizes, len(self.table.anatomy.roles)
+        if self._table_size(skill) > sizes.table_size:
             raise CommandError(
                 f"skill {skill.full_name} learns a table of {self._table_size(skill)} numbers and this simulation "
-                f"has room for {len(row.table)}; name it in `skills` when building"
+                f"has room for {sizes.table_size}; name it in `skills` when building"
             )
+        if simbicon.memory_size(roles, self._channels, self._samples(skill)) > sizes.memory_size:
+            raise CommandError(
+                f"skill {skill.full_name} measures {skill.parameters.sensing.delay:g} s late and this simulation "
+                "does not remember that long; name it in `skills` when building"
+            )
+
+    def fill(self, row: memory.Row, slot: int, skill: Skill) -> None:
+        """Write a skill's numbers into one of a row's two slots."""
         filled = np.zeros_like(row.slots[slot])
         self.fill_array(filled, skill)
         row.slots[slot][:] = filled
 
     def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
         """Write a skill's numbers into an array of a slot's size."""
-        graph.fill_slot(slot, skill, self.table, self.build.model.opt.timestep, self.find)
+        self._check_room(skill)
+        graph.fill_slot(slot, skill, self.table, self.timestep, self.find)
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two filled slots have the same states with the same endings, so that they can be blended."""

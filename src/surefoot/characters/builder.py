@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from surefoot.characters.table import CORONAL, CharacterTable, Gain, Segment, Shape
+from surefoot.characters.table import CORONAL, SAGITTAL, TRANSVERSE, CharacterTable, Gain, Hinge, Segment, Shape
 from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
@@ -20,6 +20,7 @@ _BLOCK = "surefoot"  # name of the numeric block that holds the anatomy
 _MULTIPLIER = (0.2, 5.0)
 HEAVIEST = 60.0  # [kg] of a backpack
 _ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
+_ROOM = 1.0 + 1e-9  # the servo keeps to the limit itself; an actuator at its own limit would lose its damping
 _PACK = (0.45, 0.36, 0.24)
 
 
@@ -59,12 +60,16 @@ def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> Cha
         replace(s.scaled(lengths[s.name], masses[s.name]), offset=_offset(s, table, lengths)) for s in table.segments
     )
     grown = replace(table, segments=segments)
-    k = (_mass(grown) * standing_height(grown)) / (_mass(table) * standing_height(table))
+    weight, length = _mass(grown) / _mass(table), standing_height(grown) / standing_height(table)
+    k = weight * length
+    up = lengths[table.anatomy.torso]
     return replace(
         grown,
         gains={joint: _stronger(gain, k) for joint, gain in table.gains.items()},
         torso_gain=_stronger(table.torso_gain, k),
         strength=table.strength * k,
+        armature=table.armature * weight * length**2,
+        back=None if table.back is None else (table.back[0], table.back[1], table.back[2] * up),
     )
 
 
@@ -103,7 +108,8 @@ def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
         tuple(Shape((table.back[0], y, low), (table.back[0], y, high), thick) for y in (-0.05, 0.05)), _PACK,
     )  # fmt: skip
     above = [s for s in table.segments if s.name not in _legs(table) and s.name != table.anatomy.pelvis]
-    lever = sum(s.mass for s in above) * (trunk.com[2] + math.hypot(*trunk.offset)) + mass * table.back[2]
+    waist = math.hypot(*trunk.offset)
+    lever = sum(s.mass for s in above) * (trunk.com[2] + waist) + mass * (table.back[2] + waist)
     return replace(
         table,
         segments=(*table.segments, pack),
@@ -206,7 +212,13 @@ def _add_actuators(spec: mujoco.MjSpec, table: CharacterTable) -> None:
         motor.biastype = mujoco.mjtBias.mjBIAS_AFFINE
         motor.biasprm[2] = -gain.kd
         motor.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
-        motor.forcerange = [-gain.limit, gain.limit]
+        limit = gain.limit * _ROOM
+        motor.forcerange = [-limit, limit]
+
+
+def _outward(hinge: Hinge) -> float:
+    """+1 where a positive roll or yaw turns to the left, −1 where to the right; flexion has no side."""
+    return {SAGITTAL: 1.0, CORONAL: hinge.axis[0], TRANSVERSE: hinge.axis[2]}[hinge.plane]
 
 
 def _block_size(table: CharacterTable, nbody: int) -> int:
@@ -239,6 +251,6 @@ def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
         [model.joint(j).dofadr[0] for j in joints], [model.joint(j).qposadr[0] for j in joints],
         [model.joint(j).id for j in joints], [table.gains[j].kd for j in joints], np.ravel(roles),
         [hinges[j].plane for j in anatomy.joints(0)],
-        [hinges[j].axis[0] if hinges[j].plane == CORONAL else 1.0 for swing in (0, 1) for j in anatomy.joints(swing)],
+        [_outward(hinges[j]) for swing in (0, 1) for j in anatomy.joints(swing)],
         [channels.index(role) if role in channels else -1.0 for role in anatomy.roles],
     ])  # fmt: skip

@@ -156,7 +156,9 @@ def _learned(
     bins, swing = int(head.bins), int(graph.states[int(machine.state)].swing)
     table = row.table[2 * bins * channel : 2 * bins * (channel + 1)]
     learner = learners_of(row.memory, int(anatomy.roles), channel + 1)[channel]
-    here = bin_of(swing, bins, (world.time - machine.step_start) / max(machine.usual_period, world.dt))
+    if machine.usual_period <= 0.0:  # the first step: its phase is not known yet
+        return 0.0
+    here = bin_of(swing, bins, (world.time - machine.step_start) / machine.usual_period)
     rate = head.learning_rate if is_new else 0.0
     return feed_forward(table, learner, here, rate, head.learning_limit * kp, feedback)  # type: ignore[no-any-return]
 
@@ -236,7 +238,7 @@ def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, firs
     lateral = _target(world, row, machine, graph, SWING_HIP + 1) * world.outward[swing, SWING_HIP + 1]
     if first != SWING_HIP:  # the other leg's share that points outward points the other way
         lateral -= 2.0 * world.outward[swing, SWING_HIP + 1] * _spread(row, graph, int(machine.state))
-    yaw = machine.heading + outward * graph.targets[int(machine.state), SWING_HIP + 2]
+    yaw = machine.heading + outward * _target(world, row, machine, graph, SWING_HIP + 2)
     thigh = int(world.leg[leg, 0])
     error = turn_between(turned(yaw, lateral, flexion), world.xquat[thigh])
     return within(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)

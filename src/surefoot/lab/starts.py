@@ -14,7 +14,7 @@ from surefoot.terrains.terrain import Terrain
 
 
 def start_on_cycle(skill: Skill, seconds: float = 20.0, terrain: str | Terrain = "flat", digits: int = 3) -> Start:
-    """The moment after `seconds` at which the left leg next begins to swing, as a start of a skill in space.
+    """The moment after `seconds` at which state 0 is next entered with the left leg, as a start of a skill in space.
 
     Args:
         skill: a gait that goes on from its present start.
@@ -26,14 +26,14 @@ def start_on_cycle(skill: Skill, seconds: float = 20.0, terrain: str | Terrain =
 
     sim = Simulation(skill.character, skill, terrain)
     sim.run(seconds)
-    report, before = sim.memory.report[0], -1.0
+    report, before = sim.memory.report[0], 0.0
     while sim.time < seconds + 5.0:
-        before = float(report.steps)
+        before = float(report.state)
         sim.step()
-        if report.steps > before and report.swing == 0.0:
+        if report.state == 0.0 and before != 0.0:
             break
-    if sim.fallen or report.steps == before:
-        raise SurefootError(f"{skill.full_name} has no cycle to start on: it fell, or the left leg never swings")
+    if sim.fallen or before == 0.0 or report.state != 0.0:
+        raise SurefootError(f"{skill.full_name} has no cycle to start on: it fell, or never comes back to state 0")
     numbers = _root(sim) | {"joints": _by_role(sim, sim.data.qpos, "qposadr")}
     numbers["rates"] = _by_role(sim, sim.data.qvel, "dofadr")
     rounded: Any = {k: _round(v, digits) for k, v in numbers.items()}

@@ -20,6 +20,6 @@ def stiffness(machine: Any, head: Any, error: float, time: float) -> float:
         elif time > machine.alarmed + head.reaction_delay:  # already stiff, and still surprised
             machine.alarmed = time - head.reaction_delay
     since = time - machine.alarmed
-    if machine.alarmed > 0.0 and head.reaction_delay <= since <= head.reaction_delay + head.reaction_time:
+    if machine.alarmed > 0.0 and head.reaction_delay - 1e-9 <= since <= head.reaction_delay + head.reaction_time:
         return 1.0
     return head.softness  # type: ignore[no-any-return]

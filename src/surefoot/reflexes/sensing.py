@@ -10,7 +10,6 @@ import numpy as np
 from surefoot.native.pointers import kernel
 
 SAMPLE = np.dtype([(n, "f8") for n in ("d", "v", "lateral_d", "lateral_v")])
-LONGEST_DELAY = 256  # [physics steps] samples kept where a skill asks for a delay
 
 _MODULUS, _MULTIPLIER = 2147483647, 48271  # the minimal standard generator (Park and Miller 1988)
 
@@ -36,13 +35,12 @@ def _gaussian(machine: Any) -> float:
 def sense_balance(machine: Any, ring: Any, head: Any, sample: tuple[float, float, float, float]) -> None:
     """Take a new sample of (d, v, lateral d, lateral v); the machine keeps what the law gets to see of it."""
     late = sample
-    delay = int(min(head.delay, len(ring) - 1.0))
-    if delay > 0:
+    if len(ring) > 0:
         at = int(machine.measured) % len(ring)
         ring[at].d, ring[at].v, ring[at].lateral_d, ring[at].lateral_v = sample
-        old = ring[(at - min(delay, int(machine.measured))) % len(ring)]
+        old = ring[(at - min(int(head.delay), int(machine.measured))) % len(ring)]
         late = (old.d, old.v, old.lateral_d, old.lateral_v)
-    machine.measured += 1.0
+        machine.measured += 1.0
     machine.d, machine.v, machine.lateral_d, machine.lateral_v = late
     if head.noise_distance > 0.0 or head.noise_velocity > 0.0:
         machine.d += head.noise_distance * _gaussian(machine)

@@ -30,6 +30,8 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
             yield ("commands", i), f"unknown command {name!r}; valid: {', '.join(valid)}"
     if table.root == "planar":
         yield from _only_in_space(skill)
+    if skill.parameters.reaction and not skill.parameters.learning:
+        yield ("parameters", "reaction"), "soft servos need `learning`: what they have learned bears the load"
     parameters = skill.parameters
     if parameters.hip_targets and parameters.hip_targets[0] >= parameters.hip_targets[1]:
         yield ("parameters", "hip_targets"), "the lower limit comes first"

@@ -146,7 +146,7 @@ def _merged(gain: Gain, given: GainModel, strength: float) -> Gain:
 def same_structure(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
     """Whether two graphs have the same states with the same endings and successors."""
     a, b = _view(one, roles), _view(other, roles)
-    fields = ("ending", "next", "swing", "order")
+    fields = ("ending", "next", "swing", "order", "both")
     return bool(a.head[0].states == b.head[0].states and all((a.states[f] == b.states[f]).all() for f in fields))
 
 
