@@ -8,8 +8,9 @@ PYTEST_MARKS := $(if $(SLOW),,-m "not slow")
 
 demo: $(VENV)/.installed
 	@mkdir -p out
-	$(BIN)/surefoot simulate planar/walk --seconds 10 --save out/walk.png
-	@echo "filmstrip: out/walk.png"
+	$(BIN)/surefoot simulate human/fast-walk --command heading=45 --push 5,0,80,0,0.4 --seconds 8 --save out/walk.png
+	$(BIN)/surefoot simulate human/skip --seconds 6 --save out/skip.png --save out/skip.gif
+	@echo "filmstrips: out/walk.png, out/skip.png; film: out/skip.gif"
 
 test: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests examples

@@ -11,15 +11,15 @@ import pytest
 
 from surefoot.controllers import simbicon
 from surefoot.native import callback
-from surefoot.native.pointers import records
+from surefoot.native.pointers import plain, records
 from surefoot.reflexes import pose_graph
-from surefoot.reflexes.feedback_error import LEARNER
 from surefoot.scene import Scene
 from surefoot.simulation import Simulation
 from surefoot.skills import files, load
 from surefoot.skills.schema import Skill
 
 DT = 0.0005  # [s] the planar body's own step
+GROUNDS = {"human/uphill-walk": "incline:20"}  # that a skill is made for, where it is not flat
 MIRRORED = [0, 1, 2, 6, 7, 8, 3, 4, 5]  # planar qpos and qvel with the legs exchanged
 
 
@@ -36,15 +36,14 @@ def machine_of(row: Any) -> Any:
     return records(row.memory, 0, 1, pose_graph.MACHINE)[0]
 
 
-def learner_of(row: Any) -> Any:
-    """What the torso's servo gathers for learning, in a row's memory."""
-    return records(row.memory, simbicon.LEARNER_AT, 1, LEARNER)[0]
+def learners_of(row: Any, roles: int = 6, channels: int = 1) -> Any:
+    """What the servos gather for learning, in a row's memory; of the planar body's torso unless told otherwise."""
+    return plain(simbicon.learners_of)(row.memory, roles, channels)
 
 
 def graph_of(row: Any, slot: int | None = None, roles: int = 6) -> Any:
     """Views of the graph in one of a row's slots, by default the active one."""
-    plain: Any = getattr(pose_graph.graph_of, "py_func", pose_graph.graph_of)
-    return plain(row.slots[int(row.header[0].active) if slot is None else slot], roles)
+    return plain(pose_graph.graph_of)(row.slots[int(row.header[0].active) if slot is None else slot], roles)
 
 
 def bits(sim: Simulation) -> np.ndarray:

@@ -65,6 +65,17 @@ def mirrored(model: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> tuple
     return q, v
 
 
+def image_of(skill: Skill) -> Skill:
+    """The skill that starts with the left-right mirror image of this one's start."""
+    start, aside = skill.start, [n for n in TABLE.anatomy.middle if TABLE.hinges[n].plane != SAGITTAL]
+    changes: dict[str, Any] = {"start.swing": "right" if start.swing == "left" else "left"}
+    for name in ("heading", "roll", "roll_rate", "sideways", "yaw", "yaw_rate"):
+        changes[f"start.{name}"] = -getattr(start, name)
+    for kind, values in (("joints", start.joints), ("rates", start.rates)):
+        changes |= {f"start.{kind}.{name}": -values[name] for name in aside if name in values}
+    return varied(skill, changes)
+
+
 def hovering(skill: Skill, seed: int, tilt: float = 0.25) -> Simulation:
     """The human in the air in a generic pose, moving; no torque is limited."""
     sim = Simulation(skill=skill)

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numba import config
 
-from conftest import graph_of, learner_of, machine_of, made_skill
+from conftest import graph_of, learners_of, machine_of, made_skill
 from surefoot.controllers import simbicon
 from surefoot.native import callback
 from surefoot.scene import Push
@@ -62,8 +62,9 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     machine.state = int(rng.integers(graph_of(row).head[0].states))
     machine.entered, machine.step_start = data.time - rng.uniform(0.0, 0.35), data.time - rng.uniform(0.0, 0.6)
     machine.period, machine.steps = rng.uniform(0.3, 0.6), int(rng.integers(1, 20))
-    machine.phase, learner = rng.uniform(0.0, 1.0), learner_of(row)
-    learner.bin = int(rng.integers(-1, 17))
+    machine.phase, machine.usual_period = rng.uniform(0.0, 1.0), rng.uniform(0.3, 0.6) if case % 6 else 0.0
+    learner = learners_of(row)[0]
+    learner.bin = int(rng.integers(-1, 34))
     learner.total, learner.count = rng.normal(0.0, 500.0), int(rng.integers(0, 40))
     machine.speed_step, machine.lean = int(rng.integers(0, 20)), rng.uniform(-0.2, 0.2)
     machine.speed_time, machine.speed_x = data.time - rng.uniform(0.1, 0.6), data.qpos[0] - rng.uniform(-0.5, 0.9)
@@ -102,11 +103,12 @@ def collect() -> dict[str, np.ndarray]:
         found |= {f"{name}/{key}": np.array(values) for key, values in kept.items()}
     sim = Simulation(skill=skills()["learning"])
     sim.push((60.0, 0.0, 0.0), 0.05, delay=0.1)
+    machine_of(sim.memory).usual_period = 0.2  # as if it had walked before: it learns, and stays in the last bin
     along = []
     for _ in range(WALK_STEPS):
         sim.step()
         along.append(np.concatenate([sim.data.qpos, sim.data.qvel, sim.data.ctrl, sim.data.userdata]))
-    return found | {"walk along": np.array(along)}
+    return found | {"walk along": np.array(along), "learned": sim.memory.table.copy()}
 
 
 if __name__ == "__main__":

@@ -233,6 +233,11 @@ def test_a_further_surprise_prolongs_the_stiffness_without_another_delay() -> No
     assert found[:2] + found[3:] == [0.3, 1.0, 1.0, 1.0, 1.0, 0.3]
 
 
+def test_a_lasting_surprise_keeps_the_gains_up_at_every_step() -> None:
+    times = [(0.001 * n, 0.2) for n in range(1000, 3000)]
+    assert set(curve(times)[160:]) == {1.0}
+
+
 def test_a_second_surprise_after_the_gains_fell_waits_for_the_delay_again() -> None:
     assert curve([(1.0, 0.2), (5.0, 0.2), (5.1, 0.2), (5.16, 0.0)]) == [0.3, 0.3, 0.3, 1.0]
 

@@ -25,6 +25,9 @@ WRITES = {
     "04_population": {"population.csv"},
     "05_edit_a_skill": {"search.csv"},
     "06_snapshots": {"future--200.npz", "future-+0.npz", "future-+200.npz"},
+    "07_human": {"pushed.png"},
+    "08_export": {"skip.glb", "skip-loop.bvh"},
+    "09_directions": {"directions.csv"},
 }
 
 
@@ -154,3 +157,40 @@ def test_06_futures_differ_and_the_replay_does_not(
     places = [float(x) for x in re.findall(r"x = (-?[\d.]+) m", out)]
     assert len(set(places)) == 3
     assert all(sf.load_motion(there / name).time[0] == pytest.approx(2.0) for name in WRITES["06_snapshots"])
+
+
+def test_07_the_human_turns_to_the_left_and_stays_upright_when_pushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = run("07_human", tmp_path, monkeypatch, capsys)
+    ways = [float(degrees) for degrees in re.findall(r"towards (-?\d+)°", out)]
+    assert len(ways) == 4
+    assert abs(ways[0]) <= 10.0 < ways[1] < 80.0
+    assert all(75.0 <= way <= 115.0 for way in ways[2:])
+    assert ways[2] > 90.0  # the push was to its left
+    assert out.count("upright") == 4
+
+
+def test_08_the_exported_cycle_ends_as_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("08_export", tmp_path, monkeypatch, capsys)
+    assert "and goes on" in out
+    clip = sf.load_motion(there / "skip-loop.bvh")
+    assert f"{len(clip)} frames of {len(clip.skeleton.names)} joints" in out
+    assert 0.5 < clip.time[-1] < 1.5
+    assert float(re.search(r"against the first: ([\d.]+)°", out).group(1)) < 0.01  # type: ignore[union-attr]
+    assert (there / "skip.glb").read_bytes()[:4] == b"glTF"
+
+
+def test_09_of_eight_directions_gentle_pushes_are_survived_and_the_hardest_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("09_directions", tmp_path, monkeypatch, capsys)
+    table = np.loadtxt(there / "directions.csv", delimiter=",", skiprows=1)
+    assert table.shape == (32, 3)
+    stands = np.isinf(table[:, 2])
+    assert f"{stands.sum()} of 32 still stand" in out
+    assert len(np.unique(table[:, 0])) == 8
+    assert stands[table[:, 1] == table[:, 1].min()].all()
+    assert not stands[table[:, 1] == table[:, 1].max()].all()

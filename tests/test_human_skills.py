@@ -65,7 +65,7 @@ def test_a_planar_start_out_of_its_plane_is_refused(path: str) -> None:
 )
 def test_what_only_a_body_in_space_has_is_refused_for_a_planar_one(path: str, value: Any, reason: str) -> None:
     assert reason in changed("planar/walk", **{path.replace(".", "__"): value})
-    assert walk(**{path.replace(".", "__"): value}).character == "human"
+    assert walk(learning__bins=5, **{path.replace(".", "__"): value}).character == "human"
 
 
 def test_the_refusal_names_the_line_of_the_file() -> None:
@@ -129,6 +129,12 @@ def test_a_planar_body_does_not_run_a_humans_skill_nor_the_other_way_round() -> 
     assert Simulation("human").skill.full_name == "human/walk"
 
 
+def test_a_blend_of_states_of_one_and_of_both_legs_is_refused() -> None:
+    sim = Simulation(skill="human/walk")
+    with pytest.raises(CommandError, match="differ"):
+        sim.blend(walk(states__0__both=True), 0.5)
+
+
 # --------------------------------------------------------------------------------------------------- bounds
 
 
@@ -153,8 +159,15 @@ def test_a_reaction_says_how_soft_it_is() -> None:
     assert "parameters.reaction.softness" in changed("human/walk", reaction__alarm=0.2)
 
 
+def test_a_reaction_without_learning_is_refused() -> None:
+    text = changed("human/walk", reaction__softness=0.5)
+    assert "parameters.reaction: soft servos need `learning`" in text
+    assert walk(reaction__softness=0.5, learning__bins=5).parameters.reaction.softness == 0.5
+
+
 def test_a_skill_in_space_is_unchanged_by_writing_it_down_and_reading_it() -> None:
-    skill = walk(sensing__delay=0.02, arms__swing=0.3, states__0__torso_yaw=0.1, reaction__softness=0.5, turn_rate=0.9)
+    upper = {"arms__swing": 0.3, "reaction__softness": 0.5, "learning__bins": 5}
+    skill = walk(sensing__delay=0.02, states__0__torso_yaw=0.1, turn_rate=0.9, **upper)
     document = skill.model_dump(by_alias=True)
     assert files.validate(document, "again") == skill
 

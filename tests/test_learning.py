@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from conftest import bits, learner_of, machine_of
+from conftest import bits, learners_of, machine_of
 from surefoot.errors import CommandError
 from surefoot.population import Population
 from surefoot.simulation import Simulation
@@ -23,6 +23,15 @@ def learner(bins: int = 10, rate: float = 0.1, limit: float = 0.2, **more: float
     return varied(load("planar/walk"), changes)
 
 
+def bin_at(sim: Simulation, time: float, bins: int) -> int | None:
+    """The bin of a moment of the present step: n = t N / T̂, of the swing leg; none while T̂ is not known."""
+    machine = machine_of(sim.memory)
+    if machine.usual_period == 0.0:
+        return None
+    phase = (time - machine.step_start) / machine.usual_period
+    return int(sim.memory.report[0].swing) * bins + min(int(phase * bins), bins - 1)
+
+
 def replay(sim: Simulation, steps: int) -> tuple[np.ndarray, list[tuple[int, float]]]:
     """What eq. 2 says the table must be, from the reported feedback alone; and every (bin, mean) that was learned."""
     learning = sim.skill.parameters.learning
@@ -32,16 +41,18 @@ def replay(sim: Simulation, steps: int) -> tuple[np.ndarray, list[tuple[int, flo
     gathered: list[float] = []
     learned: list[tuple[int, float]] = []
     for _ in range(steps):
+        time = sim.time
         sim.step()
-        report = sim.memory.report[0]
-        now = int(report.swing) * bins + int(machine_of(sim.memory).phase * bins)
+        now = bin_at(sim, time, bins)
+        if now is None:
+            continue
         if here is not None and now != here and gathered:
             mean = float(np.mean(gathered))
             table[here] = np.clip((1.0 - rate) * table[here] + rate * (table[here] + mean), -bound, bound)
             learned.append((here, mean))
         if now != here:
             gathered, here = [], now
-        gathered.append(float(report.feedback))
+        gathered.append(float(sim.memory.report[0].feedback))
     return table, learned
 
 
@@ -58,7 +69,7 @@ def test_an_update_moves_the_bin_towards_less_feedback() -> None:
     """Once: v_ff' = v_ff + α v_fb, so a torso that lags behind gets more torque of the same sign next time."""
     sim = Simulation(skill=learner(bins=4, rate=0.3))
     sim.memory.table[:] = 5.0
-    expected, learned = replay(sim, 900)
+    expected, learned = replay(sim, 1500)
     first = dict(reversed(learned))
     for at, mean in first.items():
         if [b for b, _ in learned].count(at) == 1:
@@ -92,7 +103,7 @@ def test_rate_zero_leaves_the_table_as_it_is_and_still_uses_it() -> None:
         sim.step()
         used.add(float(sim.memory.report[0].feedforward))
     assert np.array_equal(sim.memory.table, given)
-    assert used <= set(given.tolist())
+    assert used <= {0.0, *given.tolist()}  # 0 in the first step
     assert len(used) > 10
 
 
@@ -106,21 +117,49 @@ def test_an_empty_table_that_does_not_learn_is_the_walk_without_learning() -> No
     assert not np.array_equal(plain.data.qpos, learning.data.qpos)
 
 
-def test_each_swing_leg_has_bins_of_its_own() -> None:
-    sim = Simulation(skill=learner(bins=5))
-    machine = machine_of(sim.memory)
-    sim.memory.table[:] = np.arange(10.0)
-    sides = set()
-    for _ in range(3000):
+def test_in_the_first_step_nothing_is_learned_or_fed_forward() -> None:
+    """Its phase is not known: there is no step before it to tell how long it takes."""
+    given = np.arange(1.0, 21.0)
+    sim, plain = Simulation(skill=learner(rate=0.5)), Simulation()
+    sim.memory.table[:] = given
+    while machine_of(sim.memory).steps == 0.0:
+        assert np.array_equal(sim.memory.table, given)
+        assert np.array_equal(sim.data.qpos, plain.data.qpos)
+        assert sim.memory.report[0].feedforward == 0.0
+        assert learners_of(sim.memory)[0].tolist() == (-1.0, 0.0, 0.0)
         sim.step()
-        report = sim.memory.report[0]
-        here = int(report.swing) * 5 + int(machine.phase * 5)
-        assert learner_of(sim.memory).bin == here
-        assert 0 <= here < 10
-        sides.add(int(report.swing))
-        if here == 3:
-            assert report.feedforward == sim.memory.table[3]
+        plain.step()
+        assert sim.time < 1.0
+    assert sim.time > 0.2
+    assert sim.memory.report[0].feedforward in given
+    sim.step(500)
+    assert not np.array_equal(sim.memory.table, given)
+
+
+def test_each_swing_leg_has_bins_of_its_own_and_a_late_step_stays_in_the_last() -> None:
+    sim = Simulation(skill=learner(bins=5, rate=0.0))
+    sim.memory.table[:] = np.arange(10.0)
+    sides, late = set(), 0
+    for _ in range(4000):
+        time, machine = sim.time, machine_of(sim.memory)
+        sim.step()
+        here = bin_at(sim, time, 5)
+        if here is not None:
+            assert 0 <= here < 10
+            assert sim.memory.report[0].feedforward == here
+            sides.add(here // 5)
+            late += time - machine.step_start >= machine.usual_period
     assert sides == {0, 1}
+    assert late > 0
+
+
+def test_what_is_gathered_belongs_to_the_present_bin() -> None:
+    sim = Simulation(skill=learner(bins=5))
+    sim.step(1000)
+    for _ in range(1000):
+        time = sim.time
+        sim.step()
+        assert learners_of(sim.memory)[0].bin == bin_at(sim, time, 5)
 
 
 def test_evaluating_a_moment_twice_learns_once() -> None:
@@ -153,3 +192,10 @@ def test_a_learning_skill_needs_room_that_was_asked_for_when_building() -> None:
     roomy.switch(learner(bins=30))
     roomy.step(4000)
     assert roomy.memory.table.any()
+
+
+@pytest.mark.parametrize("name", ["planar/walk", "human/walk"])
+def test_a_blend_with_a_skill_that_learns_needs_room_as_a_switch_does(name: str) -> None:
+    sim = Simulation(skill=name)
+    with pytest.raises(CommandError, match="room"):
+        sim.blend(varied(load(name), {"learning.bins": 9}), 0.5)

@@ -10,11 +10,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from conftest import machine_of
-from human_body import TABLE, hovering, look, made_human, mirrored, other_side, walk
+from conftest import GROUNDS, graph_of, machine_of
+from human_body import TABLE, hovering, image_of, look, made_human, mirrored, other_side, walk
 from surefoot.characters.table import SAGITTAL
 from surefoot.lab.measures import measure
 from surefoot.simulation import Simulation
+from surefoot.skills import load, names
 from surefoot.skills.schema import Skill
 
 ANKLES = {
@@ -71,29 +72,42 @@ GENERIC = {
     "heading": 0.5, "yaw": 0.1, "yaw_rate": -0.1, "joints__swing_hip_roll": 0.05, "joints__stance_shoulder_yaw": 0.3,
     "joints__swing_elbow": 0.6, "joints__waist_roll": 0.03, "joints__neck_yaw": -0.3, "rates__neck_roll": 0.4,
 }  # fmt: skip
-ODD = (
-    "heading",
-    "roll",
-    "roll_rate",
-    "sideways",
-    "yaw",
-    "yaw_rate",
-    "joints__waist_roll",
-    "joints__neck_yaw",
-    "rates__neck_roll",
-)
+WILD = {
+    "roll": 0.08, "roll_rate": 0.3, "torso": -0.05, "torso_rate": 0.2, "sideways": 0.1, "speed": 0.5,
+    "yaw": 0.2, "yaw_rate": -0.4, "joints__swing_hip_roll": 0.1, "joints__stance_knee": -0.3,
+    "joints__swing_elbow": 0.6, "joints__waist_roll": 0.1, "joints__neck_yaw": -0.3,
+}  # fmt: skip
+LIMITS = np.array([gain.limit for gain in TABLE.gains.values()])
 
 
-def test_a_mirrored_generic_start_gives_the_mirrored_motion() -> None:
-    image = {name: -value if name in ODD else value for name, value in GENERIC.items()}
-    left, right = (
-        Simulation(skill=walk(start__swing=side, **{f"start__{k}": v for k, v in start.items()}))
-        for side, start in (("left", GENERIC), ("right", image))
-    )
+@pytest.mark.parametrize("start", [GENERIC, WILD], ids=["gentle", "wild"])
+def test_a_mirrored_generic_start_gives_the_mirrored_motion(start: dict[str, float]) -> None:
+    skill = walk(**{f"start__{name}": value for name, value in start.items()})
+    left, right, reached = Simulation(skill=skill), Simulation(skill=image_of(skill)), False
+    for _ in range(300):
+        assert_images(left, right)
+        left.step()
+        right.step()
+        reached |= bool((np.abs(left.memory.torque) > 0.999 * LIMITS).any())
+    assert reached  # limits are kept alike on both sides
+
+
+@pytest.mark.parametrize("full", names("human"))
+def test_every_skill_does_the_mirrored_motion_from_its_mirrored_start(full: str) -> None:
+    skill, ground = load(full), GROUNDS.get(full, "flat")
+    left, right = (Simulation(skill=s, terrain=ground) for s in (skill, image_of(skill)))
     for _ in range(6):
         assert_images(left, right)
-        left.step(50)
-        right.step(50)
+        left.step(100)
+        right.step(100)
+
+
+@pytest.mark.parametrize("role", ["swing_shoulder_yaw", "stance_shoulder_yaw", "swing_hip_yaw"])
+def test_lateral_feedback_of_a_limbs_yaw_is_mirrored(role: str) -> None:
+    left, right = pair(**{f"states__0__feedback__{role}__1": 1.0})
+    left.step(100)
+    right.step(100)
+    assert_images(left, right)
 
 
 def test_mirrored_pushes_and_commands_give_the_mirrored_motion() -> None:
@@ -142,6 +156,21 @@ def test_learning_fills_the_mirror_image_of_the_table() -> None:
 
 
 # ------------------------------------------------------------------------------------------- torques alone
+
+
+@pytest.mark.parametrize("name", ["planar/walk", "human/walk"])
+def test_a_torque_at_its_limit_is_damped_as_one_just_below_it(name: str) -> None:
+    """What the integrator makes of a torque at its limit does not depend on how the limit is rounded."""
+    speeds = []
+    for share in (1.0, 1.0 - 1e-9):
+        sim = Simulation(skill=name)
+        limit = sim.scene.table.gains["left_knee"].limit
+        for gain in graph_of(sim.memory, roles=len(sim.scene.table.anatomy.roles)).gains:
+            gain.kp, gain.limit = 1e6, limit * share
+        sim.data.qpos[sim.model.joint("left_knee").qposadr[0]] = -1.0
+        sim.step()
+        speeds.append(sim.data.joint("left_knee").qvel[0])
+    assert speeds[0] == pytest.approx(speeds[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("both", [False, True])

@@ -181,7 +181,8 @@ def test_writing_a_table_by_name_is_recalled_as_torque() -> None:
     machine, table = machine_of(sim.memory), sim.memory.table
     assert len(table) == 20
     table[:] = np.arange(20.0) + 0.5
-    machine.phase = 0.73
+    sim.data.time, machine.step_start, machine.usual_period = 1.0, 0.708, 0.4  # at 0.73 of the step
+    machine.entered = 1.0
     mujoco.mj_forward(sim.model, sim.data)
     assert sim.memory.report[0].feedforward == table[10 + 7]  # right leg swings: second half
 
@@ -303,7 +304,9 @@ def test_anatomy_in_the_model_is_that_of_the_body() -> None:
     fields = world.ANATOMY.names or ()
     head = sim.model.numeric_data[sim.scene.build.anatomy_at :][: len(fields)]
     named = dict(zip(fields, head.tolist(), strict=True))
-    assert (named["actuators"], named["feet"], named["roles"]) == (6, 2, 6)
-    assert named["pelvis"] == named["trunk"] == sim.model.body("trunk").id
+    assert (named["actuators"], named["feet"], named["roles"], named["side_roles"]) == (6, 2, 6, 3)
+    assert (named["hip_hinges"], named["knee"], named["ankle"], named["shoulder"]) == (1, 1, 2, -1)
+    assert (named["planar"], named["channels"]) == (1, 0)
+    assert named["pelvis"] == named["torso"] == sim.model.body("trunk").id
     assert named["standing_height"] == pytest.approx(0.45 + 0.45 + 0.04)
     assert named["sole_depth"] == 0.04

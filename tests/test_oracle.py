@@ -44,6 +44,7 @@ def test_compiled_walk_equals_its_plain_python_self_step_by_step(
     compiled: dict[str, np.ndarray], plain: dict[str, np.ndarray]
 ) -> None:
     assert np.array_equal(compiled["walk along"], plain["walk along"])
+    assert np.count_nonzero(compiled["learned"]) > 10
 
 
 @pytest.mark.parametrize("name", oracle_run.skills())

@@ -165,7 +165,7 @@ def test_rows_of_a_population_get_their_own_pushes() -> None:
     population = Population(3, pushes=pushes)
     population.run(0.9)
     for i, force in enumerate(forces):
-        sim = Simulation()
+        sim = Simulation(seed=i)
         if force:
             sim.push((force, 0.0, 0.0), 0.1, delay=0.3)
         sim.step(1800)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from conftest import bits, machine_of
 from human_body import LEFT, RIGHT, hovering, look, walk
+from surefoot.errors import CommandError
 from surefoot.native.pointers import plain
 from surefoot.reflexes import sensing
 from surefoot.reflexes.pose_graph import MACHINE
@@ -108,6 +110,32 @@ def test_a_delay_of_n_steps_gives_the_sample_of_n_steps_ago_and_the_first_one_un
         assert sample == pytest.approx(true[max(0, n - steps)], abs=1e-12), n
 
 
+def test_a_delay_is_the_same_time_at_a_smaller_step() -> None:
+    sim = Simulation(skill=walk(sensing__delay=0.2), timestep=0.0005)
+    true = []
+    for _ in range(500):
+        mujoco.mj_kinematics(sim.model, sim.data)
+        true.append(hips_and_ankle(sim, LEFT)[0])
+        sim.step()
+    assert seen(sim)[0] == pytest.approx(true[499 - 400], abs=1e-12)
+    assert abs(true[499 - 400] - true[499 - 200]) > 1e-3
+
+
+def test_a_delay_there_is_no_room_for_is_refused() -> None:
+    sim = Simulation(skill="human/walk")
+    with pytest.raises(CommandError, match="skills"):
+        sim.switch(walk(sensing__delay=0.1))
+
+
+def test_after_a_switch_to_late_senses_the_first_samples_are_not_those_of_nothing() -> None:
+    late = walk(sensing__delay=0.05)
+    sim = Simulation(skill="human/walk", skills=[late])
+    sim.switch(late)
+    while sim.requested:
+        sim.step()
+    assert np.abs(seen(sim)).max() > 0.0
+
+
 def test_all_four_numbers_are_late_by_the_same_steps() -> None:
     machine, head = np.zeros(1, MACHINE).view(np.recarray)[0], heads(delay=3.0)
     ring = np.zeros(8, sensing.SAMPLE).view(np.recarray)
@@ -135,6 +163,7 @@ def heads(delay: float = 0.0, distance: float = 0.0, velocity: float = 0.0) -> A
     return SimpleNamespace(delay=delay, noise_distance=distance, noise_velocity=velocity)
 
 
+@functools.cache
 def noises(seed: int, count: int, distance: float = 0.03, velocity: float = 0.2) -> np.ndarray:
     """(count, 4) what is added to a measurement that is known."""
     machine, ring = np.zeros(1, MACHINE).view(np.recarray)[0], np.zeros(0, sensing.SAMPLE).view(np.recarray)

@@ -220,6 +220,7 @@ def test_stance_hip_is_minus_torso_minus_swing_hip(seed: int) -> None:
 
 def test_stance_hip_takes_the_feedforward_with_the_feedback() -> None:
     sim = hovering(3, learning__bins=2)
+    machine_of(sim.memory).usual_period = 0.4
     sim.memory.table[:] = 17.0, 18.0, 19.0, 20.0
     swing, stance = torque(sim, "swing_hip"), torque(sim, "stance_hip")
     assert sim.memory.report[0].feedforward == 19.0

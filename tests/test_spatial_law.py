@@ -116,6 +116,17 @@ def test_the_other_joints_answer_d_and_v_of_their_own_plane(leg: int) -> None:
         assert torques[2][at] - torques[0][at] == pytest.approx(kp * 0.3 * v), name
 
 
+@SIDES
+def test_a_swing_hips_yaw_turns_its_toes_to_the_side_the_body_is_on_or_moves_to(leg: int) -> None:
+    plain = in_air(leg)
+    report, before = plain.memory.report[0], wanted_thigh(plain, leg)
+    for which, seen in ((0, report.lateral_distance), (1, report.lateral_velocity)):
+        changes = {f"states__0__feedback__swing_hip_yaw__{which}": 0.4}
+        gained = wanted_thigh(in_air(leg, **changes), leg) - before
+        assert gained == pytest.approx([0.4 * seen, 0.0, 0.0], abs=1e-9)
+        assert abs(seen) > 0.01
+
+
 # ----------------------------------------------------------------------------------------------- torso
 
 

@@ -144,7 +144,7 @@ def test_contacts_are_solved_with_that_friction() -> None:
 
 def test_gains_and_torque_limits_reach_actuators_and_parameter_slots() -> None:
     sim = Simulation()
-    assert (sim.model.actuator_forcerange == [-1000.0, 1000.0]).all()
+    assert sim.model.actuator_forcerange == pytest.approx(np.tile([-1000.0, 1000.0], (6, 1)), rel=2e-9)
     assert sim.model.actuator_forcelimited.all()
     assert (sim.model.actuator_biasprm[:, 2] == -30.0).all()
     assert (sim.model.actuator_gainprm[:, 0] == 1.0).all()

@@ -19,7 +19,7 @@ from surefoot.skills import names as skills
 from surefoot.terrains import Terrain
 from surefoot.terrains import names as terrains
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Motion",

@@ -216,10 +216,10 @@ def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) 
     elif row.touch[0] == 0.0 and row.touch[1] == 0.0:  # both legs swing
         _drive_hip(world, graph, swing, 0, _thigh_torque(world, row, machine, graph, swing, 0))
         _drive_hip(world, graph, swing, side, _thigh_torque(world, row, machine, graph, 1 - swing, side))
-    else:  # both legs bear, and share the torso's torque
+    else:  # both legs bear
         half = (-0.5 * torque[0], -0.5 * torque[1], -0.5 * torque[2])
-        _drive_hip(world, graph, swing, 0, half)
-        _drive_hip(world, graph, swing, side, half)
+        _brace_hip(world, row, machine, graph, 0, half)
+        _brace_hip(world, row, machine, graph, side, half)
     squares, learned = _joints(world, row, machine, graph, soft, is_new)
     feedback = (squares + fx * fx + fy * fy + fz * fz) ** 0.5
     return feedback, (learned + lx * lx + ly * ly + lz * lz) ** 0.5
@@ -242,6 +242,23 @@ def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, firs
     thigh = int(world.leg[leg, 0])
     error = turn_between(turned(yaw, lateral, flexion), world.xquat[thigh])
     return within(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)
+
+
+@kernel
+def _brace_hip(
+    world: Any, row: Any, machine: Any, graph: Any, first: int, torque: tuple[float, float, float]
+) -> None:
+    """Flex a hip with a torque vector's share; roll and yaw hold the pose, so that two legs are a rigid frame."""
+    at, swing = int(machine.state), int(graph.states[int(machine.state)].swing)
+    for hinge in range(int(world.anatomy[0].hip_hinges)):
+        joint, gain = int(world.role[swing, first + hinge]), graph.gains[first + hinge]
+        if hinge == 0:
+            exerted = along_axis(world, joint, torque)
+        else:
+            wanted = _spread(row, graph, at) if hinge == 1 else graph.targets[at, SWING_HIP + hinge]
+            error = wanted - world.qpos[int(world.qadr[joint])]
+            exerted = servo(gain, error, world.qvel[int(world.dof[joint])])
+        actuate(world, joint, exerted, gain.limit)
 
 
 @kernel
