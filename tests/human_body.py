@@ -141,6 +141,13 @@ def torso_torque(sim: Simulation) -> np.ndarray:
     return -hip_torque(sim, LEFT, torques) - hip_torque(sim, RIGHT, torques)
 
 
+def torso_servo(sim: Simulation, yaw: float, roll: float, pitch: float) -> np.ndarray:
+    """(3,) the torque vector of a servo that turns the torso to an orientation in the world."""
+    head, torso = graph_of(sim).head[0], TABLE.anatomy.torso
+    error = Rotation.from_euler("ZXY", [yaw, roll, -pitch]) * _turn(sim, torso).inv()
+    return np.asarray(head.torso_kp * error.as_rotvec() - head.torso_kd * _spin(sim, torso))
+
+
 def wanted_torso(sim: Simulation) -> np.ndarray:
     """(yaw, roll, pitch) at which the law wants the torso, read back from the torques."""
     head, torso = graph_of(sim).head[0], TABLE.anatomy.torso

@@ -13,13 +13,10 @@ from conftest import machine_of
 from human_body import (
     LEFT,
     RIGHT,
-    SIDE,
     TABLE,
     graph_of,
-    hip_torque,
     hovering,
     look,
-    made_human,
     role,
     torso_torque,
     walk,
@@ -253,41 +250,6 @@ def test_another_heading_at_the_start_gives_the_same_motion_turned() -> None:
         assert there[7:] == pytest.approx(here[7:], abs=1e-9)
         for name in ("distance", "velocity", "lateral_distance", "lateral_velocity"):
             assert yawed.memory.report[0][name] == pytest.approx(straight.memory.report[0][name], abs=1e-9), name
-
-
-# ----------------------------------------------------------------------------------- states of both legs
-
-
-def both(touching: bool) -> Simulation:
-    states = [{
-        "until": "request", "both": True, "cd": 0.3, "cv_lateral": 0.2, "torso": 0.05,
-        "targets": {"swing_hip": 0.2, "swing_hip_roll": 0.1, "swing_hip_yaw": 0.07},
-    }]  # fmt: skip
-    sim = hovering(made_human(states, {"heading": HEADING}), 6)
-    if touching:
-        sim.data.qpos[2] -= sim.scene.clearance(sim.data.qpos) + 0.002
-    sim.command(width=0.04, sideways=0.03)
-    look(sim)
-    return sim
-
-
-def test_two_legs_that_bear_share_the_torsos_torque() -> None:
-    sim = both(touching=True)
-    assert sim.memory.touch.any()
-    torques = look(sim)
-    left, right = hip_torque(sim, LEFT, torques), hip_torque(sim, RIGHT, torques)
-    assert left == pytest.approx(right, abs=1e-9)
-    assert np.linalg.norm(left) > 1.0
-    assert wanted_torso(sim) == pytest.approx([HEADING, 0.0, 0.05], abs=1e-9)
-
-
-def test_two_legs_in_the_air_swing_together_as_mirror_images_displaced_to_the_same_side() -> None:
-    sim = both(touching=False)
-    assert not sim.memory.touch.any()
-    report = sim.memory.report[0]
-    flexion, aside = 0.2 + 0.3 * report.distance, 0.2 * report.lateral_velocity - 0.03
-    assert wanted_thigh(sim, LEFT, 0) == pytest.approx([HEADING + 0.07, aside + 0.14, flexion], abs=1e-9)
-    assert wanted_thigh(sim, RIGHT, SIDE) == pytest.approx([HEADING - 0.07, aside - 0.14, flexion], abs=1e-9)
 
 
 def test_machine_keeps_what_it_measured_when_a_moment_is_evaluated_again() -> None:

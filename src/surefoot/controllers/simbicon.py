@@ -231,23 +231,21 @@ def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, firs
 
     The targets are those of the swing hip, for a leg whose roles begin at `first`.
     """
-    head, gain = graph.head[0], graph.gains[first]
-    swing = int(graph.states[int(machine.state)].swing)
-    outward = world.outward[swing, first + 1]
+    head, gain, at = graph.head[0], graph.gains[first], int(machine.state)
+    outward = world.outward[int(graph.states[at].swing), SWING_HIP + 1]
     flexion = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
-    lateral = _target(world, row, machine, graph, SWING_HIP + 1) * world.outward[swing, SWING_HIP + 1]
-    if first != SWING_HIP:  # the other leg's share that points outward points the other way
-        lateral -= 2.0 * world.outward[swing, SWING_HIP + 1] * _spread(row, graph, int(machine.state))
-    yaw = machine.heading + outward * _target(world, row, machine, graph, SWING_HIP + 2)
+    lateral = outward * _target(world, row, machine, graph, SWING_HIP + 1)
+    yaw = outward * _target(world, row, machine, graph, SWING_HIP + 2)
+    if first != SWING_HIP:  # of the other leg, what points outward points the other way
+        lateral -= 2.0 * outward * _spread(row, graph, at)
+        yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
     thigh = int(world.leg[leg, 0])
-    error = turn_between(turned(yaw, lateral, flexion), world.xquat[thigh])
+    error = turn_between(turned(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
     return within(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)
 
 
 @kernel
-def _brace_hip(
-    world: Any, row: Any, machine: Any, graph: Any, first: int, torque: tuple[float, float, float]
-) -> None:
+def _brace_hip(world: Any, row: Any, machine: Any, graph: Any, first: int, torque: tuple[float, float, float]) -> None:
     """Flex a hip with a torque vector's share; roll and yaw hold the pose, so that two legs are a rigid frame."""
     at, swing = int(machine.state), int(graph.states[int(machine.state)].swing)
     for hinge in range(int(world.anatomy[0].hip_hinges)):

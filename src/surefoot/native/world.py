@@ -51,7 +51,7 @@ class World(NamedTuple):
     damping: Any  # (actuators,) [N·m·s/rad] what the actuator damps by itself, implicitly
     role: Any  # (2, roles) actuator of each role, by which leg swings: 0 left, 1 right
     plane: Any  # (roles,) 0 sagittal, 1 coronal, 2 transverse
-    outward: Any  # (2, roles) +1 where a positive coronal angle of the role points to y, −1 where away from it
+    outward: Any  # (2, roles) +1 where a positive roll or yaw of the role turns to the left, −1 where to the right
     channel: Any  # (roles,) what learns the role's torque, −1 if nothing does
 
 

@@ -144,10 +144,12 @@ def _merged(gain: Gain, given: GainModel, strength: float) -> Gain:
 
 
 def same_structure(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
-    """Whether two graphs have the same states with the same endings and successors."""
+    """Whether two graphs have the same states with the same endings and successors, and measure and learn alike."""
     a, b = _view(one, roles), _view(other, roles)
     fields = ("ending", "next", "swing", "order", "both")
-    return bool(a.head[0].states == b.head[0].states and all((a.states[f] == b.states[f]).all() for f in fields))
+    counts = ("states", "bins", "true_com", "delay")
+    alike = all(a.head[0][f] == b.head[0][f] for f in counts)
+    return bool(alike and all((a.states[f] == b.states[f]).all() for f in fields))
 
 
 def _view(slot: np.ndarray, roles: int) -> Any:
