@@ -156,7 +156,8 @@ class Simulation:
             self.scene.fill_array(target, skill)
         if not self.scene.same_structure(mine, theirs):
             raise CommandError(
-                f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings, or in how they measure or learn"
+                f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings, "
+                "or in how they measure or learn"
             )
         slot[:] = (1.0 - share) * mine + share * theirs
 
