@@ -27,7 +27,7 @@ from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, 
 from surefoot.lab.tune import Tuned, tune, value_of
 from surefoot.motions.motion import Motion
 from surefoot.simulation import Simulation
-from surefoot.skills import load
+from surefoot.skills import load, varied
 
 # ------------------------------------------------------------------------------------------------- measures
 
@@ -485,3 +485,12 @@ def test_a_result_of_other_code_or_a_damaged_one_is_not_taken_up(
 
 def test_a_result_without_rows_does_not_hold() -> None:
     assert not Result("made/empty", "no paper").holds
+
+
+def test_a_search_pays_for_legs_that_cross_and_for_flight_that_is_missing() -> None:
+    walk = load("human/walk")
+    crossed = varied(walk, {"torso_gain.kp": 300.0, "torso_gain.kd": 30.0})
+    straight, narrow = Objective(seconds=8.0, replicas=1).costs([walk, crossed], seed=1)
+    assert straight < 0.1
+    assert narrow > straight + 0.3
+    assert Objective(seconds=3.0, replicas=1, flight=0.5).costs([walk], seed=1)[0] > 0.9

@@ -165,6 +165,7 @@ def tune(
     replicas: Annotated[int, typer.Option(min=1, max=100)] = 3,
     speed: Annotated[float | None, typer.Option(help="Wanted speed in m/s.")] = None,
     push: Annotated[list[float] | None, typer.Option(help="Push along x to bear in N; repeatable.")] = None,
+    flight: Annotated[float | None, typer.Option(help="Least share of the time in the air, in 3D.")] = None,
     terrain: Annotated[str, typer.Option()] = "flat",
     near: Annotated[float, typer.Option(help="Cost of leaving the present values.")] = 0.05,
     seed: Annotated[int, typer.Option()] = 0,
@@ -178,7 +179,7 @@ def tune(
     from surefoot.tuning import bounds_of, check_bounds, tuned_name, write_tuned
 
     begin = load(skill)
-    objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain)
+    objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain, flight)
     saved = checkpoint or save.with_suffix(".search.json")
     bounds = bounds_of(parameter or [])
     if seed < 0 or not 0.0 <= near < 1e6:
