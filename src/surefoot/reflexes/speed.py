@@ -11,7 +11,7 @@ from surefoot.reflexes.servo import clamp
 # From the planar walk: 1 rad of lean changes its speed by about 3.6 m/s, so that this gain removes a
 # seventh of the error with every step.
 LEAN_PER_SPEED = 0.04  # [rad per m/s and step]
-LARGEST_LEAN = 0.2  # [rad]
+LARGEST_LEAN = 0.3  # [rad]
 
 
 @kernel
