@@ -7,8 +7,8 @@ from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import human
 
 GAITS = (
-    "walk", "fast-walk", "high-knee-walk", "in-place-walk", "crouch-walk", "bent-walk", "backwards-walk", "run",
-    "fast-run",
+    "walk", "robust-walk", "fast-walk", "high-knee-walk", "in-place-walk", "crouch-walk", "bent-walk",
+    "backwards-walk", "run", "fast-run",
 )  # fmt: skip
 _PHASES, _AFTER = 20, 8.0  # [s] a transition is watched
 _MOST = 0.7  # share of the pairs that is "most"
