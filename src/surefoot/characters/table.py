@@ -153,7 +153,6 @@ class CharacterTable:
     strength: float = 1.0  # how much stronger than the drawn body it is, for gains that skills name
     back: Vector | None = None  # [m] where a backpack's COM is in the torso's frame
     load_lean: float = 0.0  # [rad] the torso is pitched for what it carries
-    default_skill: str = "walk"
     multipliers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # public name → segments
 
     @property
