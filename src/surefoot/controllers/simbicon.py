@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.native.pointers import kernel, records
+from surefoot.native.pointers import apart, kernel, records
 from surefoot.reflexes.balance import (
     distance_to_stance_ankle,
     hip_midpoint,
@@ -88,7 +88,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     report.feedback, report.feedforward = feedback, feedforward
 
 
-@kernel
+@apart
 def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int) -> None:
     """Take in heading, d and v of this moment."""
     steer(machine, row.commands[HEADING], head.turn_rate, world.dt)
@@ -97,7 +97,7 @@ def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int
     sense_balance(machine, ring, head, over_stance_ankle(world, stance, machine.heading, head.true_com != 0.0))
 
 
-@kernel
+@apart
 def _displace(world: Any, row: Any, machine: Any, head: Any, swing: int, roles: int) -> None:
     """Write the displacements that commands and arm styles add to this step's targets."""
     displaced, commands, anatomy = row.memory[_MACHINE : _MACHINE + roles], row.commands, world.anatomy[0]
@@ -129,15 +129,23 @@ def _target(world: Any, row: Any, machine: Any, graph: Any, role: int) -> float:
 def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new: bool) -> tuple[float, float]:
     """Servo the joints that follow their parent's frame; return Σ feedback² and Σ feed-forward² of the learned."""
     anatomy, gains, head = world.anatomy[0], graph.gains, graph.head[0]
-    swing, hinges, side = int(graph.states[int(machine.state)].swing), int(anatomy.hip_hinges), int(anatomy.side_roles)
+    at, hinges, side, roles = int(machine.state), int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
+    swing, planar, learns, d, v = (
+        int(graph.states[at].swing),
+        anatomy.planar != 0.0,
+        head.bins > 0.0,
+        machine.d,
+        machine.v,
+    )
     squares, learned_squares = 0.0, 0.0
-    for role in range(int(anatomy.roles)):
+    for role in range(roles):
         if role < hinges or side <= role < side + hinges:
             continue
         joint = int(world.role[swing, role])
-        error = _target(world, row, machine, graph, role) - world.qpos[int(world.qadr[joint])]
+        target = balanced_target(graph, at, role, d, v) if planar else _target(world, row, machine, graph, role)
+        error = target - world.qpos[int(world.qadr[joint])]
         torque = servo(gains[role], error, world.qvel[int(world.dof[joint])])
-        if head.bins > 0.0 and world.channel[role] >= 0.0:
+        if learns and world.channel[role] >= 0.0:
             torque *= soft
             learned = _learned(world, row, machine, graph, 3 + int(world.channel[role]), gains[role].kp, torque, is_new)
             squares += torque * torque
@@ -147,7 +155,7 @@ def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new:
     return squares, learned_squares
 
 
-@kernel
+@apart
 def _learned(
     world: Any, row: Any, machine: Any, graph: Any, channel: int, kp: float, feedback: float, is_new: bool
 ) -> float:
@@ -189,7 +197,7 @@ def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -
     return feedback, feedforward
 
 
-@kernel
+@apart
 def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -> tuple[float, float]:
     """§3.2 with rotations and torque vectors, then all other joints; returns ‖feedback‖ and ‖feed-forward‖ [N·m]."""
     head, state = graph.head[0], graph.states[int(machine.state)]

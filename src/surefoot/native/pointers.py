@@ -22,6 +22,11 @@ def kernel(function: F) -> F:
     return njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
+def apart(function: F) -> F:
+    """Compile as `kernel` does, but as a function of its own: a rare path then costs the usual one nothing."""
+    return njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
+
+
 def plain(function: F) -> F:
     """The Python function underneath a kernel: kernels themselves can only be called by kernels."""
     return getattr(function, "py_func", function)  # type: ignore[no-any-return]
