@@ -130,13 +130,8 @@ def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new:
     """Servo the joints that follow their parent's frame; return Σ feedback² and Σ feed-forward² of the learned."""
     anatomy, gains, head = world.anatomy[0], graph.gains, graph.head[0]
     at, hinges, side, roles = int(machine.state), int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
-    swing, planar, learns, d, v = (
-        int(graph.states[at].swing),
-        anatomy.planar != 0.0,
-        head.bins > 0.0,
-        machine.d,
-        machine.v,
-    )
+    swing, planar, learns = int(graph.states[at].swing), anatomy.planar != 0.0, head.bins > 0.0
+    d, v = machine.d, machine.v
     squares, learned_squares = 0.0, 0.0
     for role in range(roles):
         if role < hinges or side <= role < side + hinges:
