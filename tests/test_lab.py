@@ -17,7 +17,7 @@ from conftest import in_the_air, made_skill
 from surefoot.errors import OutputError, SurefootError, UnknownNameError
 from surefoot.lab import cycles, replicas, thresholds
 from surefoot.lab.experiment import Experiment, Result, Setting, perform
-from surefoot.lab.measures import foot_positions, measure, strikes, torso_pitch
+from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.objectives import Objective
 from surefoot.lab.replicas import disturb_state, generator
 from surefoot.lab.reproduce import experiments, select, simbicon
@@ -26,6 +26,7 @@ from surefoot.lab.reproduce.simbicon.planar_terrain import course
 from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, robust
 from surefoot.lab.tune import Tuned, tune, value_of
 from surefoot.motions.motion import Motion
+from surefoot.motions.strikes import strikes
 from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 

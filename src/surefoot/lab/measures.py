@@ -9,9 +9,8 @@ import numpy as np
 from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
+from surefoot.motions.strikes import LOADED, strikes
 
-_LOADED = 20.0  # [N] vertical force that counts as standing on a foot
-_SHORTEST_SWING = 0.05  # [s] a foot unloaded for less has not left the ground
 _STRIDE = 2.0  # [s] over which yaw is averaged: the swing of the hips is not a change of heading
 GRAVITY = 9.81
 IN_PLACE = 0.3  # [m/s] a slower gait counts as in place
@@ -34,22 +33,6 @@ class Gait:
     cost_of_transport: float  # |mechanical power| / (weight · speed)
     slip: float  # metres slid under load per metre travelled (per second of a gait in place)
     peak_torque: float  # [N·m]
-
-
-def strikes(motion: Motion) -> list[tuple[int, int]]:
-    """(frame, foot) of every foot strike, in order."""
-    loaded = motion.contact_force[:, :, 2] > _LOADED
-    found = []
-    for foot in range(loaded.shape[1]):
-        lifted = None
-        for frame in range(len(motion)):
-            if not loaded[frame, foot]:
-                lifted = frame if lifted is None else lifted
-            elif lifted is not None:
-                if motion.time[frame] - motion.time[lifted] >= _SHORTEST_SWING:
-                    found.append((frame, foot))
-                lifted = None
-    return sorted(found)
 
 
 def poses(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +66,7 @@ def measure(motion: Motion) -> Gait:
     apart = np.array([feet[frame, 0, :2] - feet[frame, 1, :2] for frame, _ in found]).reshape(-1, 2)
     facings = np.array([yaw[frame] for frame, _ in found])
     widths = apart[:, 1] * np.cos(facings) - apart[:, 0] * np.sin(facings)
-    loaded = motion.contact_force[:, :, 2] > _LOADED
+    loaded = motion.contact_force[:, :, 2] > LOADED
     model, torso = motion.scene.model, motion.scene.table.anatomy.torso
     dofs = [model.joint(j).dofadr[0] for j in motion.scene.table.gains]
     power = np.abs(motion.torque * motion.qvel[:, dofs]).sum(axis=1)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.motions.strikes import LOADED
 from surefoot.population import Population
 
 _SLICE = 0.02  # [s] between two looks
-_LOADED = 20.0  # [N] vertical force that counts as standing on a foot
 NARROW, ROLLED, TURNED = 0.06, 0.12, 0.03  # [m], [rad], [rad] what still looks like a person walking
 
 
@@ -45,7 +45,7 @@ def watch(population: Population, seconds: float) -> Posture:
         widths.append(apart[:, 1] * np.cos(yaw) - apart[:, 0] * np.sin(yaw))
         rolls.append(np.abs(np.arcsin(np.clip(axes[:, torso, 7], -1.0, 1.0))))
         turns.append(np.angle(np.exp(1j * (yaw - heading))))
-        flights.append([bool((row.contact_force[:, 2] < _LOADED).all()) for row in population.rows])
+        flights.append([bool((row.contact_force[:, 2] < LOADED).all()) for row in population.rows])
     return Posture(
         width=np.quantile(widths, 0.05, axis=0),
         roll=np.max(rolls, axis=0),

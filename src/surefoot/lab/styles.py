@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.lab.measures import strikes, torso_pitch
+from surefoot.lab.measures import torso_pitch
 from surefoot.motions.motion import Motion
+from surefoot.motions.strikes import strikes
 
 PHASES = 100  # points of the common phase grid
 ANGLES = tuple(f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle"))

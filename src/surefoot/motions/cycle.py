@@ -11,10 +11,9 @@ from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.ends import leaf_ends
 from surefoot.motions.motion import Motion
+from surefoot.motions.strikes import strikes
 
 _SHORTEST, _LONGEST = 0.2, 5.0  # [s] of a cycle
-_LOADED = 20.0  # [N] vertical force that counts as standing on a foot
-_SHORTEST_SWING = 0.05  # [s] a foot unloaded for less has not left the ground
 _SLACK = 0.025  # [s] by which a cycle's end is moved to where the pose fits best
 _AHEAD = 0.05  # [s] over which a difference of joint speeds counts as a difference of pose
 _SEAM = 0.3  # largest mismatch at the seam, as a share of how far the pose strays from its mean within the cycle
@@ -69,14 +68,9 @@ def _between_strikes(motion: Motion) -> Iterator[tuple[int, int]]:
     """From each foot's strike to its next one."""
     if not motion.contact_force.size:
         return
-    for loaded in (motion.contact_force[:, :, 2] > _LOADED).T:
-        edges = np.flatnonzero(np.diff(loaded.astype(int)))
-        strikes = [
-            int(down) + 1
-            for up, down in pairwise(edges)
-            if loaded[down + 1] and motion.time[down] - motion.time[up] >= _SHORTEST_SWING
-        ]
-        yield from pairwise(strikes)
+    found = strikes(motion)
+    for foot in range(motion.contact_force.shape[1]):
+        yield from pairwise(frame for frame, which in found if which == foot)
 
 
 def _between_wraps(motion: Motion) -> Iterator[tuple[int, int]]:

@@ -7,9 +7,10 @@ import numpy as np
 from surefoot.lab import figures
 from surefoot.lab.cycles import at_random_phases
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import foot_positions, measure, strikes, torso_pitch
+from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.reproduce.simbicon.gaits import skill
 from surefoot.motions.motion import Motion
+from surefoot.motions.strikes import strikes
 from surefoot.population import Population
 
 _PHASES = 5

@@ -15,7 +15,7 @@ import numpy as np
 from surefoot.lab import figures, styles
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.headings import smoothed, watch
-from surefoot.lab.measures import Gait, measure, strikes
+from surefoot.lab.measures import Gait, measure
 from surefoot.lab.reproduce.simbicon.gaits import (
     LARGEST_SLIP,
     REPLICAS,
@@ -26,6 +26,7 @@ from surefoot.lab.reproduce.simbicon.gaits import (
     upright,
 )
 from surefoot.motions.motion import Motion
+from surefoot.motions.strikes import strikes
 from surefoot.skills.schema import Skill
 
 UPHILL = "incline:20"
