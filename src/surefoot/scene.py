@@ -10,20 +10,19 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from surefoot import controllers
 from surefoot.characters import load as load_character
 from surefoot.characters.builder import Build, build, proportioned, with_backpack
+from surefoot.characters.limbs import of_table
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import simbicon
 from surefoot.errors import CommandError, SurefootError
+from surefoot.kits import KITS, Kit
 from surefoot.native import callback, memory
-from surefoot.native.pointers import plain, records
+from surefoot.native.pointers import plain
 from surefoot.reflexes.orientation import turned
-from surefoot.reflexes.pose_graph import MACHINE
-from surefoot.reflexes.sensing import seeded
-from surefoot.skills import graph
 from surefoot.skills import load as load_skill
 from surefoot.skills.files import check
-from surefoot.skills.schema import Skill, Start
+from surefoot.skills.schema import BIPED, Skill, Start
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
@@ -98,16 +97,20 @@ class Scene:
             raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")
         if character is None:
             character = (skill if isinstance(skill, Skill) else load_skill(skill)).character
+            character = "humanoid" if character == BIPED else character
         self.table = with_backpack(proportioned(load_character(character), proportions or {}), backpack)
         self.terrain = load_terrain(terrain) if isinstance(terrain, str) else terrain
         self.skill = self.find(skill)
         running = [self.skill, *map(self.find, may_run)]
         self.timestep = timestep or self.table.timestep
-        roles, samples = len(self.table.anatomy.roles), max(map(self._samples, running))
+        links = 0 if self.table.root == "planar" else len(of_table(self.table).links)
+        self.kits = {name: kit(self.table, links, self.timestep) for name, kit in KITS.items() if self._runs(name)}
         sizes = memory.Sizes(
-            actuators=len(self.table.gains), feet=2, pushes=PUSHES, slot_size=graph.slot_size(self.table),
-            memory_size=simbicon.memory_size(roles, self._channels, samples),
-            table_size=max(map(self._table_size, running)),
+            actuators=len(self.table.gains), feet=2, pushes=PUSHES,
+            slot_size=max(kit.slot_size for kit in self.kits.values()),
+            memory_size=max(*(kit.memory_size(None) for kit in self.kits.values()),
+                            *(self.kit(skill).memory_size(skill) for skill in running), 0),
+            table_size=max(self.kit(skill).table_size(skill) for skill in running),
         )  # fmt: skip
         callback.install()
         self.build: Build = build(self.table, self.terrain, sizes, timestep, self_collision)
@@ -117,33 +120,31 @@ class Scene:
     def find(self, skill: str | Path | Skill) -> Skill:
         """The skill of a name or path; another character's is refused."""
         found = check(skill) if isinstance(skill, Skill) else load_skill(skill, self.table.name)
-        if found.character != self.table.name:
+        if found.character not in (self.table.name, BIPED if self.table.root == "free" else self.table.name):
             raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
         return found
 
-    @property
-    def _channels(self) -> int:
-        """Torques that can be learned: the torso's, of one or three components, and those of the upper body."""
-        return (1 if self.table.root == "planar" else 3) + len(self.table.anatomy.channels)
+    def _runs(self, controller: str) -> bool:
+        """Whether this body can run a controller: roles for one, two legs in space for the other."""
+        return bool(self.table.anatomy.roles) if controller == "simbicon" else self.table.root == "free"
 
-    def _table_size(self, skill: Skill) -> int:
-        learning = skill.parameters.learning
-        return 2 * learning.bins * self._channels if learning else 0
+    def kit(self, skill: Skill) -> Kit:
+        """What is around the law of a skill's controller."""
+        return self.kits[skill.controller]
 
-    def _samples(self, skill: Skill) -> int:
-        """Measurements that have to be kept for its delay."""
-        delay = round(skill.parameters.sensing.delay / self.timestep)
-        return delay + 1 if delay else 0
+    def command_ranges(self) -> dict[str, tuple[float, float]]:
+        """Lowest and highest value of every command of the first skill's controller."""
+        return dict(self.kit(self.skill).ranges)
 
     def _check_room(self, skill: Skill) -> None:
         """Refuse a skill that needs more memory than the rows were built with."""
-        sizes, roles = self.build.sizes, len(self.table.anatomy.roles)
-        if self._table_size(skill) > sizes.table_size:
+        sizes, kit = self.build.sizes, self.kit(skill)
+        if kit.table_size(skill) > sizes.table_size:
             raise CommandError(
-                f"skill {skill.full_name} learns a table of {self._table_size(skill)} numbers and this simulation "
+                f"skill {skill.full_name} learns a table of {kit.table_size(skill)} numbers and this simulation "
                 f"has room for {sizes.table_size}; name it in `skills` when building"
             )
-        if simbicon.memory_size(roles, self._channels, self._samples(skill)) > sizes.memory_size:
+        if kit.memory_size(skill) > sizes.memory_size:
             raise CommandError(
                 f"skill {skill.full_name} measures {skill.parameters.sensing.delay:g} s late and this simulation "
                 "does not remember that long; name it in `skills` when building"
@@ -158,18 +159,20 @@ class Scene:
     def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
         """Write a skill's numbers into an array of a slot's size."""
         self._check_room(skill)
-        graph.fill_slot(slot, skill, self.table, self.timestep, self.find)
+        self.kit(skill).fill(slot, skill, self.find)
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two filled slots have the same states with the same endings, so that they can be blended."""
-        return graph.same_structure(one, other, len(self.table.anatomy.roles))
+        if one[0] != other[0]:  # their controllers
+            return False
+        return self.kits[controllers.names()[int(one[0])]].same_structure(one, other)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill, seed: int) -> memory.Row:
         """Put a row into a skill's start state, with the feet on the ground; return its views.
 
         `seed` is that of the noise in what it measures.
         """
-        row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at)
+        row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at, self.build.limbs_at)
         self.fill(row, 0, skill)
         start, model = skill.start, self.model
         swing = 0 if start.swing == "left" else 1
@@ -180,14 +183,8 @@ class Scene:
                 target[getattr(model.joint(by_role[role]), address)[0]] = value
         height = place_root(self.table, start, qpos, qvel)
         qpos[height] = start.lift - self.clearance(qpos)
-        machine = records(row.memory, 0, 1, MACHINE)[0]
-        count = len(skill.parameters.states)
-        one_half = skill.parameters.halves == 1
-        machine.state = start.state + (count if swing == 1 and not one_half else 0)
-        machine.heading = row.commands[simbicon.HEADING] = start.heading
-        machine.random = plain(seeded)(seed)
         row.header[0].seed = seed
-        plain(simbicon.learners_of)(row.memory, len(self.table.anatomy.roles), self._channels)["bin"] = -1.0
+        self.kit(skill).begin(row, skill, seed)
         return row
 
     def clearance(self, qpos: np.ndarray) -> float:
@@ -232,19 +229,21 @@ class Scene:
 
     def command(self, row: memory.Row, skill: Skill, values: Mapping[str, float]) -> None:
         """Set what the running skill can be told."""
+        kit = self.kit(skill)
         for name, value in values.items():
             if name not in skill.commands:
                 known = ", ".join(skill.commands) or "none"
                 raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {known}")
-            low, high = simbicon.RANGES[name]
+            low, high = kit.ranges[name]
             if not low <= value <= high:
                 raise CommandError(f"command {name} must be within {low:g} … {high:g}, got {value}")
         for name, value in values.items():
-            row.commands[simbicon.COMMANDS.index(name)] = value
-            if name == "speed":
-                row.commands[simbicon.SPEED_GIVEN] = 1.0
+            kit.tell(row, name, value)
 
     def request(self, row: memory.Row, skill: Skill) -> None:
         """Ask for a switch: the skill goes into the free slot, the law takes it at the next state change."""
+        running = controllers.names()[int(row.slots[int(row.header[0].active), 0])]
+        if skill.controller != running:
+            raise CommandError(f"skill {skill.full_name} is of {skill.controller}; {running} is running")
         self.fill(row, 1 - int(row.header[0].active), skill)
         row.header[0].pending = 1.0

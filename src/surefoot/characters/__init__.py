@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from surefoot.characters import human, planar
+from surefoot.characters import human, humanoid, planar
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
 
-_TABLES: dict[str, Callable[[], CharacterTable]] = {"human": human.table, "planar": planar.table}
+_TABLES: dict[str, Callable[[], CharacterTable]] = {
+    "human": human.table,
+    "humanoid": humanoid.table,
+    "planar": planar.table,
+}
 
 
 def names() -> tuple[str, ...]:

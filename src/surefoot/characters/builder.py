@@ -10,13 +10,26 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from surefoot.characters.table import CORONAL, SAGITTAL, TRANSVERSE, CharacterTable, Gain, Hinge, Segment, Shape
+from surefoot.characters.limb_block import limb_block
+from surefoot.characters.limbs import Limbs, of_table
+from surefoot.characters.table import (
+    CORONAL,
+    SAGITTAL,
+    TRANSVERSE,
+    CharacterTable,
+    Gain,
+    Hinge,
+    Segment,
+    Shape,
+    standing_height,
+)
 from surefoot.errors import CharacterError, UnknownNameError
+from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
 from surefoot.terrains.terrain import Terrain
 
-_BLOCK = "surefoot"  # name of the numeric block that holds the anatomy
+_BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
 _MULTIPLIER = (0.2, 5.0)
 HEAVIEST = 60.0  # [kg] of a backpack
 _ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
@@ -32,6 +45,8 @@ class Build:
     table: CharacterTable
     sizes: Sizes
     anatomy_at: int
+    limbs: Limbs | None = None
+    limbs_at: int = -1
 
 
 def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
@@ -121,15 +136,6 @@ def _legs(table: CharacterTable) -> set[str]:
     return {part for side in (table.anatomy.left, table.anatomy.right) for part in (side.thigh, side.shin, side.foot)}
 
 
-def standing_height(table: CharacterTable) -> float:
-    """Height of the hips above the soles with straight legs [m]."""
-    by_name = {s.name: s for s in table.segments}
-    height, leg = table.sole_depth, table.anatomy.left
-    for name in (leg.foot, leg.shin):
-        height += math.hypot(*by_name[name].offset)
-    return height
-
-
 def build(
     table: CharacterTable,
     terrain: Terrain,
@@ -165,10 +171,18 @@ def build(
     )  # fmt: skip
     block = spec.add_numeric(name=_BLOCK, size=_block_size(table, len(spec.bodies)))
     block.data = [0.0]
+    limbs = None if table.root == "planar" else of_table(table)
+    if limbs:
+        spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
     model = spec.compile()
     at = int(model.numeric_adr[model.numeric(_BLOCK).id])
     model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table)
-    return Build(model, table, sizes, at)
+    if limbs is None:
+        return Build(model, table, sizes, at)
+    numbers = limb_block(model, limbs)
+    limbs_at = int(model.numeric_adr[model.numeric(_LIMBS).id])
+    model.numeric_data[limbs_at : limbs_at + len(numbers)] = numbers
+    return Build(model, table, sizes, at, limbs, limbs_at)
 
 
 def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bool) -> None:
@@ -236,13 +250,15 @@ def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )
-    part[legs[:, 2]] = (0.0, 1.0)
+    for side, foot in enumerate(legs[:, 2]):
+        part[foot] = side
+        part[(model.body_parentid == foot) & (part == OTHER)] = side  # its toes
     sides = anatomy.side_roles
     head = (
         len(joints), 2, len(anatomy.roles), len(sides), anatomy.hip_hinges,
         *(sides.index(role) if role in sides else -1 for role in ("knee", "ankle", "shoulder")),
         table.root == "planar", len(anatomy.channels), model.body(anatomy.pelvis).id, model.body(anatomy.torso).id,
-        standing_height(table), table.sole_depth,
+        standing_height(table), table.sole_depth, sum(s.mass for s in table.segments),
     )  # fmt: skip
     roles = [[joints.index(j) for j in anatomy.joints(swing)] for swing in (0, 1)]
     hinges, channels = table.hinges, anatomy.channels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -159,3 +160,12 @@ class CharacterTable:
     def hinges(self) -> dict[str, Hinge]:
         """All joints by name."""
         return {hinge.name: hinge for segment in self.segments for hinge in segment.hinges}
+
+
+def standing_height(table: CharacterTable) -> float:
+    """Height of the hips above the soles with straight legs [m]."""
+    by_name = {s.name: s for s in table.segments}
+    height, leg = table.sole_depth, table.anatomy.left
+    for name in (leg.foot, leg.shin):
+        height += math.hypot(*by_name[name].offset)
+    return height

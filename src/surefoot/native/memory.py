@@ -23,7 +23,7 @@ def _record(*names: str) -> np.dtype[Any]:
 
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
-    "active", "pending", "pushed_until", "seed",
+    "active", "pending", "pushed_until", "seed", "limbs",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
@@ -56,7 +56,7 @@ class Sizes(NamedTuple):
         per_foot = 1 + 3 + 1
         pushes = self.pushes * _PUSH
         own = 2 * self.slot_size + self.memory_size + self.table_size
-        return fixed + per_foot * self.feet + pushes + self.actuators + own
+        return fixed + per_foot * self.feet + pushes + 2 * self.actuators + own
 
 
 class Row(NamedTuple):
@@ -73,6 +73,7 @@ class Row(NamedTuple):
     slip: Any  # (feet,) [m] path slid under load since the start
     pushes: Any  # (pushes,) PUSH
     torque: Any  # (actuators,) [N·m] of the last solved step
+    residual: Any  # (actuators,) [rad] added to each servo's target, from outside
     slots: Any  # (2, slot_size) parameters of the active skill and of the requested one
     memory: Any  # (memory_size,) what the controller remembers
     table: Any  # (table_size,) what it has learned
@@ -106,25 +107,30 @@ def row_of(userdata: Any) -> Row:
     at += _PUSH * pushes
     torque = userdata[at : at + actuators]
     at += actuators
+    residual = userdata[at : at + actuators]
+    at += actuators
     slots = userdata[at : at + 2 * slot].reshape((2, slot))
     at += 2 * slot
     memory = userdata[at : at + remembered]
     at += remembered
     table = userdata[at : at + learned]
-    return Row(header, clock, report, commands, center, com, touch, force, slip, queue, torque, slots, memory, table)
+    return Row(
+        header, clock, report, commands, center, com, touch, force, slip, queue, torque, residual, slots, memory, table
+    )
 
 
-def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int) -> Row:
+def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1) -> Row:
     """Clear a row, write its header and return its views.
 
     Args:
         userdata: (nuserdata,) the row, written in place.
         sizes: how it is divided.
         anatomy: where the character's table begins in `mjModel.numeric_data`.
+        limbs: where its links begin there; −1 for a body without.
     """
     userdata[:] = 0.0
     header = records(userdata, 0, 1, HEADER)[0]
-    header.magic, header.schema, header.anatomy = MAGIC, SCHEMA, anatomy
+    header.magic, header.schema, header.anatomy, header.limbs = MAGIC, SCHEMA, anatomy, limbs
     for name, value in sizes._asdict().items():
         header[name] = value
     row = view(userdata)

@@ -11,8 +11,8 @@ from surefoot.native.pointers import array_at, kernel, records
 
 ANATOMY = np.dtype([(n, "f8") for n in (
     "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "planar", "channels",
-    "pelvis", "torso", "standing_height", "sole_depth")])  # fmt: skip
-"""Counts; where a side's knee, ankle and shoulder stand among its roles (−1: it has none); bodies; [m]."""
+    "pelvis", "torso", "standing_height", "sole_depth", "mass")])  # fmt: skip
+"""Counts; where a side's knee, ankle and shoulder stand among its roles (−1: it has none); bodies; [m]; [kg]."""
 GROUND, OTHER = -1.0, -2.0  # what a body is to the feet's owner; 0, 1, … are its feet
 ELSEWHERE = -3.0  # a body that is not the character's: an obstacle, a ball
 
@@ -53,13 +53,15 @@ class World(NamedTuple):
     plane: Any  # (roles,) 0 sagittal, 1 coronal, 2 transverse
     outward: Any  # (2, roles) +1 where a positive roll or yaw of the role turns to the left, −1 where to the right
     channel: Any  # (roles,) what learns the role's torque, −1 if nothing does
+    xanchor: Any  # (njnt, 3) where the joints are
+    numeric: Any  # (nnumericdata,) the model's own numbers, among them the body's links
 
 
 _M = {f: layout.offset("mjModel", f) for f in (
     "nq", "nv", "nu", "nbody", "njnt", "ngeom", "nuserdata", "nnumericdata", "opt.timestep", "opt.cone",
     "numeric_data", "body_rootid", "body_mass", "geom_bodyid")}  # fmt: skip
 _D = {f: layout.offset("mjData", f) for f in (
-    "ncon", "nefc", "time", "qpos", "qvel", "xpos", "xmat", "xquat", "xaxis", "xipos", "cvel", "subtree_com", "ctrl",
+    "ncon", "nefc", "time", "qpos", "qvel", "xpos", "xmat", "xquat", "xaxis", "xanchor", "xipos", "cvel", "subtree_com", "ctrl",
     "xfrc_applied", "actuator_force", "contact", "efc_force", "userdata")}  # fmt: skip
 
 _NQ, _NV, _NU, _NBODY, _NJNT, _NGEOM = _M["nq"], _M["nv"], _M["nu"], _M["nbody"], _M["njnt"], _M["ngeom"]
@@ -67,7 +69,7 @@ _NUSERDATA, _NNUMERIC = _M["nuserdata"], _M["nnumericdata"]
 _TIMESTEP, _CONE, _NUMERIC = _M["opt.timestep"], _M["opt.cone"], _M["numeric_data"]
 _ROOTID, _MASS, _GEOM_BODY = _M["body_rootid"], _M["body_mass"], _M["geom_bodyid"]
 _NCON, _NEFC, _TIME, _QPOS, _QVEL = _D["ncon"], _D["nefc"], _D["time"], _D["qpos"], _D["qvel"]
-_XQUAT, _XAXIS = _D["xquat"], _D["xaxis"]
+_XQUAT, _XAXIS, _XANCHOR = _D["xquat"], _D["xaxis"], _D["xanchor"]
 _XPOS, _XMAT, _XIPOS, _CVEL, _COM = _D["xpos"], _D["xmat"], _D["xipos"], _D["cvel"], _D["subtree_com"]
 _CTRL, _XFRC, _FORCE = _D["ctrl"], _D["xfrc_applied"], _D["actuator_force"]
 _HEAD = ANATOMY.itemsize // 8
@@ -154,4 +156,6 @@ def world_of(model: int, data: int, anatomy: int) -> World:
         plane,
         outward,
         channel,
+        array_at(_long(data + _XANCHOR), (_long(model + _NJNT), 3), np.float64),
+        numeric,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from surefoot.errors import SkillError, UnknownNameError
 from surefoot.skills import files
-from surefoot.skills.schema import Skill
+from surefoot.skills.schema import BIPED, Skill
 
 __all__ = ["Skill", "library_path", "load", "names", "set_value", "varied"]
 
@@ -18,9 +18,10 @@ _LIBRARY = Path(__file__).parent / "library"
 
 
 def names(character: str | None = None) -> tuple[str, ...]:
-    """Full names (`character/name`) of all skills, or of one character's."""
+    """Full names (`character/name`) of all skills, or of those that one character can do."""
     found = sorted(p.relative_to(_LIBRARY).with_suffix("").as_posix() for p in _LIBRARY.glob("*/*.yaml"))
-    return tuple(n for n in found if character is None or n.split("/")[0] == character)
+    own = {character} if character == "planar" else {character, BIPED}
+    return tuple(n for n in found if character is None or n.split("/")[0] in own)
 
 
 def load(name: str | Path, character: str | None = None) -> Skill:
@@ -29,6 +30,8 @@ def load(name: str | Path, character: str | None = None) -> Skill:
     if text.endswith((".yaml", ".yml")):
         return files.read(Path(text))[0]
     full = text if "/" in text else f"{character or 'planar'}/{text}"
+    if full not in names() and "/" not in text:
+        full = f"{BIPED}/{text}"  # what any body with two legs can do
     if full not in names():
         raise UnknownNameError("skill", text, names(character))
     return _from_library(full)

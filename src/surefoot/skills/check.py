@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import simbicon
+from surefoot.controllers import genbicon, simbicon
 from surefoot.errors import SurefootError
-from surefoot.skills.schema import Skill
+from surefoot.skills.schema import BIPED, Skill
 from surefoot.skills.simbicon import MAX_STATES
 
 Misfit = tuple[tuple[str | int, ...], str]  # where in the file, and what is wrong there
@@ -17,6 +17,9 @@ Misfit = tuple[tuple[str | int, ...], str]  # where in the file, and what is wro
 
 def misfits(skill: Skill) -> Iterator[Misfit]:
     """Everything in a skill that does not fit, with its place in the file."""
+    if skill.controller == "genbicon":
+        yield from _style(skill)
+        return
     if skill.character not in character_names():
         yield ("character",), f"unknown character {skill.character!r}; valid: {', '.join(character_names())}"
         return
@@ -24,10 +27,7 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     yield from _roles(skill, table)
     yield from _gains(skill, table)
     yield from _start(skill)
-    valid = simbicon.PLANAR_COMMANDS if table.root == "planar" else simbicon.COMMANDS
-    for i, name in enumerate(skill.commands):
-        if name not in valid:
-            yield ("commands", i), f"unknown command {name!r}; valid: {', '.join(valid)}"
+    yield from _commands(skill, simbicon.PLANAR_COMMANDS if table.root == "planar" else simbicon.COMMANDS)
     if table.root == "planar":
         yield from _only_in_space(skill)
     if skill.parameters.reaction and not skill.parameters.learning:
@@ -38,6 +38,19 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     if parameters.entry and parameters.entry.state >= len(parameters.states):
         yield ("parameters", "entry", "state"), f"there are {len(parameters.states)} states, counted from 0"
     yield from _follower(skill)
+
+
+def _style(skill: Skill) -> Iterator[Misfit]:
+    valid = (BIPED, *(name for name in character_names() if load_character(name).root == "free"))
+    if skill.character not in valid:
+        yield ("character",), f"unknown character {skill.character!r}; valid: {', '.join(valid)}"
+    yield from _commands(skill, genbicon.COMMANDS)
+
+
+def _commands(skill: Skill, valid: tuple[str, ...]) -> Iterator[Misfit]:
+    for i, name in enumerate(skill.commands):
+        if name not in valid:
+            yield ("commands", i), f"unknown command {name!r}; valid: {', '.join(valid)}"
 
 
 def _roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:

@@ -15,7 +15,7 @@ from ruamel.yaml.events import AliasEvent
 
 from surefoot.errors import OutputError, SkillError
 from surefoot.skills.check import misfits
-from surefoot.skills.schema import Skill
+from surefoot.skills.schema import Skill, class_of
 
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 12
@@ -65,11 +65,12 @@ def parse(text: str, label: str) -> Any:
 
 def validate(document: Any, label: str) -> Skill:
     """Check a document against the schema and the body it is for; each error with its line."""
+    kind = class_of(document)
     try:
-        skill = Skill.model_validate(_plain(document))
+        skill = kind.model_validate(_plain(document))
         found = list(misfits(skill))
     except ValidationError as error:
-        skill, found = None, [(item["loc"], _message(item)) for item in error.errors()]
+        skill, found = None, [(item["loc"], _message(item, kind)) for item in error.errors()]
     if found or skill is None:
         lines = [f"line {_line(document, loc)}: {'.'.join(map(str, loc))}: {text}" for loc, text in found[:5]]
         raise SkillError(f"{label}: {'; '.join(lines)}")
@@ -83,15 +84,15 @@ def check(skill: Skill) -> Skill:
     return skill
 
 
-def _message(item: Any) -> str:
+def _message(item: Any, kind: type[Skill]) -> str:
     if item["type"] == "extra_forbidden":
-        return f"unknown key; valid: {', '.join(_valid_keys(item['loc'][:-1]))}"
+        return f"unknown key; valid: {', '.join(_valid_keys(item['loc'][:-1], kind))}"
     return str(item["msg"]).removeprefix("Value error, ")
 
 
-def _valid_keys(location: tuple[Any, ...]) -> list[str]:
+def _valid_keys(location: tuple[Any, ...], kind: type[Skill]) -> list[str]:
     """Keys of the part of the schema that an error's location leads to."""
-    model: Any = Skill
+    model: Any = kind
     for part in location:
         declared = model.model_fields.get(part) if isinstance(part, str) else None
         if declared is not None:

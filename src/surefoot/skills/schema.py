@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from surefoot.skills.genbicon import GenbiconParameters
 from surefoot.skills.simbicon import SimbiconParameters
 
 SCHEMA_VERSION = 1
@@ -85,16 +86,41 @@ class Skill(Strict):
     version: int = Field(alias="schema", ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     name: Name
     character: Name
-    controller: Literal["simbicon"]
+    controller: str
     summary: Text
     provenance: Provenance
-    commands: list[Name] = Field(default_factory=list)
+    commands: list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,62}$")]] = Field(default_factory=list)
     fall: Fall = Fall(height=0.35, tilt=1.3962634, tilt_time=0.5)
     start: Start
     measured: Measured = Measured()
-    parameters: SimbiconParameters
+    parameters: Any  # of its controller; each has a class of skills
 
     @property
     def full_name(self) -> str:
         """`character/name`."""
         return f"{self.character}/{self.name}"
+
+
+class SimbiconSkill(Skill):
+    """A pose graph."""
+
+    controller: Literal["simbicon"]
+    parameters: SimbiconParameters
+
+
+class GenbiconSkill(Skill):
+    """A style of walking, for any body with two legs."""
+
+    controller: Literal["genbicon"]
+    start: Start = Start()  # type: ignore[call-arg]
+    parameters: GenbiconParameters
+
+
+_BY_CONTROLLER: dict[str, type[Skill]] = {"simbicon": SimbiconSkill, "genbicon": GenbiconSkill}
+BIPED = "biped"  # what a skill is for that any body with two legs can do
+
+
+def class_of(document: Any) -> type[Skill]:
+    """The class of skills that a document claims to be; for an unknown controller, the one whose errors say so."""
+    name = document.get("controller") if isinstance(document, dict) else None
+    return _BY_CONTROLLER.get(name, SimbiconSkill) if isinstance(name, str) else SimbiconSkill

@@ -1,0 +1,245 @@
+"""From a dozen measures to a whole body: the people, robots and beasts of GENBICON differ in their numbers alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from surefoot.characters.gains import gain
+from surefoot.characters.table import (
+    CORONAL,
+    SAGITTAL,
+    TRANSVERSE,
+    Anatomy,
+    CharacterTable,
+    Gain,
+    Hinge,
+    Segment,
+    Shape,
+    Side,
+    Vector,
+)
+
+_SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
+Range = tuple[float, float]  # [rad]
+
+
+@dataclass(frozen=True)
+class Colors:
+    """What its parts look like."""
+
+    trunk: Vector
+    legs: tuple[Vector, Vector]  # left, right
+    skin: Vector
+    feet: Vector
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Lengths [m] and masses [kg] of a body with two back joints.
+
+    Heights are above the joint below: the lower back above the hips, the upper back above the lower, shoulders and
+    neck above the upper back. `knee_ahead` and `ankle_ahead` place those joints in front of the line below the hip.
+    The sole reaches from `heel` (negative) to `ball`, the toes from there to `toe`; equal values mean no toes.
+    """
+
+    name: str
+    summary: str
+    source: str
+    colors: Colors
+    thigh: float
+    shin: float
+    ankle: float
+    hip_half_width: float
+    lower_back: float
+    upper_back: float
+    shoulder: float
+    shoulder_half_width: float
+    neck: float
+    head: float  # radius
+    upper_arm: float
+    lower_arm: float
+    heel: float
+    ball: float
+    toe: float
+    foot_half_width: float
+    masses: dict[str, float]  # pelvis, belly, chest, head, thigh, shin, foot, toes, upper_arm, lower_arm
+    girth: float = 1.0  # how thick its parts are drawn
+    knee_ahead: float = 0.0
+    ankle_ahead: float = 0.0
+
+    @property
+    def has_toes(self) -> bool:
+        """Whether the toes are a part of their own."""
+        return self.toe > self.ball
+
+
+def rod(mass: float, length: float, radius: float) -> Vector:
+    """Principal inertias of a solid cylinder along z [kg·m²]."""
+    across = mass * (3.0 * radius * radius + length * length) / 12.0
+    return across, across, 0.5 * mass * radius * radius
+
+
+def _hinges(name: str, sign: float, flexion: Range, roll: Range | None, yaw: Range | None) -> tuple[Hinge, ...]:
+    """Flexion about −y, roll about x and yaw about z; roll and yaw count outward."""
+    hinges = [Hinge(name, (0.0, -1.0, 0.0), *flexion, SAGITTAL)]
+    if roll:
+        hinges.append(Hinge(f"{name}_roll", (sign, 0.0, 0.0), *roll, CORONAL))
+    if yaw:
+        hinges.append(Hinge(f"{name}_yaw", (0.0, 0.0, sign), *yaw, TRANSVERSE))
+    return tuple(hinges)
+
+
+def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
+    mass, g = m.masses, m.girth
+    sole, half = -m.ankle + _SOLE_RADIUS, m.foot_half_width
+    edges = (sign * (half - _SOLE_RADIUS), -sign * (half - _SOLE_RADIUS))
+    knee = (m.knee_ahead, 0.0, -math.sqrt(m.thigh**2 - m.knee_ahead**2))
+    ahead = m.ankle_ahead - m.knee_ahead
+    ankle = (ahead, 0.0, -math.sqrt(m.shin**2 - ahead**2))
+    middle = (0.5 * knee[0], 0.0, 0.5 * knee[2]), (0.5 * ankle[0], 0.0, 0.5 * ankle[2])
+    length = m.ball - m.heel
+    parts = [
+        Segment(
+            f"{side}_thigh", "pelvis", (0.0, sign * m.hip_half_width, 0.0),
+            _hinges(f"{side}_hip", sign, (-1.5, 2.8), (-0.8, 1.3), (-1.2, 1.2)),
+            mass["thigh"], middle[0], rod(mass["thigh"], m.thigh, 0.07 * g),
+            (
+                Shape((0.0, 0.0, 0.0), (0.6 * knee[0], 0.0, 0.6 * knee[2]), 0.078 * g, solid=False),
+                Shape((0.0, 0.0, 0.0), knee, 0.06 * g),
+            ), color,
+        ),
+        Segment(
+            f"{side}_shin", f"{side}_thigh", knee, _hinges(f"{side}_knee", sign, (-2.7, 0.0), None, None),
+            mass["shin"], middle[1], rod(mass["shin"], m.shin, 0.045 * g),
+            (
+                Shape((0.1 * ankle[0] - 0.01, 0.0, 0.15 * ankle[2]), (0.45 * ankle[0] - 0.01, 0.0, 0.45 * ankle[2]),
+                      0.054 * g, solid=False),
+                Shape((0.0, 0.0, 0.0), (0.95 * ankle[0], 0.0, 0.95 * ankle[2]), 0.042 * g),
+            ), color,
+        ),
+        Segment(
+            f"{side}_foot", f"{side}_shin", ankle,
+            _hinges(f"{side}_ankle", sign, (-1.2, 0.9), (-0.6, 0.6), None),
+            mass["foot"], (0.5 * (m.heel + m.ball), 0.0, -0.6 * m.ankle),
+            (mass["foot"] * (half**2 / 3 + 0.0008), mass["foot"] * (length**2 / 12 + 0.0008),
+             mass["foot"] * (length**2 / 12 + half**2 / 3)),
+            (
+                *(Shape((m.heel, y, sole), (m.ball, y, sole), _SOLE_RADIUS, sole=True) for y in edges),
+                Shape((0.6 * m.heel, 0.0, -0.45 * m.ankle), (0.8 * m.ball, 0.0, -0.7 * m.ankle), 0.034 * g,
+                      solid=False),
+            ), m.colors.feet, (1.0, 1.0, 0.0),
+        ),
+    ]  # fmt: skip
+    if m.has_toes:
+        reach = m.toe - m.ball
+        parts.append(Segment(
+            f"{side}_toes", f"{side}_foot", (m.ball, 0.0, sole),
+            _hinges(f"{side}_toe", sign, (-0.5, 1.2), None, None),
+            mass["toes"], (0.5 * reach, 0.0, 0.0),
+            (mass["toes"] * (half**2 / 3), mass["toes"] * (reach**2 / 12 + 1e-4),
+             mass["toes"] * (reach**2 / 12 + half**2 / 3)),
+            tuple(Shape((0.012, y, 0.0), (reach - _SOLE_RADIUS, y, 0.0), _SOLE_RADIUS, sole=True) for y in edges),
+            m.colors.feet, (1.0, 1.0, 0.0),
+        ))  # fmt: skip
+    return tuple(parts)
+
+
+def _arm(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
+    mass, g = m.masses, m.girth
+    return (
+        Segment(
+            f"{side}_upper_arm", "chest", (0.0, sign * m.shoulder_half_width, m.shoulder),
+            _hinges(f"{side}_shoulder", sign, (-1.5, 3.3), (-1.0, 3.0), (-1.6, 1.6)),
+            mass["upper_arm"], (0.0, 0.0, -0.5 * m.upper_arm), rod(mass["upper_arm"], m.upper_arm, 0.04 * g),
+            (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -m.upper_arm), 0.042 * g),), color,
+        ),
+        Segment(
+            f"{side}_lower_arm", f"{side}_upper_arm", (0.0, 0.0, -m.upper_arm),
+            _hinges(f"{side}_elbow", sign, (0.0, 2.7), None, None),
+            mass["lower_arm"], (0.0, 0.0, -0.5 * m.lower_arm), rod(mass["lower_arm"], m.lower_arm, 0.033 * g),
+            (
+                Shape((0.0, 0.0, 0.0), (0.0, 0.0, -0.72 * m.lower_arm), 0.033 * g),
+                Shape((0.0, 0.0, -0.82 * m.lower_arm), (0.0, 0.0, -m.lower_arm), 0.030 * g),
+            ), m.colors.skin,
+        ),
+    )  # fmt: skip
+
+
+def _middle(m: Measures) -> tuple[Segment, ...]:
+    mass, g, colors = m.masses, m.girth, m.colors
+    wide, broad = m.hip_half_width, m.shoulder_half_width
+    low, high = m.lower_back, m.upper_back
+    return (
+        Segment(
+            "pelvis", "world", (0.0, 0.0, 0.0), (), mass["pelvis"], (0.0, 0.0, 0.4 * low),
+            (mass["pelvis"] * 0.010, mass["pelvis"] * 0.008, mass["pelvis"] * 0.010),
+            (Shape((0.0, -0.7 * wide, 0.02), (0.0, 0.7 * wide, 0.02), 0.085 * g),
+             Shape((0.0, -0.5 * wide, 0.75 * low), (0.0, 0.5 * wide, 0.75 * low), 0.085 * g)), colors.legs[0],
+        ),
+        Segment(
+            "belly", "pelvis", (0.0, 0.0, low),
+            _hinges("lower_back", 1.0, (-1.4, 0.7), (-0.7, 0.7), (-0.8, 0.8)),
+            mass["belly"], (0.0, 0.0, 0.5 * high), rod(mass["belly"], high, 0.11 * g),
+            (Shape((0.0, -0.05, 0.3 * high), (0.0, 0.05, 0.3 * high), 0.090 * g),
+             Shape((0.0, -0.055, 0.9 * high), (0.0, 0.055, 0.9 * high), 0.095 * g)), colors.trunk,
+        ),
+        Segment(
+            "chest", "belly", (0.0, 0.0, high),
+            _hinges("upper_back", 1.0, (-1.2, 0.6), (-0.6, 0.6), (-0.8, 0.8)),
+            mass["chest"], (0.0, 0.0, 0.55 * m.shoulder),
+            (mass["chest"] * (broad**2 / 3.5 + m.shoulder**2 / 12), mass["chest"] * (0.008 + m.shoulder**2 / 12),
+             mass["chest"] * (broad**2 / 3.5 + 0.008)),
+            (Shape((0.0, -0.4 * broad, 0.45 * m.shoulder), (0.0, 0.4 * broad, 0.45 * m.shoulder), 0.102 * g),
+             Shape((0.0, -0.68 * broad, m.shoulder - 0.01), (0.0, 0.68 * broad, m.shoulder - 0.01), 0.063 * g)),
+            colors.trunk,
+        ),
+        Segment(
+            "head", "chest", (0.0, 0.0, m.neck), _hinges("neck", 1.0, (-1.0, 1.0), (-0.6, 0.6), (-1.3, 1.3)),
+            mass["head"], (0.01, 0.0, 1.35 * m.head),
+            tuple(0.4 * mass["head"] * m.head**2 for _ in range(3)),  # type: ignore[arg-type]
+            (Shape((0.0, 0.0, -0.02), (0.0, 0.0, 0.07), 0.048 * g),
+             Shape((0.012, 0.0, 1.3 * m.head), (0.006, 0.0, 1.8 * m.head), m.head)), colors.skin,
+        ),
+    )  # fmt: skip
+
+
+def body_of(m: Measures) -> CharacterTable:
+    """The body of these measures, with gains for its weight and height."""
+    roles = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", *(("toe",) if m.has_toes else ()),
+             "shoulder", "shoulder_roll", "shoulder_yaw", "elbow")  # fmt: skip
+    middle = tuple(f"{j}{k}" for j in ("lower_back", "upper_back", "neck") for k in ("", "_roll", "_yaw"))
+    sides = [
+        Side(f"{s}_thigh", f"{s}_shin", f"{s}_foot", tuple(f"{s}_{role}" for role in roles)) for s in ("left", "right")
+    ]
+    segments = _middle(m)
+    for i, (side, sign) in enumerate((("left", 1.0), ("right", -1.0))):
+        segments += _leg(m, side, sign, m.colors.legs[i])
+    for i, (side, sign) in enumerate((("left", 1.0), ("right", -1.0))):
+        segments += _arm(m, side, sign, m.colors.legs[i])
+    mass, height = sum(s.mass for s in segments), m.thigh + m.shin + m.ankle
+    gains: dict[str, Gain] = {}
+    for side in sides:
+        gains |= {j: gain(_kind(role), mass, height) for j, role in zip(side.joints, roles, strict=True)}
+    gains |= {j: gain(_kind(j), mass, height) for j in middle}
+    limbs = ("thigh", "shin", "foot", *(("toes",) if m.has_toes else ()), "upper_arm", "lower_arm")
+    return CharacterTable(
+        name=m.name, summary=m.summary, root="free", segments=segments,
+        anatomy=Anatomy("pelvis", "chest", sides[0], sides[1], roles, middle, hip_hinges=3,
+                        upper=(*roles[-4:], *middle)),
+        gains=gains, torso_gain=gain("root", mass, height), hip_targets=(-1.5, 2.8), friction=0.8, timestep=0.001,
+        source=m.source, sole_depth=m.ankle, armature=0.01 * mass / 73.5 * (height / 0.92) ** 2,
+        multipliers={
+            "pelvis": ("pelvis",), "belly": ("belly",), "chest": ("chest",), "head": ("head",),
+            "torso": ("pelvis", "belly", "chest"), "leg": tuple(f"{s}_{p}" for s in ("left", "right") for p in limbs[:2]),
+            "arm": tuple(f"{s}_{p}" for s in ("left", "right") for p in limbs[-2:]),
+            **{f"{s}_leg": (f"{s}_thigh", f"{s}_shin") for s in ("left", "right")},
+            **{f"{s}_arm": (f"{s}_upper_arm", f"{s}_lower_arm") for s in ("left", "right")},
+            **{p: (f"left_{p}", f"right_{p}") for p in limbs},
+            **{f"{s}_{p}": (f"{s}_{p}",) for s in ("left", "right") for p in limbs},
+        },
+    )  # fmt: skip
+
+
+def _kind(role: str) -> str:
+    return role.removesuffix("_roll").removesuffix("_yaw")

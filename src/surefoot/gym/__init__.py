@@ -1,0 +1,58 @@
+"""Gymnasium environments over any skill: one character (`SurefootEnv`) or many at once (`SurefootVectorEnv`).
+
+Needs the optional dependency Gymnasium: `pip install 'surefoot[gym]'`.
+"""
+
+from __future__ import annotations
+
+from surefoot.errors import SurefootError
+
+try:
+    import gymnasium as _gymnasium
+except ImportError:
+    raise SurefootError("surefoot.gym needs Gymnasium: pip install 'surefoot[gym]'") from None
+
+from surefoot.gym.actions import Commands, Parameters, Residuals
+from surefoot.gym.environment import SurefootEnv
+from surefoot.gym.measurements import MEASUREMENTS
+from surefoot.gym.observations import OBSERVABLE
+from surefoot.gym.rewards import Tracking
+from surefoot.gym.starts import StartNoise
+from surefoot.gym.vector import SurefootVectorEnv
+
+__all__ = [
+    "IDS",
+    "MEASUREMENTS",
+    "OBSERVABLE",
+    "Commands",
+    "Parameters",
+    "Residuals",
+    "StartNoise",
+    "SurefootEnv",
+    "SurefootVectorEnv",
+    "Tracking",
+]
+
+IDS = {
+    "Surefoot/PlanarWalk-v0": "planar/walk",
+    "Surefoot/PlanarRun-v0": "planar/run",
+    "Surefoot/HumanStand-v0": "human/stand",
+    "Surefoot/HumanWalk-v0": "human/walk",
+    "Surefoot/HumanFastWalk-v0": "human/fast-walk",
+    "Surefoot/HumanRun-v0": "human/run",
+}
+"""Registered environments and the skill of each; any other skill is an argument: `gymnasium.make(id, skill=…)`."""
+
+
+def _register() -> None:
+    for name, skill in IDS.items():
+        if name not in _gymnasium.registry:
+            _gymnasium.register(
+                name,
+                entry_point="surefoot.gym:SurefootEnv",
+                vector_entry_point="surefoot.gym:SurefootVectorEnv",
+                kwargs={"skill": skill},
+            )
+
+
+_register()

@@ -1,0 +1,134 @@
+"""What each controller needs around its law: room in a row, how its skills are written into it, where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from surefoot.characters.table import CharacterTable
+from surefoot.controllers import genbicon, simbicon
+from surefoot.native import memory
+from surefoot.native.pointers import plain, records
+from surefoot.reflexes import style
+from surefoot.reflexes.pose_graph import MACHINE
+from surefoot.reflexes.sensing import seeded
+from surefoot.reflexes.walker import STAND
+from surefoot.skills import graph, styles
+from surefoot.skills.schema import Skill
+
+
+class Kit(Protocol):
+    """The numbers around a law, for one body and one time step."""
+
+    commands: tuple[str, ...]
+    ranges: dict[str, tuple[float, float]]
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None: ...
+
+    @property
+    def slot_size(self) -> int:
+        """Numbers of a parameter slot."""
+
+    def memory_size(self, skill: Skill | None) -> int:
+        """Numbers it remembers while it runs a skill; None: any that needs no more than usual."""
+
+    def table_size(self, skill: Skill) -> int:
+        """Numbers it learns."""
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        """Write a skill's numbers into a slot."""
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        """Write what it remembers at its start."""
+
+    def tell(self, row: memory.Row, name: str, value: float) -> None:
+        """Set a command."""
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two filled slots can be blended."""
+
+
+class Simbicon:
+    """Around `controllers.simbicon`."""
+
+    commands, ranges = simbicon.COMMANDS, simbicon.RANGES
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        self._table, self._timestep, self._roles = table, timestep, len(table.anatomy.roles)
+        # torques that can be learned: the torso's, of one or three components, and those of the upper body
+        self._channels = (1 if table.root == "planar" else 3) + len(table.anatomy.channels)
+
+    @property
+    def slot_size(self) -> int:
+        return graph.slot_size(self._table)
+
+    def memory_size(self, skill: Skill | None) -> int:
+        delay = round(skill.parameters.sensing.delay / self._timestep) if skill else 0
+        return simbicon.memory_size(self._roles, self._channels, delay + 1 if delay else 0)
+
+    def table_size(self, skill: Skill) -> int:
+        learning = skill.parameters.learning
+        return 2 * learning.bins * self._channels if learning else 0
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        graph.fill_slot(slot, skill, self._table, self._timestep, find)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        start = skill.start
+        machine = records(row.memory, 0, 1, MACHINE)[0]
+        other_half = start.swing == "right" and skill.parameters.halves == 2
+        machine.state = start.state + (len(skill.parameters.states) if other_half else 0)
+        machine.heading = row.commands[simbicon.HEADING] = start.heading
+        machine.random = plain(seeded)(seed)
+        plain(simbicon.learners_of)(row.memory, self._roles, self._channels)["bin"] = -1.0
+
+    def tell(self, row: memory.Row, name: str, value: float) -> None:
+        row.commands[self.commands.index(name)] = value
+        if name == "speed":
+            row.commands[simbicon.SPEED_GIVEN] = 1.0
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return graph.same_structure(one, other, self._roles)
+
+
+class Genbicon:
+    """Around `controllers.genbicon`."""
+
+    commands, ranges = genbicon.COMMANDS, genbicon.RANGES
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        self._links = links
+
+    @property
+    def slot_size(self) -> int:
+        return style.slot_size()
+
+    def memory_size(self, skill: Skill | None) -> int:
+        return genbicon.memory_size(self._links)
+
+    def table_size(self, skill: Skill) -> int:
+        return 0
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        styles.fill_slot(slot[: style.slot_size()], skill)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        walker = plain(genbicon.walker_of)(row.memory)[0]
+        walker.mode, walker.load = STAND, 0.5
+        walker.heading = row.commands[genbicon.HEADING] = skill.start.heading
+        walker.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
+        plain(genbicon.hands_of)(row.memory)["stiff"] = 1.0
+
+    def tell(self, row: memory.Row, name: str, value: float) -> None:
+        at = self.commands.index(name)
+        row.commands[at], row.commands[memory.COMMANDS // 2 + at] = value, 1.0
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        n = style.slot_size()
+        a, b = plain(style.style_of)(one[:n]), plain(style.style_of)(other[:n])
+        return bool((a.curves[:, 0] == b.curves[:, 0]).all() and a.numbers[0].walks == b.numbers[0].walks)
+
+
+KITS: dict[str, type[Kit]] = {"simbicon": Simbicon, "genbicon": Genbicon}

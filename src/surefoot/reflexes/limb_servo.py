@@ -1,0 +1,104 @@
+"""Torques of a link: a servo on its orientation, and what bears the weight that hangs on it (GENBICON §4.1, §4.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.native.pointers import apart, kernel
+from surefoot.reflexes.orientation import Quaternion, Vector, turn_between
+from surefoot.reflexes.pendulum import GRAVITY
+from surefoot.reflexes.servo import clamp
+from surefoot.reflexes.vectors import cross, inverse, minus, times
+
+
+@kernel
+def quaternion_of(world: Any, body: int) -> Quaternion:
+    """Orientation of a body in the world."""
+    q = world.xquat[body]
+    return q[0], q[1], q[2], q[3]
+
+
+@kernel
+def relative_target(world: Any, link: Any, turn: Quaternion) -> Quaternion:
+    """World orientation of a link turned so much from neutral as seen from its base."""
+    base = times(quaternion_of(world, int(link.base)), inverse((link.bw, link.bx, link.by, link.bz)))
+    return times(times(base, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
+
+
+@kernel
+def framed_target(frame: Quaternion, link: Any, turn: Quaternion) -> Quaternion:
+    """World orientation of a link turned so much from neutral as seen in the character frame."""
+    return times(times(frame, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
+
+
+@apart
+def turn_to(wanted: Quaternion, actual: Quaternion) -> Vector:
+    """Rotation vector in world axes from an orientation to the wanted one [rad]."""
+    return turn_between(wanted, actual)  # type: ignore[no-any-return]
+
+
+@kernel
+def link_torque(world: Any, link: Any, target: Quaternion, kp: float, kd: float) -> Vector:
+    """Torque vector kp·error − kd·ω on the far part of a link, ω against its base [N·m]."""
+    body, base = int(link.body), int(link.base)
+    error = turn_to(target, quaternion_of(world, body))
+    spin = minus(world.cvel[body], world.cvel[base])
+    return kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]
+
+
+@kernel
+def framed_torque(world: Any, link: Any, target: Quaternion, kp: float, kd: float) -> Vector:
+    """Torque vector of a servo in the character frame: ω is the far part's own [N·m].
+
+    Damped against its base, an ankle would brake the body that passes over a foot at rest.
+    """
+    body = int(link.body)
+    error, spin = turn_to(target, quaternion_of(world, body)), world.cvel[body]
+    return kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]
+
+
+@kernel
+def anchor_of(world: Any, link: Any) -> Vector:
+    """Where a link is joined to its base [m]."""
+    at = world.xanchor[int(link.joint)]
+    return at[0], at[1], at[2]
+
+
+@kernel
+def weight_torque(world: Any, link: Any) -> Vector:
+    """Equation 8 for gravity: the torque that bears everything beyond a joint, Jᵀ of −m g in one product [N·m].
+
+    Summed over all links beyond it, J_iᵀ(−m_i g) is the lever of their common COM times their weight.
+    """
+    child, mass = int(link.child), link.distal_mass
+    com = world.subtree_com[child]
+    at = world.xanchor[int(link.joint)]
+    x, y = com[0], com[1]
+    if link.flip < 0.0:  # what is beyond the joint is everything that MuJoCo does not hang below it
+        root = int(world.rootid[child])
+        whole, total = world.subtree_com[root], world.anatomy[0].mass
+        below = total - mass
+        x, y = (total * whole[0] - below * com[0]) / mass, (total * whole[1] - below * com[1]) / mass
+    weight = mass * GRAVITY
+    return (y - at[1]) * weight, -(x - at[0]) * weight, 0.0
+
+
+@kernel
+def hand_torque(world: Any, link: Any, hand: Vector, force: Vector) -> Vector:
+    """Torque at a link by which a hand that hangs on it exerts a force on the world: Jᵀ F [N·m]."""
+    return cross(minus(hand, anchor_of(world, link)), force)  # type: ignore[no-any-return]
+
+
+@kernel
+def drive(world: Any, row: Any, link: Any, torque: Vector) -> None:
+    """Let a link's hinges exert their shares of a torque vector on its far part.
+
+    What an actuator damps by itself, implicitly in the integrator, is added back: the net torque is the one asked for.
+    """
+    first = int(link.first)
+    for k in range(int(link.count)):
+        actuator = first + k
+        axis = world.xaxis[int(world.joint[actuator])]
+        share = link.flip * (axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2])
+        share = clamp(share + link.kp * row.residual[actuator], -link.limit, link.limit)
+        world.ctrl[actuator] = share + world.damping[actuator] * world.qvel[int(world.dof[actuator])]

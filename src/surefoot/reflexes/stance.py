@@ -1,0 +1,206 @@
+"""Legs that bear: virtual forces through the feet, knees that carry, and a pelvis held upright (GENBICON §4.1, §4.3).
+
+A virtual force on the COM is exerted by a leg whose ground reaction passes through the COM from a shifted centre of
+pressure; Jᵀ of that reaction gives its joints' torques (equation 8).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.native.pointers import apart, kernel
+from surefoot.reflexes.limb_servo import anchor_of, framed_torque, link_torque, quaternion_of, relative_target, turn_to
+from surefoot.reflexes.orientation import Quaternion, Vector, turned, within
+from surefoot.reflexes.pendulum import GRAVITY, frequency
+from surefoot.reflexes.servo import clamp
+from surefoot.reflexes.steps import ahead_and_left, ankle_of
+from surefoot.reflexes.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
+from surefoot.reflexes.vectors import about, add, cross, inverse, minus, rotated, scaled, times
+from surefoot.reflexes.walker import SHIFT, STEP
+
+_PELVIS_SHARE = 0.4  # of a bend
+_PLANTED_TILT, _PLANTED_SPIN = 0.97, 2.0  # cosine of a foot's tilt, [rad/s]: beyond them it is not planted
+_EDGE = 0.9  # of the sole that a centre of pressure may use
+_PUSH_PHASE = 0.45  # when pushing off begins
+_LEAN = 2  # place of the command
+
+
+@kernel
+def speed_force(
+    row: Any, limbs: Any, style: Any, walker: Any, intent: Any, velocity: Vector, mass: float
+) -> tuple[float, float]:
+    """Virtual force on the COM, ahead and to the left: k_V (V_d − V), and damped sway (§4.3) [N]."""
+    numbers = style.numbers[0]
+    ahead, left = ahead_and_left(walker.heading, velocity[0], velocity[1])
+    weight = mass * GRAVITY
+    limit, sway = numbers.speed_force_limit * weight, numbers.sway_force_limit * weight
+    fx = clamp(numbers.speed_force * mass * (walker.speed - ahead), -limit, limit) + intent.lean_force
+    return fx, clamp(-numbers.sway_force * mass * left, -sway, sway)
+
+
+@kernel
+def _foot_frame(world: Any, link: Any) -> tuple[float, float]:
+    """Cosine and sine of a foot's own heading."""
+    x = rotated(times(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z))), (1.0, 0.0, 0.0))
+    size = max(math.sqrt(x[0] * x[0] + x[1] * x[1]), 1e-6)
+    return x[0] / size, x[1] / size
+
+
+@kernel
+def _is_planted(world: Any, link: Any) -> bool:
+    """Whether a foot neither tilts nor turns over its edges (§4.3)."""
+    body = int(link.body)
+    up = rotated(times(quaternion_of(world, body), inverse((link.w, link.x, link.y, link.z))), (0.0, 0.0, 1.0))
+    spin = world.cvel[body]
+    return up[2] > _PLANTED_TILT and spin[0] * spin[0] + spin[1] * spin[1] < _PLANTED_SPIN * _PLANTED_SPIN  # type: ignore[no-any-return]
+
+
+@kernel
+def pressure_point(world: Any, limbs: Any, side: int, dx: float, dy: float) -> Vector:
+    """The point under a foot, wanted at (dx, dy) from its ankle in world axes, kept within its sole [m]."""
+    biped, chain = limbs.biped[0], limbs.legs[side]
+    link = limbs.links[int(chain.end)]
+    ankle = ankle_of(world, limbs, side)
+    c, s = _foot_frame(world, link)
+    along = clamp(c * dx + s * dy, -_EDGE * biped.behind, _EDGE * biped.ahead)
+    across = clamp(c * dy - s * dx, -_EDGE * biped.half_width, _EDGE * biped.half_width)
+    if not _is_planted(world, link):
+        along, across = 0.0, 0.0
+    return ankle[0] + c * along - s * across, ankle[1] + s * along + c * across, ankle[2] - chain.depth
+
+
+@kernel
+def reaction(com: Vector, point: Vector, weight: float) -> Vector:
+    """Ground reaction that bears a weight and passes from a centre of pressure through the COM [N]."""
+    height = max(com[2] - point[2], 0.1)
+    return weight * (com[0] - point[0]) / height, weight * (com[1] - point[1]) / height, weight
+
+
+@apart
+def bearing_leg(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, force: tuple[float, float],
+    mass: float, frame: Quaternion, side: int, share: float, torques: Any,
+) -> None:  # fmt: skip
+    """Torques of the leg on which a walker steps on, but for its hip."""
+    weight = share * mass * GRAVITY
+    lever = -max(com[2] - walker.ground, 0.1) / max(weight, 1.0)
+    c, s = math.cos(walker.heading), math.sin(walker.heading)
+    fx, fy = c * force[0] - s * force[1], s * force[0] + c * force[1]
+    point = pressure_point(world, limbs, side, lever * fx, lever * fy)
+    _bear(world, limbs, style, walker, intent, point, reaction(com, point, weight), side, torques)
+
+
+@kernel
+def _bear(
+    world: Any, limbs: Any, style: Any, walker: Any, intent: Any, point: Vector, force: Vector, side: int, torques: Any
+) -> None:
+    """Servos of knee, ankle and toes, and Jᵀ of the ground reaction at a centre of pressure."""
+    numbers, chain = style.numbers[0], limbs.legs[side]
+    knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
+    phase = walker.phase if walker.mode == STEP else 0.0
+    bend = chain.bend * (intent.crouch - value(style, STANCE_KNEE, phase))
+    n = (chain.nx, chain.ny, chain.nz)
+    torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
+    lever = minus(point, anchor_of(world, knee))
+    torque = add(torque, scaled(-numbers.knee_support, cross(lever, force)))
+    torques[int(chain.lower), 0], torques[int(chain.lower), 1], torques[int(chain.lower), 2] = torque
+    pitch = value(style, STANCE_ANKLE, phase)
+    if walker.mode == STEP and phase > _PUSH_PHASE:
+        pitch -= numbers.push_off * clamp(abs(walker.speed) - 0.8, 0.0, 1.0) * (phase - _PUSH_PHASE)
+    c, s = _foot_frame(world, ankle)
+    flat = times(about((0.0, 0.0, 1.0), math.atan2(s, c)), turned(0.0, 0.0, pitch))
+    torque = framed_torque(world, ankle, times(flat, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
+    torque = minus(torque, cross(minus(point, anchor_of(world, ankle)), force))
+    torques[int(chain.end), 0], torques[int(chain.end), 1], torques[int(chain.end), 2] = torque
+    if chain.tip >= 0.0:
+        toe = limbs.links[int(chain.tip)]
+        pose = turned(0.0, 0.0, value(style, STANCE_TOE, phase))
+        torque = link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd)
+        torques[int(chain.tip), 0], torques[int(chain.tip), 1], torques[int(chain.tip), 2] = torque
+
+
+@kernel
+def standing_point(
+    world: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
+) -> tuple[float, float]:
+    """Where the centre of pressure should be while standing: beyond the capture point, as seen from the middle [m]."""
+    numbers, biped = style.numbers[0], limbs.biped[0]
+    left, right = ankle_of(world, limbs, 0), ankle_of(world, limbs, 1)
+    omega = frequency(com[2] - walker.ground)
+    c, s = math.cos(walker.heading), math.sin(walker.heading)
+    middle = 0.4 * (biped.ahead - biped.behind)
+    mx, my = 0.5 * (left[0] + right[0]) + c * middle, 0.5 * (left[1] + right[1]) + s * middle
+    k = numbers.stand_stiffness
+    x = mx + (1.0 + k) * (com[0] + numbers.stand_damping * velocity[0] / omega - mx)
+    y = my + (1.0 + k) * (com[1] + numbers.stand_damping * velocity[1] / omega - my)
+    if walker.mode == SHIFT:  # press off with the foot that will swing
+        off = left if walker.swing == 0.0 else right
+        along, _ = ahead_and_left(walker.heading, x - mx, y - my)
+        x, y = off[0] + c * (along + middle), off[1] + s * (along + middle)
+    return x, y
+
+
+@apart
+def on_two_feet(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, mass: float,
+    frame: Quaternion, torques: Any,
+) -> None:  # fmt: skip
+    """Torques of both legs while standing or shifting the weight, but for their hips."""
+    x, y = standing_point(world, limbs, style, walker, intent, com, velocity)
+    left, right = ankle_of(world, limbs, 0), ankle_of(world, limbs, 1)
+    dx, dy = left[0] - right[0], left[1] - right[1]
+    walker.load = clamp(((x - right[0]) * dx + (y - right[1]) * dy) / max(dx * dx + dy * dy, 1e-4), 0.02, 0.98)
+    weight = mass * GRAVITY
+    whole = reaction(com, (x, y, walker.ground), weight)
+    for side in range(2):
+        share = walker.load if side == 0 else 1.0 - walker.load
+        at = left if side == 0 else right
+        point = pressure_point(world, limbs, side, x - at[0], y - at[1])
+        _bear(world, limbs, style, walker, intent, point, scaled(share, whole), side, torques)
+
+
+@apart
+def hold_pelvis(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, mass: float,
+    frame: Quaternion, torques: Any,
+) -> None:  # fmt: skip
+    """Give the bearing hips the torque that holds the pelvis in the character frame, against all that turns it."""
+    biped, numbers, side = limbs.biped[0], style.numbers[0], int(walker.swing)
+    mirror = 1.0 if side == 0 else -1.0
+    phase = walker.phase
+    lean = _PELVIS_SHARE * (row.commands[_LEAN] - intent.bend)
+    turn = turned(
+        mirror * value(style, PELVIS + 2, phase),
+        mirror * value(style, PELVIS + 1, phase),
+        value(style, PELVIS, phase) + lean,
+    )
+    wanted = times(times(frame, turn), (biped.w, biped.x, biped.y, biped.z))
+    body = int(biped.pelvis)
+    error, spin = turn_to(wanted, quaternion_of(world, body)), world.cvel[body]
+    kp, kd = biped.root_kp, biped.root_kd
+    torque = within(
+        (kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]), biped.root_limit
+    )
+    single = walker.mode == STEP
+    weight = mass * GRAVITY
+    for i in range(len(limbs.links)):
+        link = limbs.links[i]
+        if link.at_pelvis == 0.0 or (link.kind == 3.0 and not (single and int(link.side) == side)):
+            continue
+        torque = add(torque, (torques[i, 0], torques[i, 1], torques[i, 2]))
+    for leg in range(2):
+        if single and leg == side:
+            continue
+        share = 1.0 if single else (walker.load if leg == 0 else 1.0 - walker.load)
+        chain = limbs.legs[leg]
+        ankle = ankle_of(world, limbs, leg)
+        borne = reaction(com, (ankle[0], ankle[1], walker.ground), weight)
+        if not single:
+            borne = (0.0, 0.0, weight)
+        lever = minus(anchor_of(world, limbs.links[int(chain.upper)]), com)
+        levered = scaled(-numbers.hip_support, cross(lever, borne))
+        link = int(chain.upper)
+        torques[link, 0] = -share * (torque[0] + levered[0])
+        torques[link, 1] = -share * (torque[1] + levered[1])
+        torques[link, 2] = -share * (torque[2] + levered[2])

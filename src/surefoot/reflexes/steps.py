@@ -1,0 +1,168 @@
+"""When a step begins and ends; starting by a weight shift, stopping on two feet (GENBICON §4.1, §4.4)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.native.pointers import apart, kernel
+from surefoot.reflexes.foothold import step_time
+from surefoot.reflexes.orientation import Vector
+from surefoot.reflexes.pendulum import frequency, sway_offset
+from surefoot.reflexes.servo import clamp, nearest_turn
+from surefoot.reflexes.walker import SHIFT, STEP, begin_stand, begin_step
+
+_EARLIEST = 0.5  # phase before which a touch is a scuff, no footstrike
+_OVERDUE = 1.6  # phase at which a foot that met no ground is given up
+_ACCELERATION = 1.0  # [m/s²] of the speed it tries to keep
+_BIG_TURN = 1.5  # [rad] a turn for which it would stop walking ahead
+_FARTHEST = 0.15  # [m] the speed controller may move the foothold
+_SLOW, _ABREAST = 0.25, 0.16  # [m/s], [m]: slow enough, and feet near enough side by side, to stop
+_LONGEST_SHIFT = 0.8  # [s]
+_REST = 0.15  # [s] on two feet before it may go again
+_SPEED, _HEADING, _TIME, _STOP = 0, 1, 3, 7  # places of the commands
+_GIVEN = 8  # behind the commands: which of them were given
+
+
+@kernel
+def told(row: Any, command: int, default: float) -> float:
+    """A command, or what the style says while none was given."""
+    return row.commands[command] if row.commands[_GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
+
+
+@kernel
+def ankle_of(world: Any, limbs: Any, side: int) -> Vector:
+    """Where an ankle is [m]."""
+    at = world.xanchor[int(limbs.links[int(limbs.legs[side].end)].joint)]
+    return at[0], at[1], at[2]
+
+
+@kernel
+def ahead_and_left(heading: float, x: float, y: float) -> tuple[float, float]:
+    """A horizontal vector in the character frame."""
+    c, s = math.cos(heading), math.sin(heading)
+    return c * x + s * y, c * y - s * x
+
+
+@apart
+def take_steps(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
+) -> None:
+    """Advance the walker's clock and modes by a physics step."""
+    numbers, biped, time = style.numbers[0], limbs.biped[0], world.time
+    walks = numbers.walks != 0.0 and told(row, _STOP, 0.0) < 0.5 and intent.hold == 0.0
+    walker.wish = 1.0 if walks else 0.0
+    turn = abs(nearest_turn(row.commands[_HEADING] - walker.heading)) if row.commands[_GIVEN + _HEADING] != 0.0 else 0.0
+    wanted = told(row, _SPEED, numbers.speed) * max(0.2, 1.0 - turn / _BIG_TURN) if walks else 0.0
+    walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
+    if row.commands[_GIVEN + _TIME] != 0.0:
+        walker.period = row.commands[_TIME]
+    else:
+        walker.period = step_time(numbers.step_time, walker.speed, biped.leg_length)
+    if walker.mode == STEP:
+        _while_stepping(world, row, limbs, walker, numbers, com, velocity)
+    else:
+        _on_both_feet(world, row, limbs, walker, com, velocity)
+
+
+@kernel
+def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any, com: Vector, velocity: Vector) -> None:
+    side, time = int(walker.swing), world.time
+    walker.phase = (time - walker.step_start) / walker.period
+    touches = row.touch[side] != 0.0
+    if not touches:
+        walker.unloaded = 1.0
+    bearing = ankle_of(world, limbs, 1 - side)
+    level = bearing[2] - limbs.legs[1 - side].depth
+    if _is_flat(world, limbs, 1 - side):
+        walker.ground = level
+    if not (touches and walker.unloaded != 0.0 and walker.phase > _EARLIEST) and walker.phase < _OVERDUE:
+        return
+    # footstrike: how fast was the step, and what comes next
+    moved, _ = ahead_and_left(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
+    taken = max(time - walker.mark_time, world.dt)
+    walker.integral += numbers.speed_integral * (moved / taken - walker.speed)
+    walker.integral = clamp(walker.integral, -_FARTHEST, _FARTHEST)
+    landed = ankle_of(world, limbs, side)
+    switch_skill(row)
+    apart_x, _ = ahead_and_left(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
+    slow = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]) < _SLOW
+    if walker.wish == 0.0 and slow and abs(apart_x) < _ABREAST and touches:
+        begin_stand(walker, time)
+        return
+    walker.lift_ground = walker.ground
+    walker.ground = landed[2] - limbs.legs[side].depth
+    begin_step(walker, 1 - side, bearing, time, com[0], com[1])
+
+
+@kernel
+def switch_skill(row: Any) -> None:
+    """Take up a requested skill."""
+    if row.header[0].pending != 0.0:
+        row.header[0].active = 1.0 - row.header[0].active
+        row.header[0].pending = 0.0
+
+
+@kernel
+def _is_flat(world: Any, limbs: Any, side: int) -> bool:
+    """Whether a foot stands flat: its neutral up axis is upright."""
+    link = limbs.links[int(limbs.legs[side].end)]
+    w, x, y, z = link.w, link.x, link.y, link.z
+    # neutral up in the body's own frame is the third row of its neutral rotation
+    ux, uy, uz = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    m = world.xmat[int(link.body)]
+    return m[6] * ux + m[7] * uy + m[8] * uz > 0.985  # type: ignore[no-any-return]
+
+
+@kernel
+def _on_both_feet(world: Any, row: Any, limbs: Any, walker: Any, com: Vector, velocity: Vector) -> None:
+    time, biped = world.time, limbs.biped[0]
+    switch_skill(row)
+    left, right = ankle_of(world, limbs, 0), ankle_of(world, limbs, 1)
+    walker.ground = 0.5 * (left[2] - limbs.legs[0].depth + right[2] - limbs.legs[1].depth)
+    omega = frequency(com[2] - walker.ground)
+    xi, eta = com[0] + velocity[0] / omega, com[1] + velocity[1] / omega  # the capture point
+    lx, ly = ahead_and_left(walker.heading, left[0] - xi, left[1] - eta)
+    rx, ry = ahead_and_left(walker.heading, right[0] - xi, right[1] - eta)
+    if walker.mode == SHIFT:
+        side = int(walker.swing)
+        outward = 1.0 if side == 0 else -1.0
+        width = abs(ly - ry)
+        beside = -outward * (ry if side == 0 else ly)  # how far the capture point is from the stance ankle
+        enough = beside <= 0.5 * width * sway_offset(omega, walker.period)
+        if enough or time - walker.since > _LONGEST_SHIFT:
+            _lift(world, limbs, walker, side, com)
+        return
+    margin = 0.8
+    toppling = (
+        max(lx, rx) + margin * biped.ahead < 0.0
+        or min(lx, rx) - margin * biped.behind > 0.0
+        or max(ly, ry) + margin * biped.half_width < 0.0
+        or min(ly, ry) - margin * biped.half_width > 0.0
+    )
+    if toppling:
+        side = 0 if walker.load < 0.5 else 1
+        if abs(walker.load - 0.5) < 0.2:  # the foot that is left behind
+            side = (0 if lx < rx else 1) if velocity_ahead(walker, velocity) > 0.0 else (0 if lx > rx else 1)
+        _lift(world, limbs, walker, side, com)
+    elif walker.wish != 0.0 and time - walker.since > _REST:
+        walker.mode, walker.since = SHIFT, time
+        if abs(lx - rx) > 0.03:
+            walker.swing = 0.0 if lx < rx else 1.0
+        else:
+            walker.swing = 1.0 - walker.swing
+
+
+@kernel
+def velocity_ahead(walker: Any, velocity: Vector) -> float:
+    """Speed along the heading [m/s]."""
+    return ahead_and_left(walker.heading, velocity[0], velocity[1])[0]
+
+
+@kernel
+def _lift(world: Any, limbs: Any, walker: Any, side: int, com: Vector) -> None:
+    bearing = ankle_of(world, limbs, 1 - side)
+    lifted = ankle_of(world, limbs, side)
+    walker.ground = bearing[2] - limbs.legs[1 - side].depth
+    walker.lift_ground = lifted[2] - limbs.legs[side].depth
+    begin_step(walker, side, lifted, world.time, com[0], com[1])

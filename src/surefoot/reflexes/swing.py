@@ -1,0 +1,169 @@
+"""The swing leg and reaching arms: a path, inverse kinematics, and servos that follow it (GENBICON §4.2, §4.4)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.native.pointers import apart, kernel
+from surefoot.reflexes.foothold import cleared, share_of_way, sunk, wanted_side, wanted_step
+from surefoot.reflexes.limb_servo import (
+    anchor_of,
+    framed_target,
+    framed_torque,
+    link_torque,
+    quaternion_of,
+    relative_target,
+    turn_to,
+    weight_torque,
+)
+from surefoot.reflexes.mass import point_velocity
+from surefoot.reflexes.orientation import Quaternion, Vector, turned
+from surefoot.reflexes.servo import clamp
+from surefoot.reflexes.steps import ahead_and_left, ankle_of, told
+from surefoot.reflexes.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, value
+from surefoot.reflexes.two_links import first_rotation, middle_angle
+from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times, unit
+
+_SOON = 0.01  # [s] ahead, to know how fast the targets move
+_FASTEST = 15.0  # [rad/s] of a target
+_STEP_HEIGHT, _STEP_WIDTH, _SIDEWAYS = 4, 5, 6  # places of the commands
+_RAMP = 0.12  # [m] before and behind an obstacle
+
+
+@kernel
+def aim(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
+) -> tuple[float, float]:
+    """World x and y of the next foothold, of the ankle [m] (equations 5–7, or what a task says)."""
+    if intent.foothold != 0.0:
+        return intent.fx, intent.fy
+    numbers, biped, side = style.numbers[0], limbs.biped[0], int(walker.swing)
+    bearing = ankle_of(world, limbs, 1 - side)
+    outward = 1.0 if side == 0 else -1.0
+    x, y = ahead_and_left(walker.heading, com[0] - bearing[0], com[1] - bearing[1])
+    vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
+    height = com[2] - walker.ground
+    remaining = max(0.0, (1.0 - walker.phase) * walker.period)
+    reach = numbers.longest_step * biped.leg_length
+    width = told(row, _STEP_WIDTH, numbers.step_width * biped.leg_length / 0.92)
+    ahead = walker.integral + wanted_step(
+        x, vx, height, remaining, walker.period, walker.speed, numbers.alpha + intent.alpha, reach
+    )
+    sideways = told(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
+    left = wanted_side(y, vy, height, remaining, walker.period, outward * width, sideways, reach)
+    left = outward * max(outward * left, numbers.narrowest)
+    c, s = math.cos(walker.heading), math.sin(walker.heading)
+    return bearing[0] + c * ahead - s * left, bearing[1] + s * ahead + c * left
+
+
+@kernel
+def path_at(
+    row: Any, limbs: Any, style: Any, walker: Any, intent: Any, phase: float, goal_x: float, goal_y: float
+) -> Vector:
+    """Where the swing ankle should be at a phase [m]."""
+    side, numbers = int(walker.swing), style.numbers[0]
+    share = share_of_way(phase)
+    x, y = walker.x0 + share * (goal_x - walker.x0), walker.y0 + share * (goal_y - walker.y0)
+    outward = (1.0 if side == 0 else -1.0) * value(style, SWING_OUT, phase)
+    x -= outward * math.sin(walker.heading)
+    y += outward * math.cos(walker.heading)
+    lift = value(style, HEIGHT, phase) * told(row, _STEP_HEIGHT, numbers.step_height)
+    base = walker.lift_ground + share * (walker.ground + intent.rise - walker.lift_ground)
+    if intent.over != 0.0:
+        along = math.cos(walker.heading) * x + math.sin(walker.heading) * y
+        lift = max(lift, cleared(along, intent.from_x, intent.to_x, intent.clear, _RAMP))
+    return x, y, base + limbs.legs[side].depth + lift - sunk(phase, walker.period)
+
+
+@apart
+def swing_leg(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector,
+    frame: Quaternion, torques: Any,
+) -> None:  # fmt: skip
+    """Torques of the leg that swings."""
+    side = int(walker.swing)
+    chain, outward = limbs.legs[side], 1.0 if side == 0 else -1.0
+    hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
+    gx, gy = aim(world, row, limbs, style, walker, intent, com, velocity)
+    walker.aim_x, walker.aim_y = gx, gy
+    n = (chain.nx, chain.ny, chain.nz)
+    axis = rotated(times(frame, about((0.0, 0.0, 1.0), outward * style.numbers[0].knee_twist)), n)
+    at = anchor_of(world, hip)
+    now = minus(path_at(row, limbs, style, walker, intent, walker.phase, gx, gy), at)
+    # the same a little later, to give the servos the speed of their targets
+    moving = point_velocity(world, int(hip.base), at)
+    later_at = add(at, scaled(_SOON, moving))
+    soon = walker.phase + _SOON / walker.period
+    later = minus(path_at(row, limbs, style, walker, intent, soon, gx, gy), later_at)
+    bend, bend_later = _bend(chain, now), _bend(chain, later)
+    turn, turn_later = first_rotation(chain, bend, now, axis), first_rotation(chain, bend_later, later, axis)
+    rate = _limited(scaled(1.0 / _SOON, turn_to(turn_later, turn)))
+    pelvis_spin = world.cvel[int(hip.base)]
+    torque = link_torque(world, hip, times(turn, (hip.w, hip.x, hip.y, hip.z)), hip.kp, hip.kd)
+    torque = add(torque, scaled(hip.kd, minus(rate, pelvis_spin)))
+    _put(torques, int(chain.upper), add(torque, weight_torque(world, hip)))
+    bend_rate = clamp((bend_later - bend) / _SOON, -_FASTEST, _FASTEST)
+    torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
+    torque = add(torque, scaled(knee.kd * bend_rate, rotated(quaternion_axis(world, knee), n)))
+    _put(torques, int(chain.lower), add(torque, weight_torque(world, knee)))
+    flat = turned(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase))
+    torque = framed_torque(world, ankle, framed_target(frame, ankle, flat), ankle.kp, ankle.kd)
+    _put(torques, int(chain.end), add(torque, weight_torque(world, ankle)))
+    if chain.tip >= 0.0:
+        toe = limbs.links[int(chain.tip)]
+        pose = turned(0.0, 0.0, value(style, SWING_TOE, walker.phase))
+        _put(torques, int(chain.tip), link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd))
+
+
+@kernel
+def quaternion_axis(world: Any, link: Any) -> Quaternion:
+    """How a link's base is turned from neutral in the world."""
+    return times(quaternion_of(world, int(link.base)), inverse((link.bw, link.bx, link.by, link.bz)))  # type: ignore[no-any-return]
+
+
+@kernel
+def _bend(chain: Any, target: Vector) -> float:
+    return middle_angle(chain, math.sqrt(target[0] ** 2 + target[1] ** 2 + target[2] ** 2))  # type: ignore[no-any-return]
+
+
+@kernel
+def _limited(rate: Vector) -> Vector:
+    return clamp(rate[0], -_FASTEST, _FASTEST), clamp(rate[1], -_FASTEST, _FASTEST), clamp(rate[2], -_FASTEST, _FASTEST)
+
+
+@kernel
+def _put(torques: Any, link: int, torque: Vector) -> None:
+    torques[link, 0], torques[link, 1], torques[link, 2] = torque
+
+
+@kernel
+def hand_point(world: Any, chain: Any) -> Vector:
+    """Where a hand is [m]."""
+    body = int(chain.body)
+    origin = world.xpos[body]
+    return add((origin[0], origin[1], origin[2]), rotated(quaternion_of(world, body), (chain.px, chain.py, chain.pz)))  # type: ignore[no-any-return]
+
+
+@kernel
+def reaching(
+    world: Any, limbs: Any, hand: Any, side: int, is_elbow: bool, link: Any, styled: Quaternion, frame: Quaternion
+) -> Quaternion:
+    """Target of a shoulder or an elbow on the way from its style to where the hand should be."""
+    chain = limbs.arms[side]
+    n = (chain.nx, chain.ny, chain.nz)
+    to = minus((hand.x, hand.y, hand.z), anchor_of(world, limbs.links[int(chain.upper)]))
+    bend = _bend(chain, to)
+    if is_elbow:
+        goal = relative_target(world, link, about(n, bend))
+    else:
+        outward = 1.0 if side == 0 else -1.0
+        axis = rotated(times(about(unit(to), outward * hand.swivel), frame), n)
+        goal = times(first_rotation(chain, bend, to, axis), (link.w, link.x, link.y, link.z))
+    share = min(hand.reach, 1.0)
+    near = styled[0] * goal[0] + styled[1] * goal[1] + styled[2] * goal[2] + styled[3] * goal[3]
+    k = -share if near < 0.0 else share
+    w, x = (1.0 - share) * styled[0] + k * goal[0], (1.0 - share) * styled[1] + k * goal[1]
+    y, z = (1.0 - share) * styled[2] + k * goal[2], (1.0 - share) * styled[3] + k * goal[3]
+    size = max(math.sqrt(w * w + x * x + y * y + z * z), 1e-9)
+    return w / size, x / size, y / size, z / size

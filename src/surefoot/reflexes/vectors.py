@@ -1,0 +1,107 @@
+"""Vectors and quaternions (w first) as plain tuples: a kernel allocates nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.native.pointers import apart, kernel
+from surefoot.reflexes.orientation import Quaternion, Vector
+
+
+@kernel
+def cross(a: Vector, b: Vector) -> Vector:
+    """A × b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def dot(a: Vector, b: Vector) -> float:
+    """A · b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def add(a: Vector, b: Vector) -> Vector:
+    """A + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def minus(a: Any, b: Any) -> Vector:
+    """A − b, of anything that has three numbers."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel
+def scaled(k: float, a: Vector) -> Vector:
+    """K a."""
+    return k * a[0], k * a[1], k * a[2]
+
+
+@kernel
+def unit(a: Vector) -> Vector:
+    """The direction of a vector; of none, x."""
+    size = math.sqrt(dot(a, a))
+    if size < 1e-12:
+        return 1.0, 0.0, 0.0
+    return a[0] / size, a[1] / size, a[2] / size
+
+
+@kernel
+def times(p: Quaternion, q: Quaternion) -> Quaternion:
+    """The rotation q, then p."""
+    return (
+        p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
+        p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
+        p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1],
+        p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0],
+    )
+
+
+@kernel
+def inverse(q: Quaternion) -> Quaternion:
+    """The rotation undone."""
+    return q[0], -q[1], -q[2], -q[3]
+
+
+@kernel
+def about(axis: Vector, angle: float) -> Quaternion:
+    """Rotation about a unit axis [rad]."""
+    s = math.sin(0.5 * angle)
+    return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
+
+
+@kernel
+def rotated(q: Quaternion, v: Vector) -> Vector:
+    """A vector turned by a rotation."""
+    axis = (q[1], q[2], q[3])
+    first = cross(axis, v)
+    first = (first[0] + q[0] * v[0], first[1] + q[0] * v[1], first[2] + q[0] * v[2])
+    return add(v, scaled(2.0, cross(axis, first)))
+
+
+@apart
+def between_frames(u: Vector, n: Vector, t: Vector, w: Vector) -> Quaternion:
+    """Rotation that takes u's direction to t's and turns n, about it, as near to w as can be."""
+    a, b = unit(u), unit(t)
+    c, d = unit(cross(n, a)), unit(cross(w, b))
+    e, f = cross(a, c), cross(b, d)
+    # the matrix Σ new axis ⊗ old axis; its quaternion from the largest diagonal term
+    m00, m11 = b[0] * a[0] + d[0] * c[0] + f[0] * e[0], b[1] * a[1] + d[1] * c[1] + f[1] * e[1]
+    m22 = b[2] * a[2] + d[2] * c[2] + f[2] * e[2]
+    m01, m10 = b[0] * a[1] + d[0] * c[1] + f[0] * e[1], b[1] * a[0] + d[1] * c[0] + f[1] * e[0]
+    m02, m20 = b[0] * a[2] + d[0] * c[2] + f[0] * e[2], b[2] * a[0] + d[2] * c[0] + f[2] * e[0]
+    m12, m21 = b[1] * a[2] + d[1] * c[2] + f[1] * e[2], b[2] * a[1] + d[2] * c[1] + f[2] * e[1]
+    trace = m00 + m11 + m22
+    if trace > 0.0:
+        s = 2.0 * math.sqrt(1.0 + trace)
+        return 0.25 * s, (m21 - m12) / s, (m02 - m20) / s, (m10 - m01) / s
+    if m00 > m11 and m00 > m22:
+        s = 2.0 * math.sqrt(1.0 + m00 - m11 - m22)
+        return (m21 - m12) / s, 0.25 * s, (m01 + m10) / s, (m02 + m20) / s
+    if m11 > m22:
+        s = 2.0 * math.sqrt(1.0 + m11 - m00 - m22)
+        return (m02 - m20) / s, (m01 + m10) / s, 0.25 * s, (m12 + m21) / s
+    s = 2.0 * math.sqrt(1.0 + m22 - m00 - m11)
+    return (m10 - m01) / s, (m02 + m20) / s, (m12 + m21) / s, 0.25 * s

@@ -1,0 +1,60 @@
+"""Schema of a GENBICON skill: a style, as an animator would write it down."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from surefoot.reflexes.curves import KNOTS
+from surefoot.reflexes.style import CURVES
+
+Phase = Annotated[float, Field(ge=0.0, le=1.0)]
+Value = Annotated[float, Field(ge=-3.2, le=3.2)]
+Knot = tuple[Phase, Value]
+
+
+class GenbiconParameters(BaseModel):
+    """Numbers of the gait and curves over the phase of a step.
+
+    Lengths and times are for a person with legs of 0.92 m: widths grow with the legs, times with their root. A curve
+    is a number, or a list of knots [phase, value] through which a Catmull-Rom spline goes; one that is not given is
+    zero, and with all of them zero it walks (the zero gait), but for `height`.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+    walks: bool = True  # false: it stands until it is pushed
+    speed: float = Field(0.6, ge=-1.5, le=2.5)  # [m/s]
+    step_time: float = Field(0.5, ge=0.3, le=1.0)  # [s]
+    step_width: float = Field(0.16, ge=0.0, le=0.5)  # [m]
+    step_height: float = Field(0.07, ge=0.0, le=0.4)  # [m] what a `height` of 1 means
+    knee_twist: float = Field(0.0, ge=-1.2, le=1.2)  # [rad] of the knees outward: bow-legged, or knock-kneed
+    toe_out: float = Field(0.0, ge=-0.8, le=0.8)  # [rad]
+    turn_rate: float = Field(1.0, gt=0.0, le=5.0)  # [rad/s] at which a commanded heading is approached
+    push_off: float = Field(0.6, ge=0.0, le=3.0)  # [rad] by phase and m/s above 0.8 m/s, of the stance ankle
+    longest_step: float = Field(0.6, ge=0.1, le=1.0)  # of the leg's length
+    narrowest: float = Field(-0.2, ge=-0.5, le=0.3)  # [m] that a foot is set outward of the other
+    speed_force: float = Field(30.0, ge=0.0, le=200.0)  # [1/s] k_V by mass
+    speed_force_limit: float = Field(0.083, ge=0.0, le=1.0)  # of the weight
+    sway_force: float = Field(9.0, ge=0.0, le=200.0)  # [1/s]
+    sway_force_limit: float = Field(0.14, ge=0.0, le=1.0)
+    speed_integral: float = Field(0.03, ge=0.0, le=0.5)  # [s] the foothold moves per m/s missed in a step
+    knee_support: float = Field(1.0, ge=0.0, le=1.5)
+    hip_support: float = Field(1.0, ge=0.0, le=1.5)
+    stand_stiffness: float = Field(1.0, ge=0.0, le=10.0)
+    stand_damping: float = Field(1.2, ge=0.0, le=5.0)
+    alpha: float = Field(0.0, ge=-0.3, le=0.5)  # [s] added to α of equation 7
+    hurry: float = Field(0.0, ge=0.0, le=5.0)
+    curves: dict[str, Value | list[Knot]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _curves_are_known(self) -> GenbiconParameters:
+        for name, curve in self.curves.items():
+            if name not in CURVES:
+                raise ValueError(f"unknown curve {name!r}; valid: {', '.join(CURVES)}")
+            if isinstance(curve, list):
+                phases = [knot[0] for knot in curve]
+                if not 1 <= len(curve) <= KNOTS or any(b <= a for a, b in zip(phases, phases[1:], strict=False)):
+                    raise ValueError(f"curve {name} takes 1 … {KNOTS} knots [phase, value] of rising phase")
+        return self
