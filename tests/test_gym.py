@@ -251,6 +251,19 @@ def test_offsets_of_targets_change_the_motion_of_their_joint(skill: str) -> None
     assert angles[2] > angles[1] + 0.01
 
 
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+def test_the_offset_of_no_joint_is_ignored(skill: str) -> None:
+    count = Simulation(skill=skill).model.nu
+    env = sg.SurefootVectorEnv(count + 1, skill, actions=sg.Residuals(0.1), noise=STILL)
+    env.reset(seed=0)
+    actions = np.vstack([np.eye(count), np.zeros(count)])  # each row another joint, the last row none
+    for _ in range(40):
+        env.step(actions)
+    places = env.population.qpos
+    ignored = [env.action_names[i] for i in range(count) if np.abs(places[i] - places[-1]).max() < 1e-3]
+    assert ignored == []
+
+
 def test_a_commanded_heading_is_seen_from_where_it_faces() -> None:
     env = sg.SurefootEnv("human/walk", actions=sg.Commands("heading"), observations=("commands",))
     env.reset(seed=0)

@@ -6,6 +6,7 @@ recorded as a *motion*. World axes: x forward, y left, z up; SI units and radian
 
 from __future__ import annotations
 
+from surefoot import tasks
 from surefoot.characters import names as characters
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
@@ -16,7 +17,7 @@ from surefoot.simulation import Simulation, Snapshot
 from surefoot.skills import Skill, varied
 from surefoot.skills import load as load_skill
 from surefoot.skills import names as skills
-from surefoot.terrains import Terrain
+from surefoot.terrains import Terrain, props
 from surefoot.terrains import names as terrains
 
 __version__ = "0.2.0"
@@ -33,7 +34,9 @@ __all__ = [
     "characters",
     "load_motion",
     "load_skill",
+    "props",
     "skills",
+    "tasks",
     "terrains",
     "varied",
 ]

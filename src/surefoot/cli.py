@@ -24,7 +24,11 @@ _TERRAINS = (
     "flat, incline:DEG, slope:DEG, steps:X,H,…, stairs:RISE,RUN,COUNT, rough:SEED,AMPLITUDE, "
     "bumps:SEED,AMPLITUDE, image:PATH,SIZE,HEIGHT"
 )
-_COMMANDS = "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; repeatable."
+_COMMANDS = (
+    "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; of a biped skill sideways in "
+    "m/s, step_time in s, step_height and step_width in m, stop 0 or 1; repeatable."
+)
+_TASKS = "NAME:ARGUMENTS, e.g. follow-path:2,0,4,2,speed=0.6 (metres); for skills that any biped can do; repeatable."
 
 
 def main() -> None:
@@ -55,6 +59,7 @@ def simulate(
     command: Annotated[list[str] | None, typer.Option(help=_COMMANDS)] = None,
     push: Annotated[list[str] | None, typer.Option(help="T,FX,FY,FZ,DURATION in s and N; repeatable.")] = None,
     switch: Annotated[list[str] | None, typer.Option(help="T:SKILL; repeatable.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help=_TASKS)] = None,
     proportion: Annotated[
         list[str] | None, typer.Option(help="NAME=FACTOR, e.g. thigh_length=1.1; repeatable.")
     ] = None,
@@ -77,7 +82,7 @@ def simulate(
         skill=skill, character=character, terrain=terrain, seconds=seconds,
         commands=running.commands_of(command or [], speed), pushes=push or [], switches=switch or [],
         proportions=running.factors_of(proportion or []), backpack=backpack, self_collision=self_collision,
-        seed=seed, fps=fps, save=save or [], in_place=in_place, loop=loop,
+        seed=seed, fps=fps, save=save or [], in_place=in_place, loop=loop, tasks=task or [],
     )  # fmt: skip
     if view:
         running.watch(options)
@@ -91,13 +96,14 @@ def simulate(
         for key, value in summary.items():
             table.add_row(key.replace("_", " "), _text(value))
         _out.print(table)
-    return 1 if summary["fallen_at"] is not None else 0
+    undone = any(one["status"] != "done" for one in summary.get("tasks", ()))
+    return 1 if summary["fallen_at"] is not None or undone else 0
 
 
 @app.command("list")
 def list_all(as_json: Annotated[bool, typer.Option("--json")] = False) -> int:
     """List characters, skills, terrains and experiments."""
-    from surefoot import characters, skills, terrains
+    from surefoot import characters, skills, tasks, terrains
     from surefoot.lab.reproduce import experiments
     from surefoot.skills import load
 
@@ -105,6 +111,7 @@ def list_all(as_json: Annotated[bool, typer.Option("--json")] = False) -> int:
         "characters": list(characters()),
         "skills": {name: load(name).summary for name in skills()},
         "terrains": list(terrains()),
+        "tasks": list(tasks.names()),
         "experiments": list(experiments()),
     }
     if as_json:
@@ -227,7 +234,9 @@ def _labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, 
 def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, dict):
+        return " ".join(str(part) for part in value.values() if part)
+    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
 
 
 def _print_result(result: Any) -> None:

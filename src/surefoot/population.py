@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,13 @@ from surefoot.native import callback
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
+from surefoot.tasks.actor import Actor
+from surefoot.tasks.agenda import Agenda, check_walks
+from surefoot.tasks.task import Task
 from surefoot.terrains.terrain import Terrain
 
 _SLICE = 0.25  # [s] how often rows that fell are dropped when asked to
+Tasks = Sequence[Task] | Sequence[Sequence[Task]] | Callable[[int], Sequence[Task]]
 
 
 class Population:
@@ -33,6 +38,7 @@ class Population:
         pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
         seed: int = 0,
         *,
+        tasks: Tasks = (),
         proportions: Mapping[str, float] | None = None,
         timestep: float | None = None,
         threads: int = 0,
@@ -49,6 +55,8 @@ class Population:
             parameters: values for each row (n,) by dotted path (`states.1.cd`).
             pushes: pushes for all rows, or a list for each.
             seed: of everything random; row i is the simulation of seed + i.
+            tasks: tasks of which every row gets its own copies, a list for each row, or a function that makes
+                those of a row's number.
             proportions: multipliers of lengths and masses.
             timestep: physics step [s].
             threads: 0 is all cores.
@@ -75,6 +83,9 @@ class Population:
         for i, queue in enumerate(_per_row(pushes, n)):
             for push in queue:
                 self.scene.add_push(self.rows[i], push, 0.0)
+        self._agendas: dict[int, Agenda] = {}  # of the rows that have tasks
+        for i, own in enumerate(_tasks_per_row(tasks, n)):
+            self._plan(i, own)
         callback.install()
         self.batch.forward()
 
@@ -85,6 +96,25 @@ class Population:
         for i, skill in enumerate(self.skills):
             changes = {path: float(values[i]) for path, values in parameters.items()}
             self.skills[i] = varied(skill, changes) if changes else skill
+
+    def _plan(self, i: int, tasks: Sequence[Task]) -> None:
+        if not tasks:
+            return
+        check_walks(self.skills[i])
+        active = self.batch.bind("eq_active")[i]
+        self._agendas[i] = Agenda(
+            Actor(
+                self.scene, self.rows[i], self.qpos[i], self.qvel[i], active,
+                lambda: float(self._time[i]), lambda: self.skills[i],
+            )
+        )  # fmt: skip
+        for task in tasks:
+            self._agendas[i].add(task)
+
+    @property
+    def tasks(self) -> list[tuple[Task, ...]]:
+        """The tasks of each row."""
+        return [self._agendas[i].tasks if i in self._agendas else () for i in range(self.n)]
 
     @property
     def time(self) -> np.ndarray:
@@ -112,8 +142,7 @@ class Population:
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
             if upright is not None and not len(upright):
                 break
-            callback.install()
-            self.batch.step(upright, nstep=count)
+            self._step(upright, count)
             self._record(recorders, upright)
         return [recorder.motion() for recorder in recorders]
 
@@ -123,10 +152,29 @@ class Population:
             raise SurefootError(f"{len(seconds)} times for {self.n} rows")
         for one in seconds:
             check_seconds(one)
-        callback.install()
         for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
             if count > 0:
-                self.batch.step([i], nstep=int(count))
+                self._step([i], int(count))
+
+    def _step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
+        """Advance some rows, or all: those without tasks natively, the others from tick to tick."""
+        callback.install()
+        agendas = {i: self._agendas[i] for i in self._agendas if rows is None or i in rows}
+        for agenda in agendas.values():
+            agenda.tick()
+        busy = [i for i, agenda in agendas.items() if not agenda.is_idle]
+        if not busy:
+            self.batch.step(rows, nstep=count)
+            return
+        rest = [i for i in (range(self.n) if rows is None else rows) if i not in busy]
+        if rest:
+            self.batch.step(rest, nstep=count)
+        while count:
+            stretch = min(count, *(agendas[i].steps_to_next() for i in busy))
+            self.batch.step(busy, nstep=stretch)
+            for i in busy:
+                agendas[i].tick()
+            count -= stretch
 
     @property
     def states(self) -> np.ndarray:
@@ -134,7 +182,12 @@ class Population:
         return np.array(self.batch.state)
 
     def restore(self, states: np.ndarray) -> None:
-        """Put all rows into states of a population of the same character and skills that learn alike."""
+        """Put all rows into states of a population of the same character and skills that learn alike.
+
+        States know nothing of tasks: once a row with tasks has begun, only a `Simulation` can go back.
+        """
+        if any(task.status != "waiting" for agenda in self._agendas.values() for task in agenda.tasks):
+            raise SurefootError("rows whose tasks have begun cannot be restored; Simulation.restore covers tasks")
         if states.shape != self.batch.state.shape:
             raise SurefootError(f"states of shape {states.shape} do not fit {self.batch.state.shape}")
         self.batch.state[:] = states
@@ -168,4 +221,16 @@ def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[
     lists = [list(p) for p in pushes if not isinstance(p, Push)]
     if len(lists) != n:
         raise SurefootError(f"{len(lists)} lists of pushes for {n} rows")
+    return lists
+
+
+def _tasks_per_row(tasks: Tasks, n: int) -> list[list[Task]]:
+    if callable(tasks):
+        return [list(tasks(i)) for i in range(n)]
+    shared = [t for t in tasks if isinstance(t, Task)]
+    if len(shared) == len(tasks):
+        return [copy.deepcopy(shared) for _ in range(n)]
+    lists = [list(t) for t in tasks if not isinstance(t, Task)]
+    if len(lists) != n:
+        raise SurefootError(f"{len(lists)} lists of tasks for {n} rows")
     return lists

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from surefoot.controllers.simbicon import RANGES
 from surefoot.errors import CommandError, OutputError
 from surefoot.lab.measures import measure
 from surefoot.motions import formats
@@ -20,7 +19,14 @@ from surefoot.motions.recorder import MAX_SECONDS
 from surefoot.scene import Push
 from surefoot.simulation import Simulation
 from surefoot.skills.schema import Skill
+from surefoot.tasks import load as load_task
+from surefoot.terrains import load as load_terrain
+from surefoot.terrains.props import with_props
 
+_ANGLES = {  # commands in degrees, by controller
+    "simbicon": ("heading", "lean", "sideways", "width", "slope", "lift"),
+    "genbicon": ("heading", "lean"),
+}
 _CHUNK = 1.0  # [s] between two ticks of the progress bar
 _LOOP_FPS = 120.0  # [1/s] recorded at least where a cycle is to be cut
 _JUDGED = 5.0  # [s] at the end, over which the gait is measured
@@ -53,6 +59,7 @@ class Options:
     save: list[Path]
     in_place: bool
     loop: bool
+    tasks: list[str] = field(default_factory=list)
 
 
 def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, Any]:
@@ -144,26 +151,32 @@ def _pairs(items: list[str], what: str) -> dict[str, float]:
     return found
 
 
-def _commanded(skill: Skill, name: str, value: float) -> float:
+def _commanded(sim: Simulation, name: str, value: float) -> float:
     """A command as the simulation takes it, from degrees if it is an angle."""
-    if name == "speed" or name not in skill.commands:
-        return value  # the simulation says which it knows
-    low, high = (math.degrees(limit) for limit in RANGES[name])
+    if name not in sim.skill.commands or name not in _ANGLES[sim.skill.controller]:
+        return value  # the simulation says which it knows, and within which limits
+    limits = sim.scene.kit(sim.skill).ranges[name]
+    low, high = (math.degrees(limit) for limit in limits)
     if not low <= value <= high:
         raise CommandError(f"command {name} must be within {low:.5g} … {high:.5g} degrees, got {value:g}")
-    return float(np.clip(math.radians(value), *RANGES[name]))
+    return float(np.clip(math.radians(value), *limits))
 
 
 def _prepare(options: Options) -> tuple[Simulation, list[tuple[float, Skill]]]:
     switches = [_switch(text) for text in options.switches]
+    tasks = [load_task(text) for text in options.tasks]
+    props = [prop for task in tasks for prop in task.props()]
+    terrain = with_props(load_terrain(options.terrain), props) if props else options.terrain
     sim = Simulation(
-        options.character, options.skill, options.terrain, options.seed, proportions=options.proportions,
+        options.character, options.skill, terrain, options.seed, proportions=options.proportions,
         skills=[name for _, name in switches], backpack=options.backpack, self_collision=options.self_collision,
     )  # fmt: skip
-    commands = {name: _commanded(sim.skill, name, value) for name, value in options.commands.items()}
+    commands = {name: _commanded(sim, name, value) for name, value in options.commands.items()}
     sim.scene.command(sim.memory, sim.skill, commands)
     for text in options.pushes:
         sim.scene.add_push(sim.memory, _push(text), 0.0)
+    for task in tasks:
+        sim.add(task)
     return sim, [(at, sim.scene.find(name)) for at, name in switches]
 
 
@@ -225,6 +238,11 @@ def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any
         "peak_torque": float(sim.memory.report[0].peak_torque),
         "saved": [str(path) for path in options.save],
     }
+    if options.tasks:
+        found["tasks"] = [
+            {"task": text, "status": task.status, "reason": task.reason}
+            for text, task in zip(options.tasks, sim.tasks, strict=True)
+        ]
     return {name: _finite(value) for name, value in found.items()}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,15 +15,18 @@ from surefoot import controllers
 from surefoot.characters import load as load_character
 from surefoot.characters.builder import Build, build, proportioned, with_backpack
 from surefoot.characters.limbs import of_table
+from surefoot.characters.shapes import points_of, solid_geoms
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import CommandError, SurefootError
 from surefoot.kits import KITS, Kit
-from surefoot.native import callback, memory
+from surefoot.native import callback, laws, memory
 from surefoot.native.pointers import plain
 from surefoot.reflexes.orientation import turned
+from surefoot.reflexes.vectors import times
 from surefoot.skills import load as load_skill
 from surefoot.skills.files import check
 from surefoot.skills.schema import BIPED, Skill, Start
+from surefoot.tasks.posture import Posture
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
@@ -49,7 +53,8 @@ def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.n
         qpos[1], qpos[2] = 0.0, start.torso
         qvel[0], qvel[1], qvel[2] = start.speed, start.climb, start.torso_rate
         return 1
-    qpos[:3], qpos[3:7] = 0.0, plain(turned)(start.heading + start.yaw, start.roll, start.torso)
+    turn = plain(turned)(start.heading + start.yaw, start.roll, start.torso)
+    qpos[:3], qpos[3:7] = 0.0, turn if table.foreign is None else plain(times)(turn, tuple(qpos[3:7]))
     c, s = math.cos(start.heading), math.sin(start.heading)
     facing = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     qvel[:3] = facing @ (start.speed, start.sideways, start.climb)
@@ -117,6 +122,11 @@ class Scene:
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
 
+    @functools.cached_property
+    def posture(self) -> Posture:
+        """Where rows are measured by tasks, one at a time."""
+        return Posture(self.model)
+
     def find(self, skill: str | Path | Skill) -> Skill:
         """The skill of a name or path; another character's is refused."""
         found = check(skill) if isinstance(skill, Skill) else load_skill(skill, self.table.name)
@@ -159,6 +169,7 @@ class Scene:
     def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
         """Write a skill's numbers into an array of a slot's size."""
         self._check_room(skill)
+        laws.prepare(skill.controller)
         self.kit(skill).fill(slot, skill, self.find)
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
@@ -181,6 +192,9 @@ class Scene:
         for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
             for role, value in values.items():
                 target[getattr(model.joint(by_role[role]), address)[0]] = value
+        if self.table.foreign is not None:
+            for joint, angle in self.table.foreign.limbs.neutral.items():
+                qpos[model.joint(joint).qposadr[0]] = angle
         height = place_root(self.table, start, qpos, qvel)
         qpos[height] = start.lift - self.clearance(qpos)
         row.header[0].seed = seed
@@ -192,16 +206,25 @@ class Scene:
         self._scratch.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self._scratch)
         lowest = np.inf
+        for point, radius in self._soles():
+            ground, secant = _plane_below(self.terrain, point)
+            lowest = min(lowest, point[2] - radius * secant - ground)
+        return float(lowest)
+
+    def _soles(self) -> Iterator[tuple[np.ndarray, float]]:
+        """Points of the soles in the scratch state [m], each with the radius of the shape around it."""
+        if self.table.foreign is not None:
+            feet = [self.model.body(name).id for soles in self.table.foreign.limbs.soles for name in soles]
+            for geom in solid_geoms(self.model, feet):
+                points, radius = points_of(self.model, self._scratch, geom)
+                yield from ((point, radius) for point in points)
+            return
         for segment in self.table.segments:
             body = self._scratch.body(segment.name)
             axes = body.xmat.reshape(3, 3)
             for shape in segment.shapes:
                 if shape.sole:
-                    for end in (shape.start, shape.end):
-                        point = body.xpos + axes @ np.asarray(end)
-                        ground, secant = _plane_below(self.terrain, point)
-                        lowest = min(lowest, point[2] - shape.radius * secant - ground)
-        return float(lowest)
+                    yield from ((body.xpos + axes @ np.asarray(end), shape.radius) for end in (shape.start, shape.end))
 
     def add_push(self, row: memory.Row, push: Push, now: float) -> None:
         """Queue a push in a row's first free place."""

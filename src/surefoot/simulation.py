@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import mujoco
 import numpy as np
@@ -16,18 +17,23 @@ from surefoot.native import callback, memory
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
+from surefoot.tasks.actor import Actor
+from surefoot.tasks.agenda import Agenda, Kept, check_walks
+from surefoot.tasks.task import Task
 from surefoot.terrains.terrain import Terrain
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+T = TypeVar("T", bound=Task)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything there is to a moment: physics, the controller's memory, pending pushes."""
+    """Everything there is to a moment: physics, the controller's memory, pending pushes, tasks."""
 
     state: np.ndarray
     skill: Skill
     requested: Skill | None
+    tasks: tuple[Kept, ...] = ()
 
 
 class Simulation:
@@ -63,6 +69,7 @@ class Simulation:
         self.model, self.data = self.scene.model, mujoco.MjData(self.scene.model)
         self.skill, self.seed = self.scene.skill, seed
         self._requested: Skill | None = None
+        self._agenda: Agenda | None = None
         self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill, seed)
         mujoco.mj_forward(self.model, self.data)
 
@@ -102,8 +109,45 @@ class Simulation:
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
+        if self._agenda:
+            self._agenda.tick()
+        while count and self._agenda and not self._agenda.is_idle:
+            stretch = min(count, self._agenda.steps_to_next())
+            mujoco.mj_step(self.model, self.data, stretch)
+            self._settle()
+            self._agenda.tick()
+            count -= stretch
         mujoco.mj_step(self.model, self.data, count)
         self._settle()
+
+    @property
+    def actor(self) -> Actor:
+        """What tasks see of the character, now; only a skill that takes tasks has one."""
+        actor = self._planned().actor
+        actor.refresh()
+        return actor
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All tasks it was given, those that are over too."""
+        return self._agenda.tasks if self._agenda else ()
+
+    def add(self, task: T) -> T:
+        """Give it a task, which begins when time moves on; tasks run side by side.
+
+        Returns:
+            The same task, whose `status` and `reason` tell how it goes.
+        """
+        self._planned().add(task)
+        return task
+
+    def _planned(self) -> Agenda:
+        """The agenda, made when it is first needed."""
+        if self._agenda is None:
+            check_walks(self.skill)
+            arrays = self.data.qpos, self.data.qvel, self.data.eq_active
+            self._agenda = Agenda(Actor(self.scene, self._row, *arrays, lambda: self.time, lambda: self.skill))
+        return self._agenda
 
     def run(self, seconds: float, fps: float = 60.0) -> Motion:
         """Advance and return what happened.
@@ -171,7 +215,7 @@ class Simulation:
         """A copy of everything, the controller's memory included."""
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
         mujoco.mj_getState(self.model, self.data, state, _STATE)
-        return Snapshot(state, self.skill, self.requested)
+        return Snapshot(state, self.skill, self.requested, self._agenda.snapshot() if self._agenda else ())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, bit for bit."""
@@ -179,6 +223,8 @@ class Simulation:
             raise SurefootError("the snapshot is of another kind of simulation")
         mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
         self.skill, self._requested = snapshot.skill, snapshot.requested
+        if snapshot.tasks or self._agenda:
+            self._planned().restore(snapshot.tasks)
 
     def _settle(self) -> None:
         """Notice that a requested switch has happened."""

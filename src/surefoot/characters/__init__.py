@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-from surefoot.characters import human, humanoid, planar
+from surefoot.characters import ape, human, humanoid, planar, robot, strider
+from surefoot.characters.foreign import table_of
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
 
 _TABLES: dict[str, Callable[[], CharacterTable]] = {
+    "ape": ape.table,
     "human": human.table,
     "humanoid": humanoid.table,
     "planar": planar.table,
+    "robot": robot.table,
+    "strider": strider.table,
 }
 
 
@@ -20,8 +25,10 @@ def names() -> tuple[str, ...]:
     return tuple(_TABLES)
 
 
-def load(name: str) -> CharacterTable:
-    """A fresh table of a character."""
+def load(name: str | Path) -> CharacterTable:
+    """A fresh table of a character, by its name or by the path of an MJCF file."""
+    if str(name).endswith(".xml"):
+        return table_of(Path(name))
     if name not in _TABLES:
         raise UnknownNameError("character", name, names())
     return _TABLES[name]()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from surefoot.characters.grips import add_grips
 from surefoot.characters.limb_block import limb_block
 from surefoot.characters.limbs import Limbs, of_table
 from surefoot.characters.table import (
@@ -27,6 +28,7 @@ from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
+from surefoot.terrains.props import Crate, named
 from surefoot.terrains.terrain import Terrain
 
 _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
@@ -59,6 +61,8 @@ def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> Cha
 
     Gains and torque limits grow with weight times leg length, as the torques that bear the body do.
     """
+    if table.foreign and proportions:
+        raise CharacterError(f"{table.name} comes from a file: change its proportions there")
     valid = ["mass"] + [f"{part}_{what}" for part in table.multipliers for what in ("length", "mass")]
     lengths = {segment.name: 1.0 for segment in table.segments}
     masses = dict(lengths)
@@ -152,7 +156,7 @@ def build(
         timestep: physics step [s]; by default the body's own.
         self_collision: whether its parts collide with each other too.
     """
-    spec = mujoco.MjSpec()
+    spec = table.foreign.spec.copy() if table.foreign else mujoco.MjSpec()
     spec.compiler.degree = False
     option = spec.option
     option.timestep = timestep or table.timestep
@@ -163,20 +167,22 @@ def build(
     spec.nuserdata = sizes.total
     terrain.build(spec.worldbody, table.friction)
     spec.worldbody.add_light(pos=[0, -3, 6], dir=[0, 0.4, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
-    _add_segments(spec, table, self_collision)
+    if not table.foreign:
+        _add_segments(spec, table, self_collision)
     _add_actuators(spec, table)
+    limbs = None if table.root == "planar" else of_table(table)
+    _add_props(spec, table, terrain, limbs)
     spec.add_sensor(
         name="surefoot_loads", type=mujoco.mjtSensor.mjSENS_USER, needstage=mujoco.mjtStage.mjSTAGE_ACC,
         datatype=mujoco.mjtDataType.mjDATATYPE_REAL, dim=1,
     )  # fmt: skip
     block = spec.add_numeric(name=_BLOCK, size=_block_size(table, len(spec.bodies)))
     block.data = [0.0]
-    limbs = None if table.root == "planar" else of_table(table)
     if limbs:
         spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
     model = spec.compile()
     at = int(model.numeric_adr[model.numeric(_BLOCK).id])
-    model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table)
+    model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table, limbs)
     if limbs is None:
         return Build(model, table, sizes, at)
     numbers = limb_block(model, limbs)
@@ -209,6 +215,15 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
             )  # fmt: skip
 
 
+def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, limbs: Limbs | None) -> None:
+    """Things that are no ground come after the character's bodies, which keep their numbers."""
+    props = named(terrain.props)
+    for name, prop in props:
+        prop.build(spec.worldbody, name, table.friction, terrain)
+    if limbs:
+        add_grips(spec, limbs, [name for name, prop in props if isinstance(prop, Crate) and prop.handles])
+
+
 def _add_root(body: mujoco.MjsBody, kind: str) -> None:
     if kind == "free":
         body.add_freejoint(name="root")
@@ -239,7 +254,7 @@ def _block_size(table: CharacterTable, nbody: int) -> int:
     return ANATOMY.itemsize // 8 + nbody + 6 + 4 * len(table.gains) + 6 * len(table.anatomy.roles)
 
 
-def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
+def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) -> np.ndarray:
     """The anatomy as numbers, in the order `native.world.world_of` reads them."""
     anatomy, joints = table.anatomy, list(table.gains)
     own = {s.name for s in table.segments}
@@ -250,15 +265,17 @@ def _block(model: mujoco.MjModel, table: CharacterTable) -> np.ndarray:
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )
-    for side, foot in enumerate(legs[:, 2]):
-        part[foot] = side
-        part[(model.body_parentid == foot) & (part == OTHER)] = side  # its toes
+    soles = limbs.soles if limbs else ((anatomy.left.foot,), (anatomy.right.foot,))
+    for side, names in enumerate(soles):
+        part[[model.body(name).id for name in names]] = side
+    w, x, y, z = limbs.rest.get(anatomy.pelvis, (1.0, 0.0, 0.0, 0.0)) if limbs else (1.0, 0.0, 0.0, 0.0)
+    up = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))  # in the pelvis's own frame
     sides = anatomy.side_roles
     head = (
         len(joints), 2, len(anatomy.roles), len(sides), anatomy.hip_hinges,
         *(sides.index(role) if role in sides else -1 for role in ("knee", "ankle", "shoulder")),
         table.root == "planar", len(anatomy.channels), model.body(anatomy.pelvis).id, model.body(anatomy.torso).id,
-        standing_height(table), table.sole_depth, sum(s.mass for s in table.segments),
+        standing_height(table), table.sole_depth, sum(s.mass for s in table.segments), *up,
     )  # fmt: skip
     roles = [[joints.index(j) for j in anatomy.joints(swing)] for swing in (0, 1)]
     hinges, channels = table.hinges, anatomy.channels

@@ -64,6 +64,8 @@ class Limbs:
 
 def of_table(table: CharacterTable) -> Limbs:
     """The links of a body that is written down as a table: its own frames are neutral already."""
+    if table.foreign is not None:
+        return table.foreign.limbs  # type: ignore[no-any-return]
     mass = sum(segment.mass for segment in table.segments)
     height = standing_height(table)
     sides = {part: i for i, side in enumerate((table.anatomy.left, table.anatomy.right)) for part in side.joints}

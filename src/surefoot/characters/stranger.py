@@ -80,7 +80,9 @@ def _understood(path: Path, model: mujoco.MjModel, root: int) -> Stranger:
 
 
 def _hips(tree: Tree, legs: Legs) -> np.ndarray:
-    return np.asarray(np.mean([stranger_legs.hip_of(tree, leg, legs.pelvis) for leg in (legs.left, legs.right)], axis=0))
+    return np.asarray(
+        np.mean([stranger_legs.hip_of(tree, leg, legs.pelvis) for leg in (legs.left, legs.right)], axis=0)
+    )
 
 
 def _foot(legs: Legs, side: int) -> tuple[int, int]:

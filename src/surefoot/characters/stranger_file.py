@@ -47,14 +47,14 @@ def compiled(path: Path) -> mujoco.MjModel:
 
 
 def roots(model: mujoco.MjModel) -> list[int]:
-    """The bodies at which a character may begin, the heaviest tree first.
+    """The bodies at which a character may begin, the tree of most bodies first.
 
     They are the bodies with a free joint; in a file without any, the one on which the heaviest tree hangs.
     """
     top = [b for b in range(1, model.nbody) if model.body_parentid[b] == 0 and model.body_mocapid[b] < 0]
     top.sort(key=lambda b: -float(model.body_subtreemass[b]))
     moving = [b for b in top if model.body_jntnum[b] and model.jnt_type[model.body_jntadr[b]] == _FREE]
-    return moving or top[:1]
+    return sorted(moving, key=lambda b: -int(np.count_nonzero(model.body_rootid == b))) or top[:1]
 
 
 def friction(model: mujoco.MjModel, root: int) -> float:

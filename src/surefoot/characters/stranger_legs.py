@@ -15,6 +15,7 @@ NEEDS = "a walker needs hips, knees and ankles"
 
 _KNEE, _ANKLE = (0.2, 0.7), 0.6  # how far along the leg they may be, of its length
 _LATERAL = 0.6  # cosine of a knee's axis with the line through the hips, at least
+_BEND = 0.35  # [rad] range of a knee at least
 _NARROW = 0.02  # of the leg's length: hips nearer to each other are those of a planar body
 _SPREAD, _APART = 0.165, 0.08  # of the leg's length: hinges of one joint, and their lines, are nearer to each other
 _PARALLEL = 0.9  # cosine of hinges that turn the same way, and so belong to different joints
@@ -152,6 +153,10 @@ def _leg(tree: Tree, chain: list[int], knee: int | None, stem: int, length: floa
     if knee is None:
         where = f"leg between '{first}' and '{last}'; {NEEDS}"
         raise CharacterError(error.format("no knee joint found in the", where))
+    bend = max(high - low for low, high in map(tree.span, tree.between(chain[knee], chain[knee - 1])))
+    if bend < _BEND:
+        why = f"knee bends by {np.degrees(bend):.1f}° only; are angles in the file's unit?"
+        raise CharacterError(error.format("the", why))
     places = _places(tree, chain, stem)[0]
     ankle = next((i for i in range(knee + 1, len(chain)) if places[i] > _ANKLE * length), None)
     if ankle is None:

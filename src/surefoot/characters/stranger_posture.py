@@ -82,16 +82,19 @@ def _solve(tree: Tree, joints: list[int], misfit: Callable[[], Array], starts: l
     low, high = np.array([tree.span(j, _MARGIN) for j in joints]).T
     ease = np.array([tree.angles[j] for j in joints])
 
-    def residual(angles: Array) -> Array:
-        tree.bend(dict(zip(joints, angles, strict=True)))
-        return np.concatenate([misfit(), _AT_EASE * (angles - ease)])
+    def angles(u: Array) -> Array:  # u is 1 … 2 along the ranges: the solver's first step is as long as its vector
+        return np.asarray(low + (high - low) * (u - 1.0))
+
+    def residual(u: Array) -> Array:
+        tree.bend(dict(zip(joints, angles(u), strict=True)))
+        return np.concatenate([misfit(), _AT_EASE * (angles(u) - ease)])
 
     best: tuple[float, Array] = (np.inf, ease)
     for start in starts:
-        inside = low + (high - low) * np.clip(start, 1e-3, 1.0 - 1e-3)
-        done = least_squares(residual, inside, bounds=(low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=300)
+        inside = 1.0 + np.clip(start, 1e-3, 1.0 - 1e-3)
+        done = least_squares(residual, inside, bounds=(1.0, 2.0), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=300)
         if done.cost < best[0] - _SAME_COST:
-            best = (float(done.cost), done.x)
+            best = (float(done.cost), angles(done.x))
     tree.bend(dict(zip(joints, (float(a) for a in best[1]), strict=True)))
 
 

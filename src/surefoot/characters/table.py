@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 Vector = tuple[float, float, float]
 
@@ -155,6 +155,8 @@ class CharacterTable:
     back: Vector | None = None  # [m] where a backpack's COM is in the torso's frame
     load_lean: float = 0.0  # [rad] the torso is pitched for what it carries
     multipliers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # public name → segments
+    foreign: Any = None  # the `stranger.Stranger` it was read from, whose own bodies and shapes are used
+    height: float | None = None  # [m] of its pelvis above the soles, where the segments do not tell
 
     @property
     def hinges(self) -> dict[str, Hinge]:
@@ -164,6 +166,8 @@ class CharacterTable:
 
 def standing_height(table: CharacterTable) -> float:
     """Height of the hips above the soles with straight legs [m]."""
+    if table.height is not None:
+        return table.height
     by_name = {s.name: s for s in table.segments}
     height, leg = table.sole_depth, table.anatomy.left
     for name in (leg.foot, leg.shin):

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from surefoot.native.limbs import limbs_of
-from surefoot.native.pointers import apart, kernel, records
+from surefoot.native.pointers import apart, kernel, records, viewer
 from surefoot.reflexes import stance, swing
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.limb_servo import (
@@ -70,19 +70,19 @@ def memory_size(links: int) -> int:
     return _TORQUES + 3 * links
 
 
-@kernel
+@viewer
 def walker_of(memory: Any) -> Any:
     """(1,) WALKER of a memory."""
     return records(memory, 0, 1, WALKER)
 
 
-@kernel
+@viewer
 def intent_of(memory: Any) -> Any:
     """(1,) INTENT of a memory, for tasks to write."""
     return records(memory, _WALKER, 1, INTENT)
 
 
-@kernel
+@viewer
 def hands_of(memory: Any) -> Any:
     """(2,) HAND of a memory, for tasks to write."""
     return records(memory, _HANDS, 2, HAND)
@@ -108,12 +108,11 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
     torques = row.memory[_TORQUES : _TORQUES + 3 * len(limbs.links)].reshape((len(limbs.links), 3))
     upper_body(world, row, limbs, style, walker, intent, frame, torques)
     if walker.mode == STEP:
-        side = int(walker.swing)
-        swing.swing_leg(world, row, limbs, style, walker, intent, com, velocity, frame, torques)
-        force = stance.speed_force(row, limbs, style, walker, intent, velocity, mass)
-        stance.bearing_leg(world, row, limbs, style, walker, intent, com, force, mass, frame, 1 - side, 1.0, torques)
+        point = stance.stepping_point(world, row, limbs, style, walker, intent, com, velocity)
+        swing.swing_leg(world, row, limbs, style, walker, intent, com, velocity, point, frame, torques)
+        stance.bearing_leg(world, row, limbs, style, walker, intent, com, mass, point, torques)
     else:
-        stance.on_two_feet(world, row, limbs, style, walker, intent, com, velocity, mass, frame, torques)
+        stance.on_two_feet(world, row, limbs, style, walker, intent, com, velocity, mass, torques)
     stance.hold_pelvis(world, row, limbs, style, walker, intent, com, velocity, mass, frame, torques)
     for i in range(len(limbs.links)):
         drive(world, row, limbs.links[i], (torques[i, 0], torques[i, 1], torques[i, 2]))
@@ -156,7 +155,7 @@ def upper_body(
             continue
         kind, side = int(link.kind), int(link.side)
         kp, kd = link.kp, link.kd
-        if kind == _BACK or kind == _UPPER or kind == _NECK:
+        if kind <= _NECK:
             curve = LOWER_BACK if kind == _BACK else UPPER_BACK if kind == _UPPER else NECK
             share = _SHARES[kind]
             turn = times(
@@ -175,7 +174,7 @@ def upper_body(
             elif kind == _WRIST:
                 turn = turned(0.0, 0.0, value(style, SWING_WRIST if swings else STANCE_WRIST, phase))
             target = relative_target(world, link, turn)
-            if side >= 0 and hands[side].reach > 0.0 and (kind == _SHOULDER or kind == _ELBOW):
+            if side >= 0 and hands[side].reach > 0.0 and kind in (_SHOULDER, _ELBOW):
                 target = swing.reaching(world, limbs, hands[side], side, kind == _ELBOW, link, target, frame)
                 kp, kd = kp * hands[side].stiff, kd * hands[side].stiff
             torque = link_torque(world, link, target, kp, kd)

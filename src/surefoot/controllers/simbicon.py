@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.native.pointers import apart, kernel, records
+from surefoot.native.pointers import apart, kernel, records, viewer
 from surefoot.reflexes.balance import (
     distance_to_stance_ankle,
     hip_midpoint,
@@ -51,7 +51,7 @@ def memory_size(roles: int, channels: int, samples: int) -> int:
     return _MACHINE + roles + _LEARNER * channels + _SAMPLE * samples
 
 
-@kernel
+@viewer
 def learners_of(memory: Any, roles: int, channels: int) -> Any:
     """The LEARNER records of a memory."""
     return records(memory, _MACHINE + roles, channels, LEARNER)
@@ -146,7 +146,7 @@ def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new:
             squares += torque * torque
             learned_squares += learned * learned
             torque += learned
-        actuate(world, joint, torque, gains[role].limit)
+        actuate(world, row, joint, torque, gains[role])
     return squares, learned_squares
 
 
@@ -175,7 +175,7 @@ def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -
     target = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
     thigh = int(world.leg[swing, 0])
     torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
-    torque_b = actuate(world, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP].limit)
+    torque_b = actuate(world, row, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP])
 
     # a virtual servo holds the torso in the world frame; the stance hip makes it real
     torso = int(world.anatomy[0].torso)
@@ -188,7 +188,7 @@ def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -
     if head.bins > 0.0:  # §6: what has been learned is added to the feedback it is learned from
         feedforward = _learned(world, row, machine, graph, 0, head.torso_kp, feedback, is_new)
     torque_torso = clamp(feedback + feedforward, -head.torso_limit, head.torso_limit)
-    actuate(world, int(world.role[swing, stance_hip]), -torque_torso - torque_b, gains[stance_hip].limit)
+    actuate(world, row, int(world.role[swing, stance_hip]), -torque_torso - torque_b, gains[stance_hip])
     return feedback, feedforward
 
 
@@ -214,11 +214,13 @@ def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) 
     torque = within((fx + lx, fy + ly, fz + lz), head.torso_limit)
     if state.both == 0.0:  # the stance hip makes both real: τA = −τtorso − τB, all three components
         moved = _thigh_torque(world, row, machine, graph, swing, 0)
-        _drive_hip(world, graph, swing, 0, moved)
-        _drive_hip(world, graph, swing, side, (-torque[0] - moved[0], -torque[1] - moved[1], -torque[2] - moved[2]))
+        _drive_hip(world, row, graph, swing, 0, moved)
+        _drive_hip(
+            world, row, graph, swing, side, (-torque[0] - moved[0], -torque[1] - moved[1], -torque[2] - moved[2])
+        )
     elif row.touch[0] == 0.0 and row.touch[1] == 0.0:  # both legs swing
-        _drive_hip(world, graph, swing, 0, _thigh_torque(world, row, machine, graph, swing, 0))
-        _drive_hip(world, graph, swing, side, _thigh_torque(world, row, machine, graph, 1 - swing, side))
+        _drive_hip(world, row, graph, swing, 0, _thigh_torque(world, row, machine, graph, swing, 0))
+        _drive_hip(world, row, graph, swing, side, _thigh_torque(world, row, machine, graph, 1 - swing, side))
     else:  # both legs bear
         half = (-0.5 * torque[0], -0.5 * torque[1], -0.5 * torque[2])
         _brace_hip(world, row, machine, graph, 0, half)
@@ -259,7 +261,7 @@ def _brace_hip(world: Any, row: Any, machine: Any, graph: Any, first: int, torqu
             wanted = _spread(row, graph, at) if hinge == 1 else graph.targets[at, SWING_HIP + hinge]
             error = wanted - world.qpos[int(world.qadr[joint])]
             exerted = servo(gain, error, world.qvel[int(world.dof[joint])])
-        actuate(world, joint, exerted, gain.limit)
+        actuate(world, row, joint, exerted, gain)
 
 
 @kernel
@@ -269,8 +271,8 @@ def _spread(row: Any, graph: Any, at: int) -> float:
 
 
 @kernel
-def _drive_hip(world: Any, graph: Any, swing: int, first: int, torque: tuple[float, float, float]) -> None:
+def _drive_hip(world: Any, row: Any, graph: Any, swing: int, first: int, torque: tuple[float, float, float]) -> None:
     """Exert a torque vector with a hip's hinges, each its projection."""
     for hinge in range(int(world.anatomy[0].hip_hinges)):
         joint = int(world.role[swing, first + hinge])
-        actuate(world, joint, along_axis(world, joint, torque), graph.gains[first + hinge].limit)
+        actuate(world, row, joint, along_axis(world, joint, torque), graph.gains[first + hinge])

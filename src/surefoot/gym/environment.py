@@ -63,15 +63,13 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             render_mode: `rgb_array` or None.
         """
         self.simulation = Simulation(character, skill, terrain)
-        settings = Settings(
-            actions, observations, reward, noise or StartNoise(), commands, control_period, time_limit, render_mode
-        )
+        settings = Settings(actions, observations, reward, noise, commands, control_period, time_limit, render_mode)
         self._task = Task(of_simulation(self.simulation), settings)
         self._fresh, self._taken = self.simulation.snapshot(), -1
         self.action_space, self.action_names = self._task.action_space, self._task.action_names
         self.observation_space, self.observation_names = self._task.observations.space, self._task.observations.names
         self.control_period, self.render_mode = self._task.period, render_mode
-        self.metadata = {**type(self).metadata, "render_fps": round(1.0 / self.control_period)}
+        self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self.control_period))}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from gymnasium.spaces import Box
 from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.gym.actions import Action, Residuals
 from surefoot.gym.measurements import Measurer
-from surefoot.gym.observations import DEFAULT, DTYPE, Observations
+from surefoot.gym.observations import DTYPE, Observations
 from surefoot.gym.rewards import Reward, Tracking
 from surefoot.gym.rows import Rows
 from surefoot.gym.starts import StartNoise
@@ -28,14 +28,14 @@ RENDER_MODES = ("rgb_array",)
 class Settings:
     """How a skill becomes a task; see `SurefootEnv`."""
 
-    actions: Action | Sequence[Action] | None = None
-    observations: Sequence[str] = DEFAULT
-    reward: Reward | None = None
-    noise: StartNoise = field(default_factory=StartNoise)
-    commands: Mapping[str, float] | None = None
-    control_period: float = 0.02
-    time_limit: float | None = 20.0
-    render_mode: str | None = None
+    actions: Action | Sequence[Action] | None
+    observations: Sequence[str]
+    reward: Reward | None
+    noise: StartNoise | None
+    commands: Mapping[str, float] | None
+    control_period: float
+    time_limit: float | None
+    render_mode: str | None
 
 
 class Task:
@@ -56,7 +56,7 @@ class Task:
         self._measurer = Measurer(rows, self.skill)
         self.observations = Observations(settings.observations, self._measurer)
         self.reward = settings.reward or Tracking(self.skill.measured.speed or 0.0)
-        self._noise, self._commands = settings.noise, dict(settings.commands or {})
+        self._noise, self._commands = settings.noise or StartNoise(), dict(settings.commands or {})
         self.scene.command(memory.view(rows.userdata[0].copy()), self.skill, self._commands)  # refuses wrong ones now
         self.steps = _steps(settings.control_period, self.scene.model.opt.timestep)
         self.period = self.steps * self.scene.model.opt.timestep  # [s]
@@ -105,7 +105,7 @@ class Task:
 
 def one_of(measured: Mapping[str, np.ndarray], i: int) -> dict[str, Any]:
     """The measurements of row i: plain numbers and arrays of one's own."""
-    return {name: a[i].copy() if a.ndim > 1 else a.tolist()[i] for name, a in measured.items()}
+    return {name: a[i].copy() if a.ndim > 1 else a.item(i) for name, a in measured.items()}
 
 
 def _commands_of(options: Mapping[str, Any]) -> dict[str, float]:

@@ -75,9 +75,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise SurefootError("all rows of a vector environment have one skill: a name, a path or a skill")
         self.num_envs, self.render_mode = num_envs, render_mode
         self.population = Population(num_envs, character, skill, terrain, threads=threads)
-        settings = Settings(
-            actions, observations, reward, noise or StartNoise(), commands, control_period, time_limit, render_mode
-        )
+        settings = Settings(actions, observations, reward, noise, commands, control_period, time_limit, render_mode)
         self._task = Task(of_population(self.population), settings)
         self._fresh = self.population.states[0]
         self._generators: list[np.random.Generator] = []
@@ -88,7 +86,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_names, self.observation_names = self._task.action_names, self._task.observations.names
         self.control_period = self._task.period
-        self.metadata = {**type(self).metadata, "render_fps": round(1.0 / self.control_period)}
+        self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self.control_period))}
 
     def reset(  # type: ignore[override]
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None

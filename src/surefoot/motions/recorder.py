@@ -61,7 +61,7 @@ class Recorder:
             data.qpos[:] = qpos
             mujoco.mj_kinematics(model, data)
             root.append(data.xpos[1].copy())
-            rotations.append(_local_rotations(data.xquat, model.body_parentid))
+            rotations.append(_local_rotations(data.xquat, model.body_parentid)[: len(skeleton.names)])
             padded[: self._kept] = kept
             row = memory.view(padded.copy())
             rows.append(row)

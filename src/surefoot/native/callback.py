@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
-import importlib
 import logging
-import pkgutil
-from pathlib import Path
 from typing import Any
 
 import mujoco
 from numba import cfunc, config, types
 
-import surefoot
 from surefoot import controllers
 from surefoot.native import layout
+from surefoot.native.laws import fingerprint, obey
 from surefoot.native.memory import MAGIC, row_of
 from surefoot.native.pointers import kernel
 from surefoot.native.world import userdata_of, world_of
@@ -34,35 +30,7 @@ log = logging.getLogger(__name__)
 
 _CONTROL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _SENSOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-
-
-def _chain() -> Any:
-    """One compiled function that calls the law whose number it is given.
-
-    A controller's number is its place in the alphabetical list of `surefoot.controllers`.
-    """
-
-    @kernel
-    def nothing(number: int, world: Any, row: Any, is_new: bool) -> None:
-        return
-
-    def link(own: int, law: Any, rest: Any) -> Any:
-        @kernel
-        def dispatch(number: int, world: Any, row: Any, is_new: bool) -> None:
-            if number == own:
-                law(world, row, is_new)
-            else:
-                rest(number, world, row, is_new)
-
-        return dispatch
-
-    chain = nothing
-    for number, name in enumerate(controllers.names()):
-        chain = link(number, importlib.import_module(f"surefoot.controllers.{name}").law, chain)
-    return chain
-
-
-_dispatch = _chain()
+_LAWS = len(controllers.names())
 
 
 @kernel
@@ -80,7 +48,9 @@ def _control(model: int, data: int) -> None:
     if freeze_if_blown_up(world, row):
         row.clock[0].advanced = world.time
         return
-    _dispatch(int(row.slots[int(row.header[0].active), 0]), world, row, is_new)
+    number = int(row.slots[int(row.header[0].active), 0])
+    if 0 <= number < _LAWS:
+        obey(number, model, data, is_new)
     row.clock[0].advanced = world.time
 
 
@@ -93,30 +63,19 @@ def _sense(model: int, data: int) -> None:
     report_loads(world_of(model, data, int(row.header[0].anatomy)), row)
 
 
-def _kernel_fingerprint() -> int:
-    """A number of all kernel sources: the compiler's cache does not see edits in imported modules."""
-    root = Path(surefoot.__file__).parent
-    digest = hashlib.sha256()
-    for room in ("native", "reflexes", "controllers"):
-        for module in sorted(m.name for m in pkgutil.iter_modules([str(root / room)])):
-            digest.update((root / room / f"{module}.py").read_bytes())
-    digest.update(mujoco.__version__.encode())
-    return int.from_bytes(digest.digest()[:6], "big") + 1
-
-
 @functools.cache  # which also keeps the machine code alive
-def _compile(fingerprint: int) -> tuple[Any, Any]:
-    """The two callbacks; `fingerprint` takes part in them only as a key of the compiler's cache."""
+def _compile(key: int) -> tuple[Any, Any]:
+    """The two callbacks; `key` takes part in them only as a key of the compiler's cache."""
     stage_after_solve = int(mujoco.mjtStage.mjSTAGE_ACC)
 
-    @cfunc(types.void(types.int64, types.int64), cache=True, error_model="numpy")  # type: ignore[misc]
+    @cfunc(types.void(types.int64, types.int64), cache=True, error_model="numpy", _nrt=False)  # type: ignore[misc]
     def control(model: int, data: int) -> None:
-        if fingerprint > 0:
+        if key > 0:
             _control(model, data)
 
-    @cfunc(types.void(types.int64, types.int64, types.int32), cache=True, error_model="numpy")  # type: ignore[misc]
+    @cfunc(types.void(types.int64, types.int64, types.int32), cache=True, error_model="numpy", _nrt=False)  # type: ignore[misc]
     def sense(model: int, data: int, stage: int) -> None:
-        if fingerprint > 0 and stage == stage_after_solve:
+        if key > 0 and stage == stage_after_solve:
             _sense(model, data)
 
     return control, sense
@@ -127,7 +86,7 @@ def _callbacks() -> tuple[Any, Any]:
     layout.verify()
     if config.DISABLE_JIT:  # the plain-Python oracle
         return _interpreted()
-    control, sense = _compile(_kernel_fingerprint())
+    control, sense = _compile(fingerprint(__name__))
     return _CONTROL(control.address), _SENSOR(sense.address)
 
 

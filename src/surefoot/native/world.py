@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native import layout
-from surefoot.native.pointers import array_at, kernel, records
+from surefoot.native.pointers import array_at, kernel, records, viewer
 
 ANATOMY = np.dtype([(n, "f8") for n in (
     "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "planar", "channels",
-    "pelvis", "torso", "standing_height", "sole_depth", "mass")])  # fmt: skip
-"""Counts; where a side's knee, ankle and shoulder stand among its roles (−1: it has none); bodies; [m]; [kg]."""
+    "pelvis", "torso", "standing_height", "sole_depth", "mass", "up_x", "up_y", "up_z")])  # fmt: skip
+"""Counts; where a side's knee, ankle and shoulder stand among its roles (−1: it has none); bodies; [m]; [kg];
+where up is in the frame of the pelvis when it stands."""
 GROUND, OTHER = -1.0, -2.0  # what a body is to the feet's owner; 0, 1, … are its feet
 ELSEWHERE = -3.0  # a body that is not the character's: an obstacle, a ball
 
@@ -91,7 +92,7 @@ def _number(address: int) -> float:
     return array_at(address, (1,), np.float64)[0]  # type: ignore[no-any-return]
 
 
-@kernel
+@viewer
 def userdata_of(model: int, data: int) -> Any:
     """The whole `userdata` of a simulation, from the addresses of its `mjModel` and `mjData`."""
     return array_at(_long(data + _USERDATA), (_long(model + _NUSERDATA),), np.float64)

@@ -66,7 +66,8 @@ def _posture(world: Any, clock: Any, limits: Any) -> float:
     for side in range(2):
         lowest = min(lowest, world.xpos[int(world.leg[side, 2]), 2])
     height = world.xpos[pelvis, 2] - (lowest - world.anatomy[0].sole_depth)
-    up = world.xmat[pelvis, 8]
+    axes, body = world.xmat[pelvis], world.anatomy[0]
+    up = axes[6] * body.up_x + axes[7] * body.up_y + axes[8] * body.up_z
     if up >= limits.fall_tilt_cosine:
         clock.tilted_since = -1.0
     elif clock.tilted_since < 0.0:

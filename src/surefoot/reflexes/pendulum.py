@@ -43,3 +43,27 @@ def speed_offset(omega: float, period: float) -> float:
 def sway_offset(omega: float, period: float) -> float:
     """Share of half the step width that the foot lands outside the capture point, for a periodic sway."""
     return 1.0 - math.tanh(0.5 * omega * period)
+
+
+@kernel
+def pressure_for(capture: float, wanted: float, omega: float, time: float) -> float:
+    """Centre of pressure that takes the capture point x + v/ω to a wanted place within a time [m].
+
+    ξ(t) = z + (ξ − z) e^ωt is solved for z. It is the virtual force of §4.3, −(m g/h) z, that hits the speed at the
+    end of the step; k_V (V_d − V) would fight the pendulum's own slowing and hastening within it.
+    """
+    growth = math.exp(omega * time)
+    return (wanted - capture * growth) / (1.0 - growth)
+
+
+@kernel
+def capture_ahead(speed: float, omega: float, period: float) -> float:
+    """Capture point from the stance foot at the end of a periodic step of this speed [m]."""
+    half = 0.5 * period
+    return speed * half * (1.0 + 1.0 / math.tanh(omega * half))
+
+
+@kernel
+def capture_beside(width: float, omega: float, period: float) -> float:
+    """Capture point from the stance foot at the end of a periodic step of this signed width [m]."""
+    return 0.5 * width * (1.0 + math.tanh(0.5 * omega * period))

@@ -27,12 +27,12 @@ def servo(gain: Any, error: float, rate: float) -> float:
 
 
 @kernel
-def actuate(world: Any, joint: int, torque: float, limit: float) -> float:
-    """Drive one actuator with a limited torque; return the torque.
+def actuate(world: Any, row: Any, joint: int, torque: float, gain: Any) -> float:
+    """Drive one actuator with a torque within its limit; return the torque.
 
-    The actuator damps its joint by itself, implicitly in the integrator; that share is added back here,
-    so that the net torque is the one asked for.
+    A residual moves the servo's target from outside. The actuator damps its joint by itself, implicitly in the
+    integrator; that share is added back here, so that the net torque is the one asked for.
     """
-    torque = clamp(torque, -limit, limit)
+    torque = clamp(torque + gain.kp * row.residual[joint], -gain.limit, gain.limit)
     world.ctrl[joint] = torque + world.damping[joint] * world.qvel[int(world.dof[joint])]
     return torque

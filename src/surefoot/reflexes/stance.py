@@ -12,31 +12,41 @@ from typing import Any
 from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.limb_servo import anchor_of, framed_torque, link_torque, quaternion_of, relative_target, turn_to
 from surefoot.reflexes.orientation import Quaternion, Vector, turned, within
-from surefoot.reflexes.pendulum import GRAVITY, frequency
+from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, ankle_of
+from surefoot.reflexes.steps import ahead_and_left, ankle_of, wanted_width
 from surefoot.reflexes.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
+from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.vectors import about, add, cross, inverse, minus, rotated, scaled, times
 from surefoot.reflexes.walker import SHIFT, STEP
 
 _PELVIS_SHARE = 0.4  # of a bend
 _PLANTED_TILT, _PLANTED_SPIN = 0.97, 2.0  # cosine of a foot's tilt, [rad/s]: beyond them it is not planted
-_EDGE = 0.9  # of the sole that a centre of pressure may use
+_EDGE = 0.6  # of the sole that a centre of pressure may use
+_SHORTEST = 0.1  # [s] within which a step's end is aimed at
 _PUSH_PHASE = 0.45  # when pushing off begins
 _LEAN = 2  # place of the command
 
 
 @kernel
-def speed_force(
-    row: Any, limbs: Any, style: Any, walker: Any, intent: Any, velocity: Vector, mass: float
-) -> tuple[float, float]:
-    """Virtual force on the COM, ahead and to the left: k_V (V_d − V), and damped sway (§4.3) [N]."""
-    numbers = style.numbers[0]
-    ahead, left = ahead_and_left(walker.heading, velocity[0], velocity[1])
-    weight = mass * GRAVITY
-    limit, sway = numbers.speed_force_limit * weight, numbers.sway_force_limit * weight
-    fx = clamp(numbers.speed_force * mass * (walker.speed - ahead), -limit, limit) + intent.lean_force
-    return fx, clamp(-numbers.sway_force * mass * left, -sway, sway)
+def stepping_point(
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
+) -> Vector:
+    """Centre of pressure under the stance foot by which speed and sway are tuned within a step (§4.3) [m]."""
+    numbers, side = style.numbers[0], int(walker.swing)
+    ankle = ankle_of(world, limbs, 1 - side)
+    omega = frequency(com[2] - walker.ground)
+    x, y = ahead_and_left(walker.heading, com[0] - ankle[0], com[1] - ankle[1])
+    vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
+    period = walker.period
+    time = max(_SHORTEST, (1.0 - walker.phase) * period)
+    width = (1.0 if side == 0 else -1.0) * wanted_width(row, limbs, style)
+    speed = walker.speed + walker.integral
+    ahead = numbers.speed_force * pressure_for(x + vx / omega, capture_ahead(speed, omega, period), omega, time)
+    left = numbers.sway_force * pressure_for(y + vy / omega, capture_beside(width, omega, period), omega, time)
+    ahead -= intent.lean_force
+    c, s = math.cos(walker.heading), math.sin(walker.heading)
+    return pressure_point(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -79,27 +89,40 @@ def reaction(com: Vector, point: Vector, weight: float) -> Vector:
 
 @apart
 def bearing_leg(
-    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, force: tuple[float, float],
-    mass: float, frame: Quaternion, side: int, share: float, torques: Any,
-) -> None:  # fmt: skip
-    """Torques of the leg on which a walker steps on, but for its hip."""
-    weight = share * mass * GRAVITY
-    lever = -max(com[2] - walker.ground, 0.1) / max(weight, 1.0)
-    c, s = math.cos(walker.heading), math.sin(walker.heading)
-    fx, fy = c * force[0] - s * force[1], s * force[0] + c * force[1]
-    point = pressure_point(world, limbs, side, lever * fx, lever * fy)
-    _bear(world, limbs, style, walker, intent, point, reaction(com, point, weight), side, torques)
+    world: Any,
+    row: Any,
+    limbs: Any,
+    style: Any,
+    walker: Any,
+    intent: Any,
+    com: Vector,
+    mass: float,
+    point: Vector,
+    torques: Any,
+) -> None:
+    """Torques of the leg on which a walker steps on, from a centre of pressure, but for its hip."""
+    side = 1 - int(walker.swing)
+    force = reaction(com, point, mass * GRAVITY)
+    firm = clamp(row.contact_force[side, 2] / (mass * GRAVITY), 0.0, 1.0)  # a light foot would only tip
+    _bear(world, limbs, style, walker, intent, point, force, firm, side, torques)
 
 
 @kernel
 def _bear(
-    world: Any, limbs: Any, style: Any, walker: Any, intent: Any, point: Vector, force: Vector, side: int, torques: Any
-) -> None:
+    world: Any, limbs: Any, style: Any, walker: Any, intent: Any, point: Vector, force: Vector, firm: float, side: int,
+    torques: Any,
+) -> None:  # fmt: skip
     """Servos of knee, ankle and toes, and Jᵀ of the ground reaction at a centre of pressure."""
     numbers, chain = style.numbers[0], limbs.legs[side]
     knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     phase = walker.phase if walker.mode == STEP else 0.0
-    bend = chain.bend * (intent.crouch - value(style, STANCE_KNEE, phase))
+    bend = intent.crouch - value(style, STANCE_KNEE, phase)
+    if walker.mode == STEP:
+        bend = max(bend, _level_bend(world, limbs, numbers, walker, side))
+        # it yields to the footstrike: from the bend it lands with to its target
+        share = clamp(phase / max(numbers.yielding, 1e-3), 0.0, 1.0)
+        bend = max(bend, walker.knee) + share * share * (3.0 - 2.0 * share) * (bend - max(bend, walker.knee))
+    bend *= chain.bend
     n = (chain.nx, chain.ny, chain.nz)
     torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
     lever = minus(point, anchor_of(world, knee))
@@ -111,13 +134,30 @@ def _bear(
     c, s = _foot_frame(world, ankle)
     flat = times(about((0.0, 0.0, 1.0), math.atan2(s, c)), turned(0.0, 0.0, pitch))
     torque = framed_torque(world, ankle, times(flat, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
-    torque = minus(torque, cross(minus(point, anchor_of(world, ankle)), force))
+    torque = minus(torque, scaled(firm, cross(minus(point, anchor_of(world, ankle)), force)))
     torques[int(chain.end), 0], torques[int(chain.end), 1], torques[int(chain.end), 2] = torque
     if chain.tip >= 0.0:
         toe = limbs.links[int(chain.tip)]
         pose = turned(0.0, 0.0, value(style, STANCE_TOE, phase))
         torque = link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd)
         torques[int(chain.tip), 0], torques[int(chain.tip), 1], torques[int(chain.tip), 2] = torque
+
+
+@kernel
+def _level_bend(world: Any, limbs: Any, numbers: Any, walker: Any, side: int) -> float:
+    """Bend of the stance knee that keeps the hip on the level it has when both feet are down, or part of it [rad].
+
+    With straight legs the hip rises and drops by L − √(L² − (VT/2)²) in a step of length VT, and every footstrike
+    takes the speed of that drop. The shorter leg counts, so that unequal legs walk level too.
+    """
+    chain = limbs.legs[side]
+    hip, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.end)]
+    a, b = world.xanchor[int(hip.joint)], world.xanchor[int(ankle.joint)]
+    longest = min(limbs.legs[0].reach, limbs.legs[1].reach)
+    half = 0.5 * clamp(abs(walker.speed) * walker.period, 0.0, 1.4 * longest)
+    level = longest - numbers.levelling * (longest - math.sqrt(longest * longest - half * half))
+    across = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
+    return chain.bend * middle_angle(chain, math.sqrt(level * level + across))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -144,7 +184,7 @@ def standing_point(
 @apart
 def on_two_feet(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, mass: float,
-    frame: Quaternion, torques: Any,
+    torques: Any,
 ) -> None:  # fmt: skip
     """Torques of both legs while standing or shifting the weight, but for their hips."""
     x, y = standing_point(world, limbs, style, walker, intent, com, velocity)
@@ -157,7 +197,7 @@ def on_two_feet(
         share = walker.load if side == 0 else 1.0 - walker.load
         at = left if side == 0 else right
         point = pressure_point(world, limbs, side, x - at[0], y - at[1])
-        _bear(world, limbs, style, walker, intent, point, scaled(share, whole), side, torques)
+        _bear(world, limbs, style, walker, intent, point, scaled(share, whole), 1.0, side, torques)
 
 
 @apart
@@ -179,8 +219,14 @@ def hold_pelvis(
     body = int(biped.pelvis)
     error, spin = turn_to(wanted, quaternion_of(world, body)), world.cvel[body]
     kp, kd = biped.root_kp, biped.root_kd
+    grip = numbers.yaw_limit * mass * GRAVITY * biped.leg_length  # more would twist the foot on the ground
     torque = within(
-        (kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]), biped.root_limit
+        (
+            kp * error[0] - kd * spin[0],
+            kp * error[1] - kd * spin[1],
+            clamp(numbers.yaw_gain * (kp * error[2] - kd * spin[2]), -grip, grip),
+        ),
+        biped.root_limit,
     )
     single = walker.mode == STEP
     weight = mass * GRAVITY

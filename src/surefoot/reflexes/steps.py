@@ -10,17 +10,19 @@ from surefoot.reflexes.foothold import step_time
 from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import frequency, sway_offset
 from surefoot.reflexes.servo import clamp, nearest_turn
+from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.walker import SHIFT, STEP, begin_stand, begin_step
 
 _EARLIEST = 0.5  # phase before which a touch is a scuff, no footstrike
 _OVERDUE = 1.6  # phase at which a foot that met no ground is given up
 _ACCELERATION = 1.0  # [m/s²] of the speed it tries to keep
 _BIG_TURN = 1.5  # [rad] a turn for which it would stop walking ahead
-_FARTHEST = 0.15  # [m] the speed controller may move the foothold
+_MOST = 1.5  # [m/s] the speed controller may add
 _SLOW, _ABREAST = 0.25, 0.16  # [m/s], [m]: slow enough, and feet near enough side by side, to stop
+_USUAL = 0.15  # [m] a foothold may be off without haste
 _LONGEST_SHIFT = 0.8  # [s]
 _REST = 0.15  # [s] on two feet before it may go again
-_SPEED, _HEADING, _TIME, _STOP = 0, 1, 3, 7  # places of the commands
+_SPEED, _HEADING, _TIME, _WIDTH, _STOP = 0, 1, 3, 5, 7  # places of the commands
 _GIVEN = 8  # behind the commands: which of them were given
 
 
@@ -28,6 +30,12 @@ _GIVEN = 8  # behind the commands: which of them were given
 def told(row: Any, command: int, default: float) -> float:
     """A command, or what the style says while none was given."""
     return row.commands[command] if row.commands[_GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
+
+
+@kernel
+def wanted_width(row: Any, limbs: Any, style: Any) -> float:
+    """Distance of the feet that it tries to keep [m]."""
+    return told(row, _WIDTH, style.numbers[0].step_width * limbs.biped[0].leg_length / 0.92)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -49,7 +57,7 @@ def take_steps(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
 ) -> None:
     """Advance the walker's clock and modes by a physics step."""
-    numbers, biped, time = style.numbers[0], limbs.biped[0], world.time
+    numbers, biped = style.numbers[0], limbs.biped[0]
     walks = numbers.walks != 0.0 and told(row, _STOP, 0.0) < 0.5 and intent.hold == 0.0
     walker.wish = 1.0 if walks else 0.0
     turn = abs(nearest_turn(row.commands[_HEADING] - walker.heading)) if row.commands[_GIVEN + _HEADING] != 0.0 else 0.0
@@ -68,7 +76,7 @@ def take_steps(
 @kernel
 def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any, com: Vector, velocity: Vector) -> None:
     side, time = int(walker.swing), world.time
-    walker.phase = (time - walker.step_start) / walker.period
+    walker.phase += world.dt / walker.period * (1.0 + numbers.hurry * _off_course(world, row, limbs, walker, numbers))
     touches = row.touch[side] != 0.0
     if not touches:
         walker.unloaded = 1.0
@@ -81,8 +89,8 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     # footstrike: how fast was the step, and what comes next
     moved, _ = ahead_and_left(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
     taken = max(time - walker.mark_time, world.dt)
-    walker.integral += numbers.speed_integral * (moved / taken - walker.speed)
-    walker.integral = clamp(walker.integral, -_FARTHEST, _FARTHEST)
+    walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
+    walker.integral = clamp(walker.integral, -_MOST, _MOST)
     landed = ankle_of(world, limbs, side)
     switch_skill(row)
     apart_x, _ = ahead_and_left(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
@@ -93,6 +101,28 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     walker.lift_ground = walker.ground
     walker.ground = landed[2] - limbs.legs[side].depth
     begin_step(walker, 1 - side, bearing, time, com[0], com[1])
+    walker.knee = bend_of(world, limbs, side)
+
+
+@kernel
+def _off_course(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any) -> float:
+    """How far the foothold that balances is from the usual one, beyond what is usual [m]: then steps are hastened."""
+    side = int(walker.swing)
+    bearing = ankle_of(world, limbs, 1 - side)
+    ahead, left = ahead_and_left(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
+    width = numbers.step_width * limbs.biped[0].leg_length / 0.92 * (1.0 if side == 0 else -1.0)
+    off = math.sqrt((ahead - walker.speed * walker.period) ** 2 + (left - width) ** 2)
+    return clamp(off - _USUAL, 0.0, 0.4)  # type: ignore[no-any-return]
+
+
+@kernel
+def bend_of(world: Any, limbs: Any, side: int) -> float:
+    """How far a knee is bent from neutral, positive in the sense in which it bends [rad]."""
+    chain = limbs.legs[side]
+    hip, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.end)]
+    a, b = world.xanchor[int(hip.joint)], world.xanchor[int(ankle.joint)]
+    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    return chain.bend * middle_angle(chain, math.sqrt(x * x + y * y + z * z))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -166,3 +196,4 @@ def _lift(world: Any, limbs: Any, walker: Any, side: int, com: Vector) -> None:
     walker.ground = bearing[2] - limbs.legs[1 - side].depth
     walker.lift_ground = lifted[2] - limbs.legs[side].depth
     begin_step(walker, side, lifted, world.time, com[0], com[1])
+    walker.knee = bend_of(world, limbs, 1 - side)

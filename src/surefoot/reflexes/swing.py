@@ -20,41 +20,39 @@ from surefoot.reflexes.limb_servo import (
 from surefoot.reflexes.mass import point_velocity
 from surefoot.reflexes.orientation import Quaternion, Vector, turned
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, ankle_of, told
+from surefoot.reflexes.steps import ahead_and_left, told, wanted_width
 from surefoot.reflexes.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, value
 from surefoot.reflexes.two_links import first_rotation, middle_angle
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times, unit
 
 _SOON = 0.01  # [s] ahead, to know how fast the targets move
 _FASTEST = 15.0  # [rad/s] of a target
-_STEP_HEIGHT, _STEP_WIDTH, _SIDEWAYS = 4, 5, 6  # places of the commands
+_STEP_HEIGHT, _SIDEWAYS = 4, 6  # places of the commands
 _RAMP = 0.12  # [m] before and behind an obstacle
 
 
 @kernel
 def aim(
-    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
+    row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, point: Vector
 ) -> tuple[float, float]:
     """World x and y of the next foothold, of the ankle [m] (equations 5–7, or what a task says)."""
     if intent.foothold != 0.0:
         return intent.fx, intent.fy
     numbers, biped, side = style.numbers[0], limbs.biped[0], int(walker.swing)
-    bearing = ankle_of(world, limbs, 1 - side)
     outward = 1.0 if side == 0 else -1.0
-    x, y = ahead_and_left(walker.heading, com[0] - bearing[0], com[1] - bearing[1])
+    x, y = ahead_and_left(walker.heading, com[0] - point[0], com[1] - point[1])
     vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
     height = com[2] - walker.ground
-    remaining = max(0.0, (1.0 - walker.phase) * walker.period)
+    remaining = numbers.foresight * max(0.0, (1.0 - walker.phase) * walker.period)
     reach = numbers.longest_step * biped.leg_length
-    width = told(row, _STEP_WIDTH, numbers.step_width * biped.leg_length / 0.92)
-    ahead = walker.integral + wanted_step(
-        x, vx, height, remaining, walker.period, walker.speed, numbers.alpha + intent.alpha, reach
-    )
+    width = wanted_width(row, limbs, style)
+    speed = walker.speed + walker.integral
+    ahead = wanted_step(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
     sideways = told(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
     left = wanted_side(y, vy, height, remaining, walker.period, outward * width, sideways, reach)
     left = outward * max(outward * left, numbers.narrowest)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
-    return bearing[0] + c * ahead - s * left, bearing[1] + s * ahead + c * left
+    return point[0] + c * ahead - s * left, point[1] + s * ahead + c * left
 
 
 @kernel
@@ -79,13 +77,13 @@ def path_at(
 @apart
 def swing_leg(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector,
-    frame: Quaternion, torques: Any,
+    point: Vector, frame: Quaternion, torques: Any,
 ) -> None:  # fmt: skip
     """Torques of the leg that swings."""
     side = int(walker.swing)
     chain, outward = limbs.legs[side], 1.0 if side == 0 else -1.0
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
-    gx, gy = aim(world, row, limbs, style, walker, intent, com, velocity)
+    gx, gy = aim(row, limbs, style, walker, intent, com, velocity, point)
     walker.aim_x, walker.aim_y = gx, gy
     n = (chain.nx, chain.ny, chain.nz)
     axis = rotated(times(frame, about((0.0, 0.0, 1.0), outward * style.numbers[0].knee_twist)), n)

@@ -35,15 +35,18 @@ class GenbiconParameters(BaseModel):
     push_off: float = Field(0.6, ge=0.0, le=3.0)  # [rad] by phase and m/s above 0.8 m/s, of the stance ankle
     longest_step: float = Field(0.6, ge=0.1, le=1.0)  # of the leg's length
     narrowest: float = Field(-0.2, ge=-0.5, le=0.3)  # [m] that a foot is set outward of the other
-    speed_force: float = Field(30.0, ge=0.0, le=200.0)  # [1/s] k_V by mass
-    speed_force_limit: float = Field(0.083, ge=0.0, le=1.0)  # of the weight
-    sway_force: float = Field(9.0, ge=0.0, le=200.0)  # [1/s]
-    sway_force_limit: float = Field(0.14, ge=0.0, le=1.0)
-    speed_integral: float = Field(0.03, ge=0.0, le=0.5)  # [s] the foothold moves per m/s missed in a step
+    speed_force: float = Field(1.0, ge=0.0, le=2.0)  # share of the virtual force that would hit the speed
+    sway_force: float = Field(1.0, ge=0.0, le=2.0)  # share of the one that would hit the sway
+    speed_integral: float = Field(0.1, ge=0.0, le=1.0)  # of the speed missed in a step, added to all that follow
     knee_support: float = Field(1.0, ge=0.0, le=1.5)
     hip_support: float = Field(1.0, ge=0.0, le=1.5)
     stand_stiffness: float = Field(1.0, ge=0.0, le=10.0)
     stand_damping: float = Field(1.2, ge=0.0, le=5.0)
+    yielding: float = Field(0.4, ge=0.0, le=1.0)  # phase until which the stance knee yields to a footstrike
+    yaw_gain: float = Field(0.4, ge=0.0, le=1.0)  # of the pelvis, against its other axes
+    yaw_limit: float = Field(0.06, ge=0.0, le=1.0)  # of its yaw torque, by weight and leg
+    levelling: float = Field(0.5, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
+    foresight: float = Field(0.5, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
     alpha: float = Field(0.0, ge=-0.3, le=0.5)  # [s] added to α of equation 7
     hurry: float = Field(0.0, ge=0.0, le=5.0)
     curves: dict[str, Value | list[Knot]] = Field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import mujoco
 import numpy as np
@@ -11,6 +11,9 @@ import numpy as np
 from surefoot.errors import TerrainError
 from surefoot.terrains.planes import Plane
 from surefoot.terrains.profiles import Profile
+
+if TYPE_CHECKING:
+    from surefoot.terrains.props import Prop
 
 
 class Ground(Protocol):
@@ -32,10 +35,12 @@ class Terrain:
         made_of: the ground; an (n, 2) array stands for a `Profile` along x with these corners (x, z) [m], None
             for level ground.
         ground: the same, as an object.
+        props: what stands on it and is no ground; `with_props` adds to them.
     """
 
     description: str
     made_of: InitVar[Ground | np.ndarray | None] = None
+    props: tuple[Prop, ...] = ()
     ground: Ground = field(init=False)
 
     def __post_init__(self, made_of: Ground | np.ndarray | None) -> None:

@@ -1,0 +1,130 @@
+"""The tasks of one character: when each is due, in physics steps, so that results do not depend on how one steps."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from surefoot.errors import CommandError, SurefootError
+from surefoot.native.memory import FALL_CAUSES
+from surefoot.skills import load, names
+from surefoot.skills.schema import Skill
+from surefoot.tasks.actor import Actor
+from surefoot.tasks.task import Task
+
+NEVER = 1 << 60  # [physics steps]
+
+
+class Kept(NamedTuple):
+    """A task as it was at a moment: whose, its attributes, the step it is due at."""
+
+    task: Task
+    attributes: dict[str, Any]
+    due: int
+
+
+@dataclass
+class _Errand:
+    task: Task
+    due: int
+
+
+def check_walks(skill: Skill) -> None:
+    """Refuse tasks for a skill that cannot be told what tasks tell."""
+    if skill.controller != "genbicon":
+        able = [name for name in names() if load(name).controller == "genbicon"]
+        raise CommandError(
+            f"{skill.full_name} is of {skill.controller} and takes no tasks; valid: {', '.join(able) or 'none'}"
+        )
+
+
+class Agenda:
+    """Tasks in the order they were added; all that are not over run side by side.
+
+    A task is due when it is added, and every `period` from then on. What is due is ticked as soon as time is to move
+    on or has come to it, in order: after `step` returns, every tick up to now has been made.
+    """
+
+    def __init__(self, actor: Actor) -> None:
+        """Of one character."""
+        self.actor = actor
+        self._errands: list[_Errand] = []
+        self._known: list[Task] = []  # all that were ever its own, for restores
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All of them, those that are over too."""
+        return tuple(errand.task for errand in self._errands)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all of them are over."""
+        return all(errand.task.is_over for errand in self._errands)
+
+    def add(self, task: Task) -> None:
+        """Take on a task that nobody has begun."""
+        if not isinstance(task, Task):
+            raise CommandError(f"a task is a surefoot.tasks.Task, got {type(task).__name__}")
+        check_walks(self.actor.skill)
+        if task.status != "waiting" or any(task is known for known in self._known):
+            raise CommandError("this task was added before; make a new one")
+        self._errands.append(_Errand(task, self._now()))
+        self._known.append(task)
+
+    def steps_to_next(self) -> int:
+        """Physics steps until the next tick is due; 0 if one is due now."""
+        now = self._now()
+        return max(0, min((e.due - now for e in self._errands if not e.task.is_over), default=NEVER))
+
+    def tick(self) -> None:
+        """Tick what is due."""
+        now, dt = self._now(), self.actor.model.opt.timestep
+        due = [e for e in self._errands if e.due <= now and not e.task.is_over]
+        if due:
+            self.actor.refresh()
+        for errand in due:
+            errand.due = now + max(1, round(errand.task.period / dt))
+            _tick(errand.task, self.actor)
+
+    def _now(self) -> int:
+        return round(self.actor.time / float(self.actor.model.opt.timestep))
+
+    def snapshot(self) -> tuple[Kept, ...]:
+        """A copy of all tasks."""
+        return tuple(Kept(e.task, copy.deepcopy(vars(e.task)), e.due) for e in self._errands)
+
+    def restore(self, kept: tuple[Kept, ...]) -> None:
+        """Go back to a copy; tasks that are its own stay the same objects, others' are copied."""
+        self._errands = []
+        for task, attributes, due in kept:
+            if not any(task is known for known in self._known):
+                task = copy.copy(task)
+                self._known.append(task)
+            vars(task).clear()
+            vars(task).update(copy.deepcopy(attributes))
+            self._errands.append(_Errand(task, due))
+
+
+def _tick(task: Task, actor: Actor) -> None:
+    try:
+        if task.status == "waiting":
+            task.status, task.began = "running", actor.time
+            task.begin(actor)
+        if task.status == "running":
+            _go_on(task, actor)
+    except SurefootError as error:  # what it told the character was refused
+        task.fail(str(error))
+    if task.is_over:
+        task.end(actor)
+
+
+def _go_on(task: Task, actor: Actor) -> None:
+    if actor.fallen:
+        clock = actor.row.clock[0]
+        task.fail(f"it fell at {clock.fallen_at:.2f} s: {FALL_CAUSES[int(clock.fall_cause)]}")
+    elif actor.time - task.began > task.timeout + 0.5 * actor.model.opt.timestep:  # rounding is no delay
+        doing = task.doing()
+        task.fail(f"not done within {task.timeout:g} s" + (f", {doing}" if doing else ""))
+    else:
+        task.tick(actor)

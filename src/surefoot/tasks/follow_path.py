@@ -1,0 +1,162 @@
+"""Walk along a path: through points, slower in sharp turns, to a stand at the last one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.errors import CommandError
+from surefoot.tasks.actor import Actor
+from surefoot.tasks.path import Path
+from surefoot.tasks.steering import Steering
+from surefoot.tasks.task import Task
+from surefoot.tasks.texts import arguments
+
+USAGE = "follow-path:X,Y,X,Y,… with speed=, tolerance=, timeout= if need be"
+FARTHEST = 1000.0  # [m] from the origin
+_SPEEDS, _TOLERANCES = (0.1, 2.0), (0.05, 5.0)  # [m/s], [m]
+_AHEAD = 0.6  # [m] along the path to where it looks
+_CLOSER = 0.01  # [m] points nearer than this to the one before are the same
+_SLOWEST = 0.25  # [m/s] at which it comes to its end
+_GAIN = 0.5  # [1/s] speed by remaining distance, before turns and the end
+_IN_TURNS = 0.4  # share of the speed that is left in a turn by 90° or more
+_STOP_WITHIN = 0.12  # [m] of the last point
+_REST = 0.4  # [s] it stands before that counts
+
+
+class FollowPath(Task):
+    """Walk through points; done when it stands at the last one.
+
+    The heading is told once per step: the line of sight to a place a little further along the path, but never
+    beyond a point between until that is reached within the tolerance. The path begins where the character is.
+
+    Attributes:
+        points: (n, 2) to go through [m].
+        reached: how many of them were.
+        missed: how far from each its centre of mass passed, at least [m]; inf for those that are still to come.
+    """
+
+    def __init__(
+        self,
+        points: Sequence[Sequence[float]] | np.ndarray,
+        speed: float = 0.8,
+        tolerance: float = 0.3,
+        timeout: float | None = None,
+    ) -> None:
+        """Check the path.
+
+        Args:
+            points: places (x, y) of the world [m].
+            speed: on straight stretches [m/s].
+            tolerance: how near the centre of mass comes to each point [m].
+            timeout: how long it may take [s]; by default what a third of the speed needs, and 20 s.
+        """
+        try:
+            self.points = np.array(points, float)
+        except (TypeError, ValueError):
+            raise CommandError("a path is a list of points (x, y)") from None
+        if self.points.ndim != 2 or self.points.shape[1] != 2 or not len(self.points):
+            raise CommandError(f"a path is a list of points (x, y), got an array of shape {self.points.shape}")
+        if not (np.isfinite(self.points).all() and np.abs(self.points).max() <= FARTHEST):
+            raise CommandError(f"a path's points are finite and within ± {FARTHEST:g} m")
+        for name, value, (low, high) in (("speed", speed, _SPEEDS), ("tolerance", tolerance, _TOLERANCES)):
+            if not low <= value <= high:
+                raise CommandError(f"a path's {name} must be within {low:g} … {high:g}, got {value}")
+        self.speed, self.tolerance = float(speed), float(tolerance)
+        length = math.hypot(*self.points[0]) + float(np.hypot(*np.diff(self.points, axis=0).T).sum())
+        super().__init__(20.0 + 3.0 * length / speed if timeout is None else timeout)
+        self.reached = 0
+        self.missed = np.full(len(self.points), np.inf)
+        self._steering = Steering()
+        self._place = 0.0  # [m] along the path
+        self._stood_at = math.nan  # [s] since when it has been to stand
+
+    def begin(self, actor: Actor) -> None:
+        """Lay the path from where the character is."""
+        self._lay(actor.com[:2], self.points)
+
+    def _lay(self, start: np.ndarray, points: np.ndarray) -> None:
+        """Make the path from a place through points."""
+        corners, self._corner = [start], []
+        for point in points:
+            if math.hypot(*(point - corners[-1])) > _CLOSER:
+                corners.append(point)
+            self._corner.append(len(corners) - 1)  # of each point among the corners
+        if len(corners) == 1:  # it is there already
+            corners.append(start + np.array([_CLOSER, 0.0]))
+        self._path, self._place = Path(np.array(corners)), 0.0
+        self._turns = self._path.turns()
+
+    def tick(self, actor: Actor) -> None:
+        """Look where it is; go on, or stand."""
+        at = actor.com[:2]
+        self._arrive(at)
+        if not math.isnan(self._stood_at):
+            self._stand(actor)
+        elif self.reached >= len(self.points) - 1 and self._remaining(at) < _STOP_WITHIN:
+            self._stood_at = actor.time
+            self._steering.stop(actor)
+        else:
+            self._walk(actor, at)
+
+    def end(self, actor: Actor) -> None:
+        """Stand, whatever came of it."""
+        if "stop" in actor.skill.commands:
+            actor.command(stop=1.0)
+
+    def doing(self) -> str:
+        """What it is at."""
+        return f"on the way to point {min(self.reached + 1, len(self.points))} of {len(self.points)}"
+
+    def _arrive(self, at: np.ndarray) -> None:
+        """Note how near it comes to the next point, and what it has reached."""
+        while self.reached < len(self.points):
+            off = math.hypot(*(self.points[self.reached] - at))
+            self.missed[self.reached] = min(self.missed[self.reached], off)
+            if off > self.tolerance or self.reached == len(self.points) - 1:  # the last one is reached by standing
+                return
+            self.reached += 1
+
+    def _remaining(self, at: np.ndarray) -> float:
+        """Way to the last point, as seen along the last stretch [m]; negative beyond it."""
+        way = self._path.points[-1] - self._path.points[-2]
+        return float((self._path.points[-1] - at) @ way / max(math.hypot(*way), _CLOSER))
+
+    def _walk(self, actor: Actor, at: np.ndarray) -> None:
+        limit = float(self._path.places[self._corner[self.reached]])  # of the next point
+        self._place = self._path.nearest(at, self._place, max(min(self._place + 1.0, limit), self._place))
+        last = self.reached == len(self.points) - 1  # it is passed straight on, not looked at from near by
+        ahead = self._path.at(self._place + _AHEAD if last else min(self._place + _AHEAD, limit))
+        self._steering.toward(actor, ahead, self._allowed())
+
+    def _allowed(self) -> float:
+        """Speed here: less before a sharp turn and before the end [m/s]."""
+        speed = self.speed
+        for place, turn in zip(self._path.places, self._turns, strict=True):
+            if place >= self._place:
+                least = self.speed * (1.0 - (1.0 - _IN_TURNS) * min(1.0, turn / (0.5 * math.pi)))
+                speed = min(speed, least + _GAIN * max(0.0, place - self._place))
+        return min(speed, max(_SLOWEST, _GAIN * float(self._path.places[-1] - self._place)))
+
+    def _stand(self, actor: Actor) -> None:
+        """Wait until it stands; then it is there, or has to go again."""
+        if not actor.standing:
+            self._stood_at = actor.time
+        elif actor.time - self._stood_at > _REST:
+            off = actor.distance_to(self.points[-1])
+            if off <= self.tolerance:
+                self.reached = len(self.points)
+                self.finish(f"stands {off:.2f} m from the last point after {actor.time - self.began:.1f} s")
+            else:
+                self._stood_at = math.nan
+                self._lay(actor.com[:2], np.repeat(self.points[-1:], len(self.points), axis=0))
+
+
+def from_text(text: str) -> FollowPath:
+    """The task of what stands behind `follow-path:` on the command line."""
+    numbers, options = arguments("follow-path", text, ("speed", "tolerance", "timeout"), USAGE)
+    if not numbers or len(numbers) % 2:
+        raise CommandError(f"task follow-path is {USAGE}, got {len(numbers)} numbers")
+    return FollowPath(np.reshape(numbers, (-1, 2)), **options)

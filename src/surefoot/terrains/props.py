@@ -1,0 +1,220 @@
+"""Things in the world that are not ground: crates to move, obstacles to step over, bars to duck under, tables.
+
+Each is a body of its own, built after the character's; touching one is no fall. The number of a kind is its place
+among its kind: `obstacle_0`, `obstacle_1`, … and `bar_0`, …; of crates and tables the first is `crate` and `table`,
+the next `crate_1` and `table_1`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import mujoco
+import numpy as np
+
+from surefoot.errors import TerrainError
+from surefoot.terrains.solid import FAR, facing
+from surefoot.terrains.terrain import Terrain
+
+Vector = tuple[float, float, float]
+
+_WOOD, _STONE, _STEEL = (0.72, 0.55, 0.34, 1.0), (0.62, 0.45, 0.40, 1.0), (0.45, 0.50, 0.58, 1.0)
+_LONGEST, _HEAVIEST, _ROUGHEST = 20.0, 1000.0, 5.0  # [m], [kg], friction
+_NEAR = 1e-3  # [m] over which the slope of the ground is measured
+
+
+class Prop(Protocol):
+    """What can stand around."""
+
+    @property
+    def kind(self) -> str:
+        """How its body's name begins."""
+
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add it to a model under construction; `friction` is the ground's."""
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A box that can be moved.
+
+    Its friction is that of every contact it takes part in, whatever it lies on.
+
+    Attributes:
+        size: edges along its own x, y, z [m].
+        mass: [kg], evenly spread.
+        position: where the middle of its bottom is: world x and y, and how high above the ground there [m]. On the
+            ground (0) it lies flat on a slope; above it (on a table) it is level.
+        friction: coefficient.
+        handles: where the left and the right hand take hold, in its frame, whose origin is its middle; None: it
+            cannot be gripped.
+        yaw: world yaw of its x axis [rad].
+    """
+
+    size: Vector = (0.5, 0.5, 0.5)
+    mass: float = 20.0
+    position: Vector = (2.0, 0.0, 0.0)
+    friction: float = 0.2
+    handles: tuple[Vector, Vector] | None = None
+    yaw: float = 0.0
+
+    kind = "crate"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        _check_box("a crate", self.size, (*self.position, self.yaw))
+        if not (0.0 < self.mass <= _HEAVIEST and 0.0 <= self.friction <= _ROUGHEST):
+            raise TerrainError(f"a crate takes a mass up to {_HEAVIEST:g} kg and friction 0 … {_ROUGHEST:g}")
+        if self.handles is not None and (np.shape(self.handles) != (2, 3) or not np.isfinite(self.handles).all()):
+            raise TerrainError("a crate's handles are two points (x, y, z), for the left hand and the right")
+
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a free body with one box, and a site at each handle."""
+        x, y, above = self.position
+        turn, up = _standing(terrain, x, y, self.yaw) if above == 0.0 else (facing(0.0, self.yaw), np.array([0, 0, 1]))
+        place = np.array([x, y, float(terrain.height(x, y)) + above]) + 0.5 * self.size[2] * up
+        body = world.add_body(name=name, pos=place, quat=turn)
+        body.add_freejoint(name=name)
+        geom = _add_box(body, name, self.size, self.friction, _WOOD)
+        geom.contype, geom.mass, geom.priority = 1, self.mass, 1
+        for side, point in zip(("left", "right"), self.handles or (), strict=False):
+            body.add_site(name=f"{name}_{side}", pos=point, size=[0.02, 0.02, 0.02])
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A low box across the way, to step over.
+
+    Attributes:
+        x: world x of its middle [m].
+        height: above the ground [m].
+        depth: along x [m].
+        width: along y [m].
+        y: world y of its middle [m].
+    """
+
+    x: float
+    height: float
+    depth: float = 0.1
+    width: float = 1.5
+    y: float = 0.0
+
+    kind = "obstacle"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        _check_box("an obstacle", (self.depth, self.width, self.height), (self.x, self.y))
+
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a fixed body with one box."""
+        place = [self.x, self.y, float(terrain.height(self.x, self.y)) + 0.5 * self.height]
+        _add_box(world.add_body(name=name, pos=place), name, (self.depth, self.width, self.height), friction, _STONE)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A beam across the way, to duck under.
+
+    Attributes:
+        x: world x of its middle [m].
+        height: of its underside above the ground [m].
+        thickness: along x and z [m].
+        width: along y [m].
+        y: world y of its middle [m].
+    """
+
+    x: float
+    height: float
+    thickness: float = 0.1
+    width: float = 1.5
+    y: float = 0.0
+
+    kind = "bar"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        _check_box("a bar", (self.thickness, self.width, self.height), (self.x, self.y))
+
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a fixed body with one box."""
+        thick = self.thickness
+        place = [self.x, self.y, float(terrain.height(self.x, self.y)) + self.height + 0.5 * thick]
+        _add_box(world.add_body(name=name, pos=place), name, (thick, self.width, thick), friction, _STEEL)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A fixed block to put things on.
+
+    Attributes:
+        position: world x and y of its middle [m].
+        size: edges along its own x, y and z, the last being its height above the ground [m].
+        yaw: world yaw of its x axis [rad].
+    """
+
+    position: tuple[float, float]
+    size: Vector = (0.6, 1.0, 0.75)
+    yaw: float = 0.0
+
+    kind = "table"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be built."""
+        _check_box("a table", self.size, (*self.position, self.yaw))
+
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a fixed body with one box."""
+        x, y = self.position
+        place = [x, y, float(terrain.height(x, y)) + 0.5 * self.size[2]]
+        _add_box(world.add_body(name=name, pos=place, quat=facing(0.0, self.yaw)), name, self.size, friction, _WOOD)
+
+
+def with_props(terrain: Terrain, props: Sequence[Prop]) -> Terrain:
+    """The terrain with further things on it."""
+    for prop in props:
+        if not hasattr(prop, "build"):
+            raise TerrainError(f"what stands on a terrain is a Bar, Crate, Obstacle or Table, got {prop!r:.40}")
+    return Terrain(terrain.description, terrain.ground, (*terrain.props, *props))
+
+
+def named(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
+    """Things with the names of their bodies, in their order."""
+    count: dict[str, int] = {}
+    found = []
+    for prop in props:
+        number = count[prop.kind] = count.get(prop.kind, -1) + 1
+        alone = number == 0 and prop.kind in ("crate", "table")
+        found.append((prop.kind if alone else f"{prop.kind}_{number}", prop))
+    return found
+
+
+def _check_box(what: str, size: Sequence[float], place: Sequence[float]) -> None:
+    if not all(0.0 < edge <= _LONGEST for edge in size):
+        raise TerrainError(f"{what} has edges and heights of more than 0 and up to {_LONGEST:g} m, got {tuple(size)}")
+    if not all(abs(value) <= FAR for value in place):
+        raise TerrainError(f"{what} stands within ± {FAR:g} m, got {tuple(place)}")
+
+
+def _standing(terrain: Terrain, x: float, y: float, yaw: float) -> tuple[list[float], np.ndarray]:
+    """Quaternion of a box that lies flat on the ground at a place, and its up axis."""
+    h = terrain.height
+    rise = [float(h(x + _NEAR, y) - h(x - _NEAR, y)), float(h(x, y + _NEAR) - h(x, y - _NEAR))]
+    up = np.array([-rise[0], -rise[1], 2.0 * _NEAR])
+    up /= np.linalg.norm(up)
+    ahead = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+    ahead -= (ahead @ up) * up
+    ahead /= np.linalg.norm(ahead)
+    turn = np.empty(4)
+    mujoco.mju_mat2Quat(turn, np.column_stack([ahead, np.cross(up, ahead), up]).ravel())
+    return turn.tolist(), up
+
+
+def _add_box(body: mujoco.MjsBody, name: str, size: Vector, friction: float, color: tuple[float, ...]) -> Any:
+    """A box that meets characters and crates; a crate's meets the ground and what is fixed too."""
+    return body.add_geom(
+        name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.5 * edge for edge in size], contype=0, conaffinity=1,
+        condim=3, friction=[friction, 0.005, 0.0001], solref=[0.01, 1.0], rgba=color,
+    )  # fmt: skip
