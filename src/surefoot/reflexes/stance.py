@@ -14,14 +14,14 @@ from surefoot.reflexes.limb_servo import anchor_of, framed_torque, link_torque, 
 from surefoot.reflexes.orientation import Quaternion, Vector, turned, within
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, ankle_of, wanted_width
+from surefoot.reflexes.steps import ahead_and_left, ankle_of, driven_speed, wanted_width
 from surefoot.reflexes.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
 from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.vectors import about, add, cross, inverse, minus, rotated, scaled, times
 from surefoot.reflexes.walker import SHIFT, STEP
 
 _PELVIS_SHARE = 0.4  # of a bend
-_PLANTED_TILT, _PLANTED_SPIN = 0.97, 2.0  # cosine of a foot's tilt, [rad/s]: beyond them it is not planted
+_PLANTED_TILT, _PLANTED_SPIN = 0.985, 2.0  # cosine of a foot's tilt, [rad/s]: beyond them it is not planted
 _EDGE = 0.6  # of the sole that a centre of pressure may use
 _SHORTEST = 0.1  # [s] within which a step's end is aimed at
 _PUSH_PHASE = 0.45  # when pushing off begins
@@ -41,7 +41,7 @@ def stepping_point(
     period = walker.period
     time = max(_SHORTEST, (1.0 - walker.phase) * period)
     width = (1.0 if side == 0 else -1.0) * wanted_width(row, limbs, style)
-    speed = walker.speed + walker.integral
+    speed = driven_speed(walker, numbers)
     ahead = numbers.speed_force * pressure_for(x + vx / omega, capture_ahead(speed, omega, period), omega, time)
     left = numbers.sway_force * pressure_for(y + vy / omega, capture_beside(width, omega, period), omega, time)
     ahead -= intent.lean_force
@@ -219,12 +219,11 @@ def hold_pelvis(
     body = int(biped.pelvis)
     error, spin = turn_to(wanted, quaternion_of(world, body)), world.cvel[body]
     kp, kd = biped.root_kp, biped.root_kd
-    grip = numbers.yaw_limit * mass * GRAVITY * biped.leg_length  # more would twist the foot on the ground
     torque = within(
         (
             kp * error[0] - kd * spin[0],
             kp * error[1] - kd * spin[1],
-            clamp(numbers.yaw_gain * (kp * error[2] - kd * spin[2]), -grip, grip),
+            numbers.yaw_gain * (kp * error[2] - kd * spin[2]),
         ),
         biped.root_limit,
     )
@@ -249,4 +248,6 @@ def hold_pelvis(
         link = int(chain.upper)
         torques[link, 0] = -share * (torque[0] + levered[0])
         torques[link, 1] = -share * (torque[1] + levered[1])
-        torques[link, 2] = -share * (torque[2] + levered[2])
+        borne_now = min(row.contact_force[leg, 2], weight)
+        grip = numbers.yaw_limit * borne_now * biped.leg_length  # more would twist the foot on the ground
+        torques[link, 2] = clamp(-share * (torque[2] + levered[2]), -grip, grip)

@@ -8,7 +8,7 @@ from typing import Any
 from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.foothold import step_time
 from surefoot.reflexes.orientation import Vector
-from surefoot.reflexes.pendulum import frequency, sway_offset
+from surefoot.reflexes.pendulum import GRAVITY, frequency, sway_offset
 from surefoot.reflexes.servo import clamp, nearest_turn
 from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.walker import SHIFT, STEP, begin_stand, begin_step
@@ -19,6 +19,7 @@ _ACCELERATION = 1.0  # [m/s²] of the speed it tries to keep
 _BIG_TURN = 1.5  # [rad] a turn for which it would stop walking ahead
 _MOST = 1.5  # [m/s] the speed controller may add
 _SLOW, _ABREAST = 0.25, 0.16  # [m/s], [m]: slow enough, and feet near enough side by side, to stop
+_LOADED = 0.1  # of the weight, on a foot that has struck
 _USUAL = 0.15  # [m] a foothold may be off without haste
 _LONGEST_SHIFT = 0.8  # [s]
 _REST = 0.15  # [s] on two feet before it may go again
@@ -36,6 +37,12 @@ def told(row: Any, command: int, default: float) -> float:
 def wanted_width(row: Any, limbs: Any, style: Any) -> float:
     """Distance of the feet that it tries to keep [m]."""
     return told(row, _WIDTH, style.numbers[0].step_width * limbs.biped[0].leg_length / 0.92)  # type: ignore[no-any-return]
+
+
+@kernel
+def driven_speed(walker: Any, numbers: Any) -> float:
+    """Speed that pendulum and feet are told: the wanted one, what footstrikes take of it, what was missed so far."""
+    return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + walker.integral  # type: ignore[no-any-return]
 
 
 @kernel
@@ -77,8 +84,8 @@ def take_steps(
 def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any, com: Vector, velocity: Vector) -> None:
     side, time = int(walker.swing), world.time
     walker.phase += world.dt / walker.period * (1.0 + numbers.hurry * _off_course(world, row, limbs, walker, numbers))
-    touches = row.touch[side] != 0.0
-    if not touches:
+    touches = row.touch[side] != 0.0 and row.contact_force[side, 2] > _LOADED * limbs.biped[0].mass * GRAVITY
+    if row.touch[side] == 0.0:
         walker.unloaded = 1.0
     bearing = ankle_of(world, limbs, 1 - side)
     level = bearing[2] - limbs.legs[1 - side].depth

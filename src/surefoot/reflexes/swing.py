@@ -20,7 +20,7 @@ from surefoot.reflexes.limb_servo import (
 from surefoot.reflexes.mass import point_velocity
 from surefoot.reflexes.orientation import Quaternion, Vector, turned
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, told, wanted_width
+from surefoot.reflexes.steps import ahead_and_left, driven_speed, told, wanted_width
 from surefoot.reflexes.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, value
 from surefoot.reflexes.two_links import first_rotation, middle_angle
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times, unit
@@ -46,7 +46,7 @@ def aim(
     remaining = numbers.foresight * max(0.0, (1.0 - walker.phase) * walker.period)
     reach = numbers.longest_step * biped.leg_length
     width = wanted_width(row, limbs, style)
-    speed = walker.speed + walker.integral
+    speed = driven_speed(walker, numbers)
     ahead = wanted_step(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
     sideways = told(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
     left = wanted_side(y, vy, height, remaining, walker.period, outward * width, sideways, reach)

@@ -45,7 +45,8 @@ class GenbiconParameters(BaseModel):
     yielding: float = Field(0.4, ge=0.0, le=1.0)  # phase until which the stance knee yields to a footstrike
     yaw_gain: float = Field(0.4, ge=0.0, le=1.0)  # of the pelvis, against its other axes
     yaw_limit: float = Field(0.06, ge=0.0, le=1.0)  # of its yaw torque, by weight and leg
-    levelling: float = Field(0.5, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
+    loss: float = Field(0.15, ge=0.0, le=1.0)  # [s/m] of the speed that footstrikes take, by its square
+    levelling: float = Field(0.7, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
     foresight: float = Field(0.5, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
     alpha: float = Field(0.0, ge=-0.3, le=0.5)  # [s] added to α of equation 7
     hurry: float = Field(0.0, ge=0.0, le=5.0)
