@@ -25,8 +25,6 @@ class Kit(Protocol):
     commands: tuple[str, ...]
     ranges: dict[str, tuple[float, float]]
 
-    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None: ...
-
     @property
     def slot_size(self) -> int:
         """Numbers of a parameter slot."""
@@ -50,10 +48,11 @@ class Kit(Protocol):
         """Whether two filled slots can be blended."""
 
 
-class Simbicon:
+class _Simbicon:
     """Around `controllers.simbicon`."""
 
-    commands, ranges = simbicon.COMMANDS, simbicon.RANGES
+    commands: tuple[str, ...] = simbicon.COMMANDS
+    ranges: dict[str, tuple[float, float]] = simbicon.RANGES
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._table, self._timestep, self._roles = table, timestep, len(table.anatomy.roles)
@@ -93,10 +92,11 @@ class Simbicon:
         return graph.same_structure(one, other, self._roles)
 
 
-class Genbicon:
+class _Genbicon:
     """Around `controllers.genbicon`."""
 
-    commands, ranges = genbicon.COMMANDS, genbicon.RANGES
+    commands: tuple[str, ...] = genbicon.COMMANDS
+    ranges: dict[str, tuple[float, float]] = genbicon.RANGES
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._links = links
@@ -131,4 +131,4 @@ class Genbicon:
         return bool((a.curves[:, 0] == b.curves[:, 0]).all() and a.numbers[0].walks == b.numbers[0].walks)
 
 
-KITS: dict[str, type[Kit]] = {"simbicon": Simbicon, "genbicon": Genbicon}
+KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {"simbicon": _Simbicon, "genbicon": _Genbicon}

@@ -268,6 +268,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     soles = limbs.soles if limbs else ((anatomy.left.foot,), (anatomy.right.foot,))
     for side, names in enumerate(soles):
         part[[model.body(name).id for name in names]] = side
+    root = model.body_rootid[model.body(anatomy.pelvis).id]
     w, x, y, z = limbs.rest.get(anatomy.pelvis, (1.0, 0.0, 0.0, 0.0)) if limbs else (1.0, 0.0, 0.0, 0.0)
     up = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))  # in the pelvis's own frame
     sides = anatomy.side_roles
@@ -275,7 +276,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
         len(joints), 2, len(anatomy.roles), len(sides), anatomy.hip_hinges,
         *(sides.index(role) if role in sides else -1 for role in ("knee", "ankle", "shoulder")),
         table.root == "planar", len(anatomy.channels), model.body(anatomy.pelvis).id, model.body(anatomy.torso).id,
-        standing_height(table), table.sole_depth, sum(s.mass for s in table.segments), *up,
+        standing_height(table), table.sole_depth, float(model.body_subtreemass[root]), *up,
     )  # fmt: skip
     roles = [[joints.index(j) for j in anatomy.joints(swing)] for swing in (0, 1)]
     hinges, channels = table.hinges, anatomy.channels

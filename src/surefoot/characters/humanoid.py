@@ -1,4 +1,4 @@
-"""The humanoid of GENBICON: 37 degrees of freedom with toes and two back joints, 73.5 kg, 1.72 m."""
+"""The humanoid of GENBICON: 37 degrees of freedom with toes and two back joints, 73.5 kg, 1.75 m."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -41,7 +43,7 @@ def limb_block(model: mujoco.MjModel, limbs: Limbs) -> np.ndarray:
     return np.concatenate([np.atleast_1d(part).view(np.float64) for part in parts])
 
 
-def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[np.ndarray]) -> np.ndarray:
+def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[Any]) -> np.ndarray:
     head = np.zeros(1, BIPED)[0]
     pelvis = model.body(limbs.pelvis).id
     root = int(model.body_rootid[pelvis])
@@ -74,7 +76,7 @@ def _sole(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -
     bodies = [model.body(name).id for name in limbs.soles[side]]
     found = [points_of(model, data, geom) for geom in solid_geoms(model, bodies)]
     points = np.concatenate([np.column_stack([p[:, :2], p[:, 2] - radius]) for p, radius in found])
-    return points[points[:, 2] < points[:, 2].min() + _LEVEL]
+    return np.asarray(points[points[:, 2] < points[:, 2].min() + _LEVEL])
 
 
 def _anchor(model: mujoco.MjModel, data: mujoco.MjData, link: Link) -> np.ndarray:
@@ -84,12 +86,12 @@ def _anchor(model: mujoco.MjModel, data: mujoco.MjData, link: Link) -> np.ndarra
 def _lateral(model: mujoco.MjModel, data: mujoco.MjData, link: Link) -> int:
     """The hinge of a knee or an elbow that bends it: the most lateral one."""
     joints = [model.joint(name).id for name in link.joints]
-    return max(joints, key=lambda j: abs(data.xaxis[j, 1]))
+    return int(max(joints, key=lambda j: abs(data.xaxis[j, 1])))
 
 
 def _chain(
     model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, kinds: tuple[str, str], side: int, end: np.ndarray
-) -> np.ndarray:
+) -> Any:
     """Two links and what they span, from the first anchor over the second to `end`."""
     chain = np.zeros(1, CHAIN)[0]
     upper, lower = (_named(limbs, kind, side) for kind in kinds)
@@ -102,10 +104,25 @@ def _chain(
         for i, letter in enumerate("xyz"):
             chain[f"{name}{letter}"] = vector[i]
     chain["bend"] = _bend(model, limbs, hinge)
-    a, b = second - first, end - second
-    straight = np.hypot(a @ b - (a @ axis) * (b @ axis), a @ np.cross(axis, b))
-    chain["reach"] = np.sqrt(a @ a + b @ b + 2.0 * ((a @ axis) * (b @ axis) + straight))
+    chain["reach"] = _reach(second - first, end - second, axis, _room(model, limbs, hinge, lower.flipped))
     return chain
+
+
+def _room(model: mujoco.MjModel, limbs: Limbs, hinge: int, flipped: bool) -> tuple[float, float]:
+    """How far a hinge can turn from neutral, about the axis that a chain counts with [rad]."""
+    if not model.jnt_limited[hinge]:
+        return -np.pi, np.pi
+    low, high = model.jnt_range[hinge] - limbs.neutral.get(model.joint(hinge).name, 0.0)
+    return (-high, -low) if flipped else (low, high)
+
+
+def _reach(a: np.ndarray, b: np.ndarray, axis: np.ndarray, room: tuple[float, float]) -> float:
+    """Length of a limb as straight as its middle joint can make it [m]."""
+    along = (a @ axis) * (b @ axis)
+    cosine, sine = a @ b - along, a @ np.cross(axis, b)
+    straight = np.clip(np.arctan2(sine, cosine), *room)
+    turned = along + cosine * np.cos(straight) + sine * np.sin(straight)
+    return float(np.sqrt(a @ a + b @ b + 2.0 * turned))
 
 
 def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> float:
@@ -115,7 +132,7 @@ def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> float:
     return 1.0 if high - present >= present - low else -1.0
 
 
-def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> np.ndarray:
+def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
     ankle = _named(limbs, "ankle", side)
     end = _anchor(model, data, ankle)
     chain = _chain(model, data, limbs, ("hip", "knee"), side, end)
@@ -130,7 +147,7 @@ def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) ->
     return chain
 
 
-def _arm(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> np.ndarray:
+def _arm(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
     hand, shoulder, elbow = limbs.hands[side], limbs.of("shoulder", side), limbs.of("elbow", side)
     if hand is None or shoulder is None or elbow is None:
         none = np.zeros(1, CHAIN)[0]
@@ -144,7 +161,7 @@ def _arm(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) ->
     return chain
 
 
-def _link(model: mujoco.MjModel, limbs: Limbs, link: Link) -> np.ndarray:
+def _link(model: mujoco.MjModel, limbs: Limbs, link: Link) -> Any:
     record = np.zeros(1, LINK)[0]
     body, base = model.body(link.body).id, model.body(link.base).id
     first = model.joint(link.joints[0]).id

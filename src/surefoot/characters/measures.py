@@ -126,8 +126,8 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
              mass["foot"] * (length**2 / 12 + half**2 / 3)),
             (
                 *(Shape((m.heel, y, sole), (m.ball, y, sole), _SOLE_RADIUS, sole=True) for y in edges),
-                Shape((0.6 * m.heel, 0.0, -0.45 * m.ankle), (0.8 * m.ball, 0.0, -0.7 * m.ankle), 0.034 * g,
-                      solid=False),
+                Shape((0.6 * m.heel, 0.0, -0.45 * m.ankle), (0.8 * m.ball, 0.0, -0.65 * m.ankle),
+                      min(0.034 * g, 0.3 * m.ankle), solid=False),
             ), m.colors.feet, (1.0, 1.0, 0.0),
         ),
     ]  # fmt: skip
@@ -219,8 +219,8 @@ def body_of(m: Measures) -> CharacterTable:
         segments += _arm(m, side, sign, m.colors.legs[i])
     mass, height = sum(s.mass for s in segments), m.thigh + m.shin + m.ankle
     gains: dict[str, Gain] = {}
-    for side in sides:
-        gains |= {j: gain(_kind(role), mass, height) for j, role in zip(side.joints, roles, strict=True)}
+    for one in sides:
+        gains |= {j: gain(_kind(role), mass, height) for j, role in zip(one.joints, roles, strict=True)}
     gains |= {j: gain(_kind(j), mass, height) for j in middle}
     limbs = ("thigh", "shin", "foot", *(("toes",) if m.has_toes else ()), "upper_arm", "lower_arm")
     return CharacterTable(
@@ -231,7 +231,8 @@ def body_of(m: Measures) -> CharacterTable:
         source=m.source, sole_depth=m.ankle, armature=0.01 * mass / 73.5 * (height / 0.92) ** 2,
         multipliers={
             "pelvis": ("pelvis",), "belly": ("belly",), "chest": ("chest",), "head": ("head",),
-            "torso": ("pelvis", "belly", "chest"), "leg": tuple(f"{s}_{p}" for s in ("left", "right") for p in limbs[:2]),
+            "torso": ("pelvis", "belly", "chest"),
+            "leg": tuple(f"{s}_{p}" for s in ("left", "right") for p in limbs[:2]),
             "arm": tuple(f"{s}_{p}" for s in ("left", "right") for p in limbs[-2:]),
             **{f"{s}_leg": (f"{s}_thigh", f"{s}_shin") for s in ("left", "right")},
             **{f"{s}_arm": (f"{s}_upper_arm", f"{s}_lower_arm") for s in ("left", "right")},

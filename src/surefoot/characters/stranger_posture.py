@@ -147,7 +147,7 @@ def _hang(tree: Tree, arm: list[Role]) -> None:
 
 
 def _centre(tree: Tree, role: Role) -> Array:
-    return np.mean([tree.data.xanchor[j] for j in role.joints], axis=0)
+    return np.asarray(np.mean([tree.data.xanchor[j] for j in role.joints], axis=0))
 
 
 def _raise_trunk(tree: Tree, legs: Legs, roles: list[Role]) -> None:

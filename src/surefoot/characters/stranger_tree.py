@@ -94,7 +94,7 @@ class Tree:
 
     def anchor(self, one: int, other: int) -> Array:
         """(3,) where two neighbours meet: the middle of their hinges."""
-        return np.mean([self.data.xanchor[j] for j in self.between(one, other)], axis=0)
+        return np.asarray(np.mean([self.data.xanchor[j] for j in self.between(one, other)], axis=0))
 
     def branch(self, start: int, stem: int) -> list[int]:
         """All parts from `start` away from `stem`, the nearest first."""

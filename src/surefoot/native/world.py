@@ -62,8 +62,8 @@ _M = {f: layout.offset("mjModel", f) for f in (
     "nq", "nv", "nu", "nbody", "njnt", "ngeom", "nuserdata", "nnumericdata", "opt.timestep", "opt.cone",
     "numeric_data", "body_rootid", "body_mass", "geom_bodyid")}  # fmt: skip
 _D = {f: layout.offset("mjData", f) for f in (
-    "ncon", "nefc", "time", "qpos", "qvel", "xpos", "xmat", "xquat", "xaxis", "xanchor", "xipos", "cvel", "subtree_com", "ctrl",
-    "xfrc_applied", "actuator_force", "contact", "efc_force", "userdata")}  # fmt: skip
+    "ncon", "nefc", "time", "qpos", "qvel", "xpos", "xmat", "xquat", "xaxis", "xanchor", "xipos", "cvel", "subtree_com",
+    "ctrl", "xfrc_applied", "actuator_force", "contact", "efc_force", "userdata")}  # fmt: skip
 
 _NQ, _NV, _NU, _NBODY, _NJNT, _NGEOM = _M["nq"], _M["nv"], _M["nu"], _M["nbody"], _M["njnt"], _M["ngeom"]
 _NUSERDATA, _NNUMERIC = _M["nuserdata"], _M["nnumericdata"]

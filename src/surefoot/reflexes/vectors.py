@@ -81,11 +81,20 @@ def rotated(q: Quaternion, v: Vector) -> Vector:
     return add(v, scaled(2.0, cross(axis, first)))
 
 
+@kernel
+def _beside(n: Vector, a: Vector) -> Vector:
+    """Unit vector perpendicular to n and to the unit vector a; where they are parallel, to a alone."""
+    c = cross(n, a)
+    if dot(c, c) < 1e-12:
+        c = cross((0.0, 0.0, 1.0) if abs(a[2]) < 0.9 else (1.0, 0.0, 0.0), a)
+    return unit(c)  # type: ignore[no-any-return]
+
+
 @apart
 def between_frames(u: Vector, n: Vector, t: Vector, w: Vector) -> Quaternion:
     """Rotation that takes u's direction to t's and turns n, about it, as near to w as can be."""
     a, b = unit(u), unit(t)
-    c, d = unit(cross(n, a)), unit(cross(w, b))
+    c, d = _beside(n, a), _beside(w, b)
     e, f = cross(a, c), cross(b, d)
     # the matrix Σ new axis ⊗ old axis; its quaternion from the largest diagonal term
     m00, m11 = b[0] * a[0] + d[0] * c[0] + f[0] * e[0], b[1] * a[1] + d[1] * c[1] + f[1] * e[1]

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from surefoot.reflexes.curves import KNOTS
 from surefoot.reflexes.style import CURVES
 
 Phase = Annotated[float, Field(ge=0.0, le=1.0)]
 Value = Annotated[float, Field(ge=-3.2, le=3.2)]
-Knot = tuple[Phase, Value]
+
+
+def _known(name: str) -> str:
+    if name not in CURVES:
+        raise ValueError(f"unknown curve {name!r}; valid: {', '.join(CURVES)}")
+    return name
+
+
+def _rising(knots: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    if not 1 <= len(knots) <= KNOTS or any(b[0] <= a[0] for a, b in itertools.pairwise(knots)):
+        raise ValueError(f"a curve takes 1 … {KNOTS} knots [phase, value] of rising phase")
+    return knots
+
+
+Curve = Value | Annotated[list[tuple[Phase, Value]], AfterValidator(_rising)]
 
 
 class GenbiconParameters(BaseModel):
@@ -49,16 +64,5 @@ class GenbiconParameters(BaseModel):
     levelling: float = Field(0.7, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
     foresight: float = Field(0.5, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
     alpha: float = Field(0.0, ge=-0.3, le=0.5)  # [s] added to α of equation 7
-    hurry: float = Field(0.0, ge=0.0, le=5.0)
-    curves: dict[str, Value | list[Knot]] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _curves_are_known(self) -> GenbiconParameters:
-        for name, curve in self.curves.items():
-            if name not in CURVES:
-                raise ValueError(f"unknown curve {name!r}; valid: {', '.join(CURVES)}")
-            if isinstance(curve, list):
-                phases = [knot[0] for knot in curve]
-                if not 1 <= len(curve) <= KNOTS or any(b <= a for a, b in zip(phases, phases[1:], strict=False)):
-                    raise ValueError(f"curve {name} takes 1 … {KNOTS} knots [phase, value] of rising phase")
-        return self
+    hurry: float = Field(1.0, ge=0.0, le=5.0)  # by metres off the usual foothold, how much faster a step goes
+    curves: dict[Annotated[str, AfterValidator(_known)], Curve] = Field(default_factory=dict)

@@ -108,7 +108,7 @@ def _write_states(graph: Any, skill: Skill, begin: int, table: CharacterTable) -
             record.order, record.torso, record.both = order, state.torso, state.both
             record.torso_roll, record.torso_yaw = mirror * state.torso_roll, mirror * state.torso_yaw
             _write_pose(graph, at, state, table, mirror)
-    return begin + halves * n
+    return begin + int(halves) * n
 
 
 def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:

@@ -116,6 +116,14 @@ class GenbiconSkill(Skill):
     parameters: GenbiconParameters
 
 
+class UnknownSkill(Skill):
+    """What a document of an unknown controller is held against: that alone is reported."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    controller: Literal["simbicon", "genbicon"]
+
+
 _BY_CONTROLLER: dict[str, type[Skill]] = {"simbicon": SimbiconSkill, "genbicon": GenbiconSkill}
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 
@@ -123,4 +131,4 @@ BIPED = "biped"  # what a skill is for that any body with two legs can do
 def class_of(document: Any) -> type[Skill]:
     """The class of skills that a document claims to be; for an unknown controller, the one whose errors say so."""
     name = document.get("controller") if isinstance(document, dict) else None
-    return _BY_CONTROLLER.get(name, SimbiconSkill) if isinstance(name, str) else SimbiconSkill
+    return _BY_CONTROLLER.get(name, UnknownSkill) if isinstance(name, str) else SimbiconSkill
