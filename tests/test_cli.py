@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -253,7 +254,7 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("human/walk", "--character", "planar"), "not for 'planar'"),
         (("missing.yaml",), "missing.yaml"),
         (("walk", "run"), "run"),
-        (("--character", "centaur"), "human, planar"),
+        (("--character", "centaur"), "ape, human, humanoid, planar, robot, strider"),
         (("--terrain", "moon"), "flat, slope, steps, rough, incline, stairs, bumps, image"),
         (("--terrain", "image:missing.png,9,0.5"), "missing.png"),
         (("--terrain", "slope:89"), "within ±"),
@@ -396,12 +397,14 @@ def test_list_names_everything_there_is() -> None:
     assert tuple(found["characters"]) == sf.characters()
     assert tuple(found["skills"]) == sf.skills()
     assert tuple(found["terrains"]) == sf.terrains()
+    assert tuple(found["tasks"]) == sf.tasks.names()
     assert "simbicon/planar-fel" in found["experiments"]
     shown = call("list")
     assert shown.status == 0
-    assert {"human", "planar"} <= set(found["characters"])
-    assert all(name in shown.out for name in (*sf.skills(), *sf.terrains(), *found["experiments"]))
-    assert "\n  human\n  planar\n" in shown.out
+    assert {"human", "humanoid", "planar"} <= set(found["characters"])
+    named = (*sf.skills(), *sf.terrains(), *sf.tasks.names(), *found["experiments"])
+    assert all(name in shown.out for name in named)
+    assert "".join(f"\n  {name}" for name in sf.characters()) + "\n" in shown.out
 
 
 @pytest.mark.parametrize("arguments", [("fly",), ("--wings",), ("list", "x"), ("bench", "--wings"), ("tune",)])
@@ -542,6 +545,7 @@ def test_bad_input_to_tune_is_refused_before_the_search_begins(
     tmp_path: Path, arguments: tuple[str, ...], valid: str
 ) -> None:
     generations = () if "--generations" in arguments else ("--generations", "400")
+    importlib.import_module("surefoot.lab.tune")  # seconds on a busy machine; the limit is that of a search
     assert valid in refused("tune", *arguments, *generations, within=5.0)
     assert os.listdir(tmp_path) == []
 

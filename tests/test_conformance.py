@@ -13,16 +13,21 @@ from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
-from surefoot.controllers import simbicon
+from surefoot.controllers import genbicon, simbicon
 from surefoot.errors import TerrainError
 from surefoot.lab.catalogue import measured
 from surefoot.simulation import Simulation
 from surefoot.skills import library_path, load, varied
+from surefoot.skills.schema import BIPED
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain
 
-FRICTION = {"planar": 0.65, "human": 0.8}
+FRICTION = {"planar": 0.65} | dict.fromkeys(("ape", "human", "humanoid", "robot", "strider"), 0.8)
+COMMANDS = {"simbicon": simbicon.COMMANDS, "genbicon": genbicon.COMMANDS}
+CHANGED = {"simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}}  # a parameter of each controller
+RUNS = [(None, full) for full in skill_names()]  # on the skill's own body
+RUNS += [(name, "biped/zero-walk") for name in character_names() if "biped/zero-walk" in skill_names(name)]
 ROUNDING = 1.0 + 1e-9  # room a motor has above its limit, so that rounding does not meet it
 EXAMPLES = {
     "flat": ["flat"],
@@ -40,9 +45,15 @@ STEEP = ["rough:3,0.5,0.25,20", "rough:1,1,0.1,10"]  # steeper than the boxes of
 # ---------------------------------------------------------------------------------------------- characters
 
 
+def skill_of(name: str) -> str:
+    """A skill for a character: one of its own, or the zero gait, which any body with two legs can do."""
+    return next((full for full in skill_names() if full.startswith(f"{name}/")), "zero-walk")
+
+
 @pytest.mark.parametrize("name", character_names())
 def test_character_compiles_on_flat_ground_with_all_parts_named(name: str) -> None:
-    sim = Simulation(character=name, skill=next(s for s in skill_names() if s.startswith(f"{name}/")))
+    sim = Simulation(character=name, skill=skill_of(name))
+    assert sim.scene.table.name == name
     model = sim.model
     for count, kind in (
         (model.nbody, model.body), (model.njnt, model.joint), (model.ngeom, model.geom), (model.nu, model.actuator),
@@ -57,7 +68,7 @@ def test_character_compiles_on_flat_ground_with_all_parts_named(name: str) -> No
 
 @pytest.mark.parametrize("name", character_names())
 def test_character_is_moved_by_its_own_joints_alone(name: str) -> None:
-    model = Simulation(character=name).model
+    model = Simulation(character=name, skill=skill_of(name)).model
     assert model.neq == 0
     assert not model.body_gravcomp.any()
     root = {i for i in range(model.njnt) if model.joint(i).name.startswith("root")}
@@ -74,7 +85,7 @@ def test_character_is_moved_by_its_own_joints_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", character_names())
 def test_gravity_and_friction_are_the_declared_ones(name: str) -> None:
-    model = Simulation(character=name, terrain="steps:2,-0.1,4,0.1").model
+    model = Simulation(character=name, skill=skill_of(name), terrain="steps:2,-0.1,4,0.1").model
     assert model.opt.gravity.tolist() == [0.0, 0.0, -9.81]
     assert (model.geom_friction[:, 0] == FRICTION[name]).all()
     assert model.opt.density == model.opt.viscosity == 0.0
@@ -216,17 +227,16 @@ def test_skill_is_named_after_its_file(full: str) -> None:
     skill = load(full)
     path = library_path(full)
     assert skill.full_name == full == f"{path.parent.name}/{path.stem}"
-    assert skill.character in character_names()
+    assert skill.character in (*character_names(), BIPED)
     assert skill.summary
     assert skill.provenance.source
-    assert set(skill.commands) <= set(simbicon.COMMANDS)
+    assert set(skill.commands) <= set(COMMANDS[skill.controller])
     assert load(skill.name, skill.character) == skill
 
 
-@pytest.mark.parametrize("full", skill_names())
-def test_skill_runs_a_second_within_the_laws_of_physics(full: str) -> None:
-    skill = load(full)
-    sim = Simulation(character=skill.character, skill=skill, terrain=GROUNDS.get(full, "flat"))
+@pytest.mark.parametrize(("character", "full"), RUNS)
+def test_skill_runs_a_second_within_the_laws_of_physics(character: str | None, full: str) -> None:
+    sim = Simulation(character, load(full), GROUNDS.get(full, "flat"))
     limits = np.array([gain.limit for gain in sim.scene.table.gains.values()]) * ROUNDING
     for _ in range(40):
         sim.step(round(0.025 / sim.model.opt.timestep))
@@ -247,7 +257,7 @@ def bits_of(sim: Simulation) -> np.ndarray:
 @pytest.mark.parametrize("full", skill_names())
 def test_skill_starts_with_its_feet_on_the_ground_or_as_high_as_it_says(full: str) -> None:
     skill = load(full)
-    sim = Simulation(character=skill.character, skill=skill, terrain=GROUNDS.get(full, "flat"))
+    sim = Simulation(skill=skill, terrain=GROUNDS.get(full, "flat"))
     soles = [
         sim.model.geom(f"{segment.name}_{i}").id
         for segment in sim.scene.table.segments
@@ -268,12 +278,12 @@ def test_skill_starts_with_its_feet_on_the_ground_or_as_high_as_it_says(full: st
 @pytest.mark.parametrize("full", skill_names())
 def test_two_simulations_of_a_skill_share_no_memory(full: str) -> None:
     skill = load(full)
-    one, other = (Simulation(character=skill.character, skill=skill) for _ in range(2))
+    one, other = (Simulation(skill=skill) for _ in range(2))
     assert one.model is not other.model
     assert one.data is not other.data
     before = other.snapshot().state
     assert not np.shares_memory(one.data.userdata, other.data.userdata)
-    one.set_parameters({"states.0.torso": 0.123})
+    one.set_parameters(CHANGED[skill.controller])
     one.memory.slots[:] *= 1.5
     one.model.body_mass[:] *= 2.0
     one.step(20)

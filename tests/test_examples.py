@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 import surefoot as sf
+import surefoot.gym as sg
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 WRITES = {
@@ -28,6 +29,9 @@ WRITES = {
     "07_human": {"pushed.png"},
     "08_export": {"skip.glb", "skip-loop.bvh"},
     "09_directions": {"directions.csv"},
+    "10_gym": {"search.csv"},
+    "11_stranger": {"mine.xml", "mine.png"},
+    "12_follow_path": {"paths.csv"},
 }
 
 
@@ -64,14 +68,15 @@ def test_the_examples_use_the_public_interface_only() -> None:
         tree = ast.parse(path.read_text())
         imports = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
         sources = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert imports <= {"surefoot", "numpy", "sys", "tempfile", "time"}
+        assert imports <= {"surefoot", "surefoot.gym", "numpy", "sys", "tempfile", "time"}
         assert sources <= {"pathlib"}
-        used = {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sf"
-        }
-        assert used <= set(sf.__all__)
+        for short, module in (("sf", sf), ("sg", sg)):
+            used = {
+                node.attr
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == short
+            }
+            assert used <= set(module.__all__)
 
 
 def test_an_example_runs_as_a_program_without_arguments(tmp_path: Path) -> None:
@@ -194,3 +199,46 @@ def test_09_of_eight_directions_gentle_pushes_are_survived_and_the_hardest_are_n
     assert len(np.unique(table[:, 0])) == 8
     assert stands[table[:, 1] == table[:, 1].min()].all()
     assert not stands[table[:, 1] == table[:, 1].max()].all()
+
+
+def test_10_the_search_earns_more_with_every_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("10_gym", tmp_path, monkeypatch, capsys)
+    table = np.loadtxt(there / "search.csv", delimiter=",", skiprows=1)
+    assert table.shape == (3, 5)
+    assert (np.diff(table[:, 1]) > 0.0).all()
+    assert (table[:, 2] >= table[:, 1]).all()
+    assert (np.abs(table[:, 3:]) <= 1.0).all()
+    said = re.findall(r"generation \d: (\d+) on average, (\d+) at best", out)
+    assert np.array(said, float) == pytest.approx(table[:, 1:3], abs=0.5)
+
+
+def test_11_a_body_from_a_file_walks_at_the_speed_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("11_stranger", tmp_path, monkeypatch, capsys)
+    assert "left out: 12 actuators" in out
+    assert "lacks: toes, waist, neck, arms" in out
+    distance = float(re.search(r"walked ([\d.]+) m in 8.0 s, and goes on", out).group(1))  # type: ignore[union-attr]
+    assert 0.8 * 0.5 * 8.0 < distance < 1.2 * 0.5 * 8.0
+    assert "<position" in (there / "mine.xml").read_text()
+    with Image.open(there / "mine.png") as picture:
+        assert picture.width > 2 * picture.height > 200
+
+
+def test_12_the_path_is_walked_to_its_end_alone_and_in_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, there = run("12_follow_path", tmp_path, monkeypatch, capsys)
+    assert out.startswith("done: stands ")
+    passed = [float(off) for off in re.findall(r"passed \(.*\) at ([\d.]+) m", out)]
+    assert len(passed) == 3
+    assert max(passed) <= 0.3
+    assert out.count("m/s: stands ") == 4
+    table = np.loadtxt(there / "paths.csv", delimiter=",", skiprows=1)
+    assert table.shape[1] == 9
+    ends = table[-1, 1:].reshape(4, 2)
+    assert np.hypot(*(ends - (3.0, 3.0)).T).max() < 0.3
+    halfway = table[len(table) // 3, 1::2]  # the faster, the farther
+    assert (np.diff(halfway) > 0.0).all()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from human_body import ROLES, SIDE, TABLE, graph_of, made_human, role, walk
-from surefoot.controllers import simbicon
+from surefoot.controllers import genbicon, simbicon
 from surefoot.errors import CommandError, SkillError
 from surefoot.native.pointers import plain
 from surefoot.reflexes import pose_graph
@@ -18,6 +18,7 @@ from surefoot.skills import files, graph, library_path, load, names, varied
 from surefoot.skills.check import gain_names
 from surefoot.skills.simbicon import MAX_STATES
 
+COMMANDS = {"simbicon": simbicon.COMMANDS, "genbicon": genbicon.COMMANDS}
 WALKS = {name: re.sub(r"^measured:.*\n", "", library_path(f"{name}/walk").read_text(), flags=re.MULTILINE)
          for name in ("planar", "human")}  # fmt: skip
 
@@ -221,4 +222,4 @@ def test_slots_have_room_for_the_largest_graph_of_all_roles() -> None:
 def test_every_human_skill_in_the_library_says_which_commands_it_knows() -> None:
     for name in names("human"):
         skill = load(name)
-        assert set(skill.commands) <= set(simbicon.COMMANDS), name
+        assert set(skill.commands) <= set(COMMANDS[skill.controller]), name

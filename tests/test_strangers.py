@@ -15,7 +15,9 @@ from stranger_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
 from surefoot.characters.gains import REFERENCE_HIP_HEIGHT, REFERENCE_MASS, gain
 from surefoot.characters.limbs import KINDS, LEFT, MIDDLE, RIGHT, Limbs
 from surefoot.characters.stranger import Stranger, read
-from surefoot.errors import CharacterError, UnknownNameError
+from surefoot.errors import CharacterError, SurefootError, UnknownNameError
+from surefoot.simulation import Simulation
+from surefoot.skills import load
 
 SUITE = "suite/humanoid.xml"
 CMU = "suite/humanoid_CMU.xml"
@@ -371,6 +373,17 @@ def test_angles_in_the_wrong_unit_are_noticed(tmp_path: Path) -> None:
     (tmp_path / "degrees.xml").write_text(Body().mjcf().replace('angle="radian"', 'angle="degree"'))
     with pytest.raises(CharacterError, match="knee bends by"):
         read(tmp_path / "degrees.xml")
+
+
+@pytest.mark.parametrize("name", ["human", "planar"])
+def test_a_stranger_named_like_one_of_our_bodies_has_none_of_its_skills(name: str, tmp_path: Path) -> None:
+    path = Body().write(tmp_path, f"{name}.xml")
+    for skill in ("walk", f"{name}/walk", load(f"{name}/walk")):
+        with pytest.raises(SurefootError, match=r"biped/zero-walk|not for"):
+            Simulation(str(path), skill)
+    sim = Simulation(str(path), "zero-walk")
+    sim.run(0.2)
+    assert not sim.fallen
 
 
 def test_gain_of_the_reference_person_is_the_reference() -> None:

@@ -398,8 +398,9 @@ def test_it_walks_through_the_points_of_a_course_with_turns_and_stands_at_the_la
         sim.step(20)
         way.append(sim.actor.com[:2])
     assert task.status == "done", task.reason
-    for point in points:
-        assert np.linalg.norm(np.array(way) - point, axis=1).min() <= tolerance + 0.02
+    passed = [np.linalg.norm(np.array(way) - point, axis=1).min() for point in points]
+    assert max(passed) <= tolerance + 0.02
+    assert task.missed == pytest.approx(passed, abs=0.01)
     assert sim.actor.standing
     sim.step(3000)
     assert np.linalg.norm(sim.actor.com[:2] - points[-1]) <= tolerance + 0.05

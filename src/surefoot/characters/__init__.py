@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from surefoot.characters import ape, human, humanoid, planar, robot, strider
@@ -26,9 +27,13 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str | Path) -> CharacterTable:
-    """A fresh table of a character, by its name or by the path of an MJCF file."""
+    """A fresh table of a character, by its name or by the path of an MJCF file.
+
+    A stranger whose file is named like one of ours is called otherwise: it has none of ours' skills.
+    """
     if str(name).endswith(".xml"):
-        return table_of(Path(name))
+        found = table_of(Path(name))
+        return replace(found, name=f"{found.name}-file") if found.name in _TABLES else found
     if name not in _TABLES:
         raise UnknownNameError("character", name, names())
     return _TABLES[name]()

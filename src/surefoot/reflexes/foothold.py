@@ -49,10 +49,10 @@ def wanted_side(
 
 
 @kernel
-def share_of_way(phase: float) -> float:
-    """How much of the way the swing foot has gone, from rest to rest."""
+def share_of_way(phase: float, eager: float) -> float:
+    """How much of the way the swing foot has gone: from rest to rest, or (eager 1) at once and then slower."""
     s = clamp(phase / _ARRIVES, 0.0, 1.0)
-    return s * s * (3.0 - 2.0 * s)
+    return s * ((1.0 - eager) * s * (3.0 - 2.0 * s) + eager * (2.0 - s))
 
 
 @kernel

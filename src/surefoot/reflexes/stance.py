@@ -154,7 +154,7 @@ def _level_bend(world: Any, limbs: Any, numbers: Any, walker: Any, side: int) ->
     hip, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.end)]
     a, b = world.xanchor[int(hip.joint)], world.xanchor[int(ankle.joint)]
     longest = min(limbs.legs[0].reach, limbs.legs[1].reach)
-    half = 0.5 * clamp(abs(walker.speed) * walker.period, 0.0, 1.4 * longest)
+    half = 0.5 * clamp(walker.speed * walker.period, 0.0, 1.4 * longest)
     level = longest - numbers.levelling * (longest - math.sqrt(longest * longest - half * half))
     across = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
     return chain.bend * middle_angle(chain, math.sqrt(level * level + across))  # type: ignore[no-any-return]

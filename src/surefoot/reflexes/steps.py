@@ -14,12 +14,14 @@ from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.walker import SHIFT, STEP, begin_stand, begin_step
 
 _EARLIEST = 0.5  # phase before which a touch is a scuff, no footstrike
+_LATEST, _NEAR = 0.85, 0.12  # and before which one is, so far [m] from where the foot is going
 _OVERDUE = 1.6  # phase at which a foot that met no ground is given up
-_ACCELERATION = 1.0  # [m/s²] of the speed it tries to keep
+_ACCELERATION = 0.6  # [m/s²] of the speed it tries to keep
 _BIG_TURN = 1.5  # [rad] a turn for which it would stop walking ahead
 _MOST = 1.5  # [m/s] the speed controller may add
 _SLOW, _ABREAST = 0.25, 0.16  # [m/s], [m]: slow enough, and feet near enough side by side, to stop
 _LOADED = 0.1  # of the weight, on a foot that has struck
+_USUAL_RATE = 0.4  # of the last step in the estimate of the usual one
 _USUAL = 0.15  # [m] a foothold may be off without haste
 _LONGEST_SHIFT = 0.8  # [s]
 _REST = 0.15  # [s] on two feet before it may go again
@@ -91,16 +93,19 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     level = bearing[2] - limbs.legs[1 - side].depth
     if _is_flat(world, limbs, 1 - side):
         walker.ground = level
-    if not (touches and walker.unloaded != 0.0 and walker.phase > _EARLIEST) and walker.phase < _OVERDUE:
+    landed = ankle_of(world, limbs, side)
+    off = math.sqrt((landed[0] - walker.aim_x) ** 2 + (landed[1] - walker.aim_y) ** 2)
+    in_time = walker.phase > (_EARLIEST if off < _NEAR else _LATEST)
+    if not (touches and walker.unloaded != 0.0 and in_time) and walker.phase < _OVERDUE:
         return
     # footstrike: how fast was the step, and what comes next
     moved, _ = ahead_and_left(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
     taken = max(time - walker.mark_time, world.dt)
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST, _MOST)
-    landed = ankle_of(world, limbs, side)
     switch_skill(row)
     apart_x, _ = ahead_and_left(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
+    walker.usual += _USUAL_RATE * (apart_x - walker.usual)
     slow = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]) < _SLOW
     if walker.wish == 0.0 and slow and abs(apart_x) < _ABREAST and touches:
         begin_stand(walker, time)
@@ -118,7 +123,7 @@ def _off_course(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any) -> 
     bearing = ankle_of(world, limbs, 1 - side)
     ahead, left = ahead_and_left(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
     width = numbers.step_width * limbs.biped[0].leg_length / 0.92 * (1.0 if side == 0 else -1.0)
-    off = math.sqrt((ahead - walker.speed * walker.period) ** 2 + (left - width) ** 2)
+    off = math.sqrt((ahead - walker.usual) ** 2 + (left - width) ** 2)
     return clamp(off - _USUAL, 0.0, 0.4)  # type: ignore[no-any-return]
 
 

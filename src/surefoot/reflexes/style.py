@@ -13,7 +13,7 @@ from surefoot.reflexes.curves import KNOTS, WIDTH, curve_at
 NUMBERS = (
     "speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "turn_rate", "push_off",
     "longest_step", "narrowest", "speed_force", "sway_force", "speed_integral", "knee_support", "hip_support",
-    "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight",
+    "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight", "side_foresight", "eager",
     "alpha", "hurry", "walks",
 )  # fmt: skip
 STYLE = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])

@@ -43,13 +43,14 @@ def aim(
     x, y = ahead_and_left(walker.heading, com[0] - point[0], com[1] - point[1])
     vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
     height = com[2] - walker.ground
-    remaining = numbers.foresight * max(0.0, (1.0 - walker.phase) * walker.period)
+    rest = max(0.0, (1.0 - walker.phase) * walker.period)
+    remaining, remaining_side = numbers.foresight * rest, numbers.side_foresight * rest
     reach = numbers.longest_step * biped.leg_length
     width = wanted_width(row, limbs, style)
     speed = driven_speed(walker, numbers)
     ahead = wanted_step(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
     sideways = told(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
-    left = wanted_side(y, vy, height, remaining, walker.period, outward * width, sideways, reach)
+    left = wanted_side(y, vy, height, remaining_side, walker.period, outward * width, sideways, reach)
     left = outward * max(outward * left, numbers.narrowest)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
     return point[0] + c * ahead - s * left, point[1] + s * ahead + c * left
@@ -61,7 +62,7 @@ def path_at(
 ) -> Vector:
     """Where the swing ankle should be at a phase [m]."""
     side, numbers = int(walker.swing), style.numbers[0]
-    share = share_of_way(phase)
+    share = share_of_way(phase, numbers.eager)
     x, y = walker.x0 + share * (goal_x - walker.x0), walker.y0 + share * (goal_y - walker.y0)
     outward = (1.0 if side == 0 else -1.0) * value(style, SWING_OUT, phase)
     x -= outward * math.sin(walker.heading)

@@ -18,13 +18,14 @@ def _record(*names: str) -> np.dtype[Any]:
 WALKER = _record(
     "mode", "since", "swing", "steps", "step_start", "period", "phase", "heading", "unloaded", "ground", "lift_ground",
     "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "sway_integral", "speed", "aim_x", "aim_y",
-    "load", "wish", "knee",
+    "load", "wish", "knee", "usual",
 )  # fmt: skip
 """Mode and since when; which foot swings; steps taken; this step's beginning and wanted duration [s]; its phase; the
 character frame's yaw [rad]; whether the swing foot has left the ground; height of the ground under the stance foot and
 under the foot where it lifted off [m]; where the ankle was then; where and when the last step began; what the speed
 controller has added to the foothold [m]; speed it tries to keep [m/s]; where the swing ankle is going [m]; share of
-the weight on the left foot; 1 while it is to walk; how far the stance knee was bent at footstrike [rad]."""
+the weight on the left foot; 1 while it is to walk; how far the stance knee was bent at footstrike [rad]; how long its steps usually
+are [m]."""
 
 INTENT = _record(
     "bend", "bend_roll", "twist", "crouch", "foothold", "fx", "fy", "fz", "over", "from_x", "to_x", "clear", "rise",

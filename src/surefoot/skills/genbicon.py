@@ -63,6 +63,8 @@ class GenbiconParameters(BaseModel):
     loss: float = Field(0.15, ge=0.0, le=1.0)  # [s/m] of the speed that footstrikes take, by its square
     levelling: float = Field(0.7, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
     foresight: float = Field(0.5, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
+    side_foresight: float = Field(0.45, ge=0.0, le=1.5)  # the same of its sideways part
+    eager: float = Field(0.5, ge=0.0, le=1.0)  # how much of its way a swing foot goes at once
     alpha: float = Field(0.0, ge=-0.3, le=0.5)  # [s] added to α of equation 7
     hurry: float = Field(1.0, ge=0.0, le=5.0)  # by metres off the usual foothold, how much faster a step goes
     curves: dict[Annotated[str, AfterValidator(_known)], Curve] = Field(default_factory=dict)

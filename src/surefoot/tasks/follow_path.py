@@ -111,7 +111,8 @@ class FollowPath(Task):
         return f"on the way to point {min(self.reached + 1, len(self.points))} of {len(self.points)}"
 
     def _arrive(self, at: np.ndarray) -> None:
-        """Note how near it comes to the next point, and what it has reached."""
+        """Note how near it comes to the next point and to those before, and what it has reached."""
+        self.missed[: self.reached] = np.minimum(self.missed, np.hypot(*(self.points - at).T))[: self.reached]
         while self.reached < len(self.points):
             off = math.hypot(*(self.points[self.reached] - at))
             self.missed[self.reached] = min(self.missed[self.reached], off)
