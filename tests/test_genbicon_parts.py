@@ -665,6 +665,7 @@ def tell(sim: Simulation, mode: float, hand: int, sign: float) -> None:
         "period": 0.5, "phase": 0.4, "heading": 0.3 * sign, "unloaded": 1.0, "ground": 4.2,
         "lift_ground": 4.25, "x0": 0.1, "y0": 0.12 * sign, "z0": 4.3, "mark_x": 0.0, "mark_y": 0.02 * sign,
         "mark_time": sim.time - 0.3, "integral": 0.02, "speed": 1.0, "load": 0.35 if left else 0.65, "wish": 1.0,
+        "aim_x": 0.35, "aim_y": 0.2 * sign, "knee": 0.15,
     }  # fmt: skip
     for name, value in values.items():
         walker[name] = value

@@ -20,7 +20,7 @@ from surefoot.lab.experiment import Experiment, Result, Setting, perform
 from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.objectives import Objective
 from surefoot.lab.replicas import disturb_state, generator
-from surefoot.lab.reproduce import experiments, select, simbicon
+from surefoot.lab.reproduce import experiments, genbicon, select, simbicon
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
 from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, robust
@@ -392,12 +392,15 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
-    assert len(found) == len(simbicon.EXPERIMENTS) == len({e.name for e in simbicon.EXPERIMENTS})
-    for name, experiment in found.items():
-        assert name == experiment.name
-        assert name.startswith("simbicon/")
-        assert "SIMBICON" in experiment.paper
-        assert callable(experiment.run)
+    papers = {"simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS}
+    assert len(found) == sum(map(len, papers.values()))
+    for paper, own in papers.items():
+        assert len(own) == len({e.name for e in own})
+        for experiment in own:
+            assert found[experiment.name] is experiment
+            assert experiment.name.startswith(f"{paper}/")
+            assert paper.upper() in experiment.paper
+            assert callable(experiment.run)
 
 
 def test_every_experiment_module_is_registered() -> None:
@@ -408,7 +411,9 @@ def test_every_experiment_module_is_registered() -> None:
 
 def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
-    assert select([]) == select(["simbicon"]) == every
+    assert select([]) == every
+    assert select(["simbicon"]) == list(simbicon.EXPERIMENTS)
+    assert select(["genbicon", "simbicon"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

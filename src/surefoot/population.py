@@ -19,14 +19,16 @@ from surefoot.skills.schema import Skill
 from surefoot.tasks.actor import Actor
 from surefoot.tasks.agenda import Agenda, check_walks
 from surefoot.tasks.task import Task
+from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
 _SLICE = 0.25  # [s] how often rows that fell are dropped when asked to
+Proportions = Mapping[str, float]
 Tasks = Sequence[Task] | Sequence[Sequence[Task]] | Callable[[int], Sequence[Task]]
 
 
 class Population:
-    """n rows of one character on one terrain; skills, parameters, starts and pushes may differ by row."""
+    """n rows of one character on one terrain; skills, parameters, proportions, starts and pushes may differ by row."""
 
     def __init__(
         self,
@@ -39,7 +41,7 @@ class Population:
         seed: int = 0,
         *,
         tasks: Tasks = (),
-        proportions: Mapping[str, float] | None = None,
+        proportions: Proportions | Sequence[Proportions] | None = None,
         timestep: float | None = None,
         threads: int = 0,
         backpack: float = 0.0,
@@ -57,7 +59,8 @@ class Population:
             seed: of everything random; row i is the simulation of seed + i.
             tasks: tasks of which every row gets its own copies, a list for each row, or a function that makes
                 those of a row's number.
-            proportions: multipliers of lengths and masses.
+            proportions: multipliers of lengths and masses for all rows, or those of each; every distinct body is
+                compiled once.
             timestep: physics step [s].
             threads: 0 is all cores.
             backpack: mass on its back [kg].
@@ -69,20 +72,31 @@ class Population:
         each = [skill] * n if isinstance(skill, (str, Path, Skill)) else list(skill)
         if len(each) != n:
             raise SurefootError(f"{len(each)} skills for {n} rows")
-        self.scene = Scene(character, each[0], terrain, proportions, timestep, each[1:], backpack, self_collision)
-        found = {id(s): self.scene.find(s) for s in each}
+        distinct = list({id(s): s for s in each}.values())
+        if isinstance(terrain, str):
+            terrain = load_terrain(terrain)
+        self.scenes = _per_body(  # of each row; rows of the same body share theirs
+            proportions,
+            n,
+            lambda own: Scene(character, each[0], terrain, own, timestep, distinct[1:], backpack, self_collision),
+        )
+        self.scene = self.scenes[0]
+        found = {id(s): self.scene.find(s) for s in distinct}
         self.skills = [found[id(s)] for s in each]
         self._vary(parameters or {})
         self.n, self.seed = n, seed
         self.batch = Batch(self.scene.model, n, threads)
+        if any(scene is not self.scene for scene in self.scenes):
+            self.batch.set_models([scene.model for scene in self.scenes])
         self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")  # (n, nq), (n, nv)
         self._userdata, self._time = self.batch.bind("userdata"), self.batch.bind("time")
         self.rows = [
-            self.scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i], seed + i) for i in range(n)
+            scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i], seed + i)
+            for i, scene in enumerate(self.scenes)
         ]
         for i, queue in enumerate(_per_row(pushes, n)):
             for push in queue:
-                self.scene.add_push(self.rows[i], push, 0.0)
+                self.scenes[i].add_push(self.rows[i], push, 0.0)
         self._agendas: dict[int, Agenda] = {}  # of the rows that have tasks
         for i, own in enumerate(_tasks_per_row(tasks, n)):
             self._plan(i, own)
@@ -104,7 +118,7 @@ class Population:
         active = self.batch.bind("eq_active")[i]
         self._agendas[i] = Agenda(
             Actor(
-                self.scene, self.rows[i], self.qpos[i], self.qvel[i], active,
+                self.scenes[i], self.rows[i], self.qpos[i], self.qvel[i], active,
                 lambda: float(self._time[i]), lambda: self.skills[i],
             )
         )  # fmt: skip
@@ -136,7 +150,7 @@ class Population:
         """
         check_seconds(seconds)
         dt = self.scene.model.opt.timestep
-        recorders = [Recorder(self.scene) for _ in range(0 if fps is None else self.n)]
+        recorders = [] if fps is None else [Recorder(scene) for scene in self.scenes]
         self._record(recorders)
         for count in frame_steps(seconds, 1.0 / _SLICE if fps is None else fps, dt):
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
@@ -195,13 +209,13 @@ class Population:
     def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
         """Queue a push in some rows, or in all."""
         for i in self._rows(rows):
-            self.scene.add_push(self.rows[i], push, float(self._time[i]))
+            self.scenes[i].add_push(self.rows[i], push, float(self._time[i]))
 
     def switch(self, skill: str | Path | Skill, rows: Sequence[int] | None = None) -> None:
         """Ask some rows, or all, for another skill."""
         wanted = self.scene.find(skill)
         for i in self._rows(rows):
-            self.scene.request(self.rows[i], wanted)
+            self.scenes[i].request(self.rows[i], wanted)
             self.skills[i] = wanted
 
     def _rows(self, rows: Sequence[int] | None) -> Sequence[int]:
@@ -212,6 +226,22 @@ class Population:
     def _record(self, recorders: list[Recorder], rows: np.ndarray | None = None) -> None:
         for i in range(len(recorders)) if rows is None else rows[: len(recorders)]:
             recorders[i].add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])
+
+
+def _per_body(
+    proportions: Proportions | Sequence[Proportions] | None, n: int, make: Callable[[Proportions], Scene]
+) -> list[Scene]:
+    """The scene of each row, made once for each distinct body."""
+    if proportions is None or isinstance(proportions, Mapping):
+        return [make(proportions or {})] * n
+    if len(proportions) != n:
+        raise SurefootError(f"{len(proportions)} bodies for {n} rows")
+    made: dict[str, Scene] = {}
+    keys = [repr(list(own.items())) for own in proportions]
+    for key, own in zip(keys, proportions, strict=True):
+        if key not in made:
+            made[key] = make(own)
+    return [made[key] for key in keys]
 
 
 def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[list[Push]]:

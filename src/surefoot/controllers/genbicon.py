@@ -24,7 +24,7 @@ from surefoot.reflexes.limb_servo import (
     relative_target,
     weight_torque,
 )
-from surefoot.reflexes.mass import com_state
+from surefoot.reflexes.mass import balance_point, com_state
 from surefoot.reflexes.orientation import turned
 from surefoot.reflexes.steps import take_steps
 from surefoot.reflexes.style import (
@@ -40,6 +40,7 @@ from surefoot.reflexes.style import (
     style_of,
     value,
 )
+from surefoot.reflexes.touch import feel_things
 from surefoot.reflexes.vectors import about, add, times
 from surefoot.reflexes.walker import HAND, INTENT, STEP, WALKER
 
@@ -62,7 +63,7 @@ _HANDS = _WALKER + _INTENT
 _TORQUES = _HANDS + 2 * _HAND
 
 _BACK, _UPPER, _NECK, _HIP, _KNEE, _ANKLE, _TOE, _SHOULDER, _ELBOW, _WRIST = range(10)  # places in `limbs.KINDS`
-_SHARES = (0.8, 1.0, 0.6)  # of a bend, by lower back, upper back and neck
+SHARES = (0.8, 1.0, 0.6)  # of a bend, by lower back, upper back and neck
 
 
 def memory_size(links: int) -> int:
@@ -102,21 +103,32 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
     if is_new:
         style = style_of(row.slots[int(row.header[0].active)])
         steer(walker, row.commands[HEADING], style.numbers[0].turn_rate, world.dt)
-        take_steps(world, row, limbs, style, walker, intent, com, velocity)
+        poised = balance_point(com, mass, walker.heading, intent)
+        take_steps(world, row, limbs, style, walker, intent, poised, velocity)
+        _meet(world, walker)
     style = style_of(row.slots[int(row.header[0].active)])
     frame = about((0.0, 0.0, 1.0), walker.heading)
     torques = row.memory[_TORQUES : _TORQUES + 3 * len(limbs.links)].reshape((len(limbs.links), 3))
     upper_body(world, row, limbs, style, walker, intent, frame, torques)
+    poised = balance_point(com, mass, walker.heading, intent)
     if walker.mode == STEP:
-        point = stance.stepping_point(world, row, limbs, style, walker, intent, com, velocity)
-        swing.swing_leg(world, row, limbs, style, walker, intent, com, velocity, point, frame, torques)
+        point = stance.stepping_point(world, row, limbs, style, walker, intent, poised, velocity)
+        swing.swing_leg(world, row, limbs, style, walker, intent, poised, velocity, point, frame, torques)
         stance.bearing_leg(world, row, limbs, style, walker, intent, com, mass, point, torques)
     else:
-        stance.on_two_feet(world, row, limbs, style, walker, intent, com, velocity, mass, torques)
+        stance.on_two_feet(world, row, limbs, style, walker, intent, com, poised, velocity, mass, torques)
     stance.hold_pelvis(world, row, limbs, style, walker, intent, com, velocity, mass, frame, torques)
     for i in range(len(limbs.links)):
         drive(world, row, limbs.links[i], (torques[i, 0], torques[i, 1], torques[i, 2]))
     _report(row, limbs, walker, com, velocity, world)
+
+
+@kernel
+def _meet(world: Any, walker: Any) -> None:
+    """Remember what it touches; tasks look less often."""
+    thing, body = feel_things(world)
+    if thing > 0:
+        walker.met, walker.met_by, walker.met_at = float(thing), float(body), world.time
 
 
 @kernel
@@ -157,9 +169,10 @@ def upper_body(
         kp, kd = link.kp, link.kd
         if kind <= _NECK:
             curve = LOWER_BACK if kind == _BACK else UPPER_BACK if kind == _UPPER else NECK
-            share = _SHARES[kind]
+            share = SHARES[kind]
+            nod = intent.nod if kind == _NECK else 0.0
             turn = times(
-                turned(share * intent.twist, share * intent.bend_roll, share * lean),
+                turned(share * intent.twist, share * intent.bend_roll, share * lean - nod),
                 triple(style, curve, phase, mirror),
             )
             torque = framed_torque(world, link, framed_target(frame, link, turn), kp, kd)

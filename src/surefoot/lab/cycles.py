@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,16 @@ from surefoot.skills.schema import Skill
 
 SETTLE = 8.0  # [s] after which a gait is taken to be on its cycle
 _LOOK = 0.1  # [s] shorter than any step
+
+
+def told(
+    count: int, skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None
+) -> Population:
+    """A population of one skill on one body, by default the skill's own, that has been told something."""
+    population = Population(count, character, [skill] * count)
+    for row in population.rows:
+        population.scene.command(row, skill, commands or {})
+    return population
 
 
 def at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
@@ -40,9 +50,9 @@ def replicas_on_cycle(skill: Skill, count: int, seed: int) -> np.ndarray:
     return several.states
 
 
-def step_period(skill: Skill) -> float:
+def step_period(skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None) -> float:
     """Duration of one step on the cycle [s]."""
-    population = Population(1, skill=[skill])
+    population = told(1, skill, character, commands)
     population.run(SETTLE)
     before = float(population.rows[0].report[0].steps)
     population.run(4.0)

@@ -1,23 +1,27 @@
-"""Pushes of a walker in space: from eight directions, at a phase of its cycle (SIMBICON §7.2, "Robustness")."""
+"""Pushes of a walker in space: from eight directions, at a phase of its cycle (SIMBICON §7.2, "Robustness").
+
+A walker is a skill, the body that runs it (by default the skill's own) and what it is told meanwhile.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.lab.cycles import SETTLE, step_period
+from surefoot.characters.table import CharacterTable, standing_height
+from surefoot.lab.cycles import SETTLE, step_period, told
 from surefoot.lab.measures import IN_PLACE
 from surefoot.lab.replicas import PHASE, disturb_state, generator
 from surefoot.lab.thresholds import NEEDED, REPLICAS
-from surefoot.population import Population
 from surefoot.scene import Push
 from surefoot.skills.schema import Skill
 
 DURATION, AT_PHASE, AFTER = 0.4, 0.1, 10.0  # [s], of the cycle after right foot strike, [s]
-STERNUM = (0.0, 0.0, 0.30)  # [m] in the trunk's frame, whose origin is the waist
+STERNUM = (0.0, 0.0, 0.30)  # [m] in the human's trunk, whose origin is the waist
+_UP = (0.15 + 0.30) / 0.945  # height of the human's sternum above its hips, of that of the hips above the soles
 # (lateral, sagittal) in the order of the paper; lateral is positive to the left
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 PAPER = (340.0, 230.0, 330.0, 220.0, 270.0, 190.0, 240.0, 190.0)  # [N] along each axis pushed
@@ -35,9 +39,26 @@ class Start:
     speed: float
 
 
-def at_strike(skill: Skill, seed: int, foot: int = 1, count: int = REPLICAS) -> Start:
+def sternum(table: CharacterTable) -> tuple[float, float, float]:
+    """The point of a torso's frame, to the millimetre, that is as high on its body as the human's `STERNUM` [m]."""
+    above, parts = 0.0, {segment.name: segment for segment in table.segments}
+    name = table.anatomy.torso
+    while name != table.anatomy.pelvis:
+        above, name = above + parts[name].offset[2], parts[name].parent
+    return (0.0, 0.0, round(_UP * standing_height(table) - above, 3))
+
+
+def at_strike(
+    skill: Skill,
+    seed: int,
+    foot: int = 1,
+    count: int = REPLICAS,
+    *,
+    character: str | None = None,
+    commands: Mapping[str, float] | None = None,
+) -> Start:
     """Replicas of the moment at which a settled gait sets down its left (0) or right (1) foot."""
-    one = Population(1, skill=[skill])
+    one = told(1, skill, character, commands)
     one.run(SETTLE)
     report = one.rows[0].report[0]
     steps = report.steps
@@ -47,9 +68,9 @@ def at_strike(skill: Skill, seed: int, foot: int = 1, count: int = REPLICAS) -> 
             break
         steps = report.steps
     state = one.states
-    several = Population(count, skill=[skill] * count)
+    several = told(count, skill, character)
     several.restore(np.repeat(state, count, axis=0))
-    period, shifts = 2.0 * step_period(skill), np.zeros(count)
+    period, shifts = 2.0 * step_period(skill, character, commands), np.zeros(count)
     for i in range(count):
         rng = generator(seed, "direction", skill.full_name, foot, i)
         disturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
@@ -59,13 +80,20 @@ def at_strike(skill: Skill, seed: int, foot: int = 1, count: int = REPLICAS) -> 
     return Start(several.states, period, shifts, float(np.hypot(*(one.qpos[0, :2] - before))) / AFTER)
 
 
-def survivors(skill: Skill, start: Start, cases: Sequence[tuple[tuple[float, float], int]]) -> np.ndarray:
+def survivors(
+    skill: Skill,
+    start: Start,
+    cases: Sequence[tuple[tuple[float, float], int]],
+    character: str | None = None,
+) -> np.ndarray:
     """Which (force (lateral, sagittal) [N], replica) are survived: upright, as fast as before and as headed."""
-    population = Population(len(cases), skill=[skill] * len(cases))
+    population = told(len(cases), skill, character)
     population.restore(start.states[[replica for _, replica in cases]])
+    table = population.scene.table
+    point = sternum(table)
     for i, ((lateral, sagittal), replica) in enumerate(cases):
         when = float(population.time[i]) + AT_PHASE * start.period + start.shifts[replica]
-        push = Push((sagittal, lateral, 0.0), DURATION, when, "trunk", STERNUM)
+        push = Push((sagittal, lateral, 0.0), DURATION, when, table.anatomy.torso, point)
         population.scene.add_push(population.rows[i], push, float(population.time[i]))
     population.run(AT_PHASE * start.period + DURATION + AFTER - _JUDGED, stop_fallen=True)
     before, steps = population.qpos[:, :2].copy(), np.array([r.report[0].steps for r in population.rows])
@@ -94,28 +122,49 @@ def thresholds(
     step: float = 10.0,
     highest: float = 700.0,
     tick: Callable[[float], None] = lambda share: None,
+    character: str | None = None,
+    commands: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, list[dict[str, float]]]:
     """Robust thresholds [N per axis] of the eight directions, and every run as a raw record.
 
     All directions climb the grid together, a level of each at a time, until too few replicas survive.
     With `foot` 0 the push comes after left foot strike and its lateral share is mirrored.
     """
-    start, mirror = at_strike(skill, seed, foot), 1.0 if foot == 1 else -1.0
-    found, climbing = np.zeros(len(DIRECTIONS)), list(range(len(DIRECTIONS)))
-    records: list[dict[str, float]] = []
-    level = step
-    while climbing and level <= highest:
+    start = at_strike(skill, seed, foot, character=character, commands=commands)
+    mirror, records = 1.0 if foot == 1 else -1.0, list[dict[str, float]]()
+
+    def kept(level: float, climbing: Sequence[int], replicas: Sequence[int]) -> np.ndarray:
+        """How many of some replicas survive a level in each of some directions."""
         forces = [(mirror * level * DIRECTIONS[d][0], level * DIRECTIONS[d][1]) for d in climbing]
-        cases = [(force, replica) for force in forces for replica in range(REPLICAS)]
-        alive = survivors(skill, start, cases)
+        cases = [(force, replica) for force in forces for replica in replicas]
+        alive = survivors(skill, start, cases, character)
         for (force, replica), survived in zip(cases, alive, strict=True):
             records.append({"lateral": force[0], "sagittal": force[1], "replica": replica, "survived": int(survived)})
-        counts = alive.reshape(len(climbing), REPLICAS).sum(axis=1)
-        for d, count in zip(list(climbing), counts, strict=True):
-            if count >= NEEDED:
-                found[d] = level
-            else:
-                climbing.remove(d)
+        return np.asarray(alive.reshape(len(climbing), len(replicas)).sum(axis=1))
+
+    return climb(kept, step, highest, tick), records
+
+
+def climb(
+    kept: Callable[[float, Sequence[int], Sequence[int]], np.ndarray],
+    step: float,
+    highest: float,
+    tick: Callable[[float], None] = lambda share: None,
+) -> np.ndarray:
+    """(8,) the largest level of each direction such that it and every lower one is survived by enough replicas.
+
+    `kept` counts, of some replicas, those that survive a level in each of some directions. The last replicas are
+    asked only where they decide.
+    """
+    found, climbing = np.zeros(len(DIRECTIONS)), list(range(len(DIRECTIONS)))
+    for k in range(1, int(highest / step + 1e-9) + 1):
+        counts = kept(k * step, climbing, range(NEEDED))
+        unsure = [i for i, count in enumerate(counts) if NEEDED - (REPLICAS - NEEDED) <= count < NEEDED]
+        if unsure:
+            counts[unsure] += kept(k * step, [climbing[i] for i in unsure], range(NEEDED, REPLICAS))
+        climbing = [d for d, count in zip(climbing, counts, strict=True) if count >= NEEDED]
+        found[climbing] = k * step
         tick(1.0 - len(climbing) / len(DIRECTIONS))
-        level += step
-    return found, records
+        if not climbing:
+            break
+    return found

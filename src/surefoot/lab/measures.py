@@ -48,8 +48,10 @@ def poses(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 
 def foot_positions(motion: Motion) -> np.ndarray:
     """(n, 2, 3) ankles of the left and the right foot in the world [m]."""
-    feet = [motion.skeleton.names.index(f"{side}_foot") for side in ("left", "right")]
-    return poses(motion)[0][:, feet]
+    names = ("left_foot", "right_foot")
+    if motion.scene:
+        names = (motion.scene.table.anatomy.left.foot, motion.scene.table.anatomy.right.foot)
+    return poses(motion)[0][:, [motion.skeleton.names.index(name) for name in names]]
 
 
 def measure(motion: Motion) -> Gait:
@@ -67,14 +69,13 @@ def measure(motion: Motion) -> Gait:
     facings = np.array([yaw[frame] for frame, _ in found])
     widths = apart[:, 1] * np.cos(facings) - apart[:, 0] * np.sin(facings)
     loaded = motion.contact_force[:, :, 2] > LOADED
-    model, torso = motion.scene.model, motion.scene.table.anatomy.torso
+    model = motion.scene.model
     dofs = [model.joint(j).dofadr[0] for j in motion.scene.table.gains]
     power = np.abs(motion.torque * motion.qvel[:, dofs]).sum(axis=1)
     weight = float(model.body_mass.sum()) * GRAVITY
     slid = float((motion.slip[-1] - motion.slip[0]).sum())
     distance = float(np.hypot(*way))
     pitch = np.unwrap(torso_pitch(motion))
-    upright = poses(motion)[1][:, motion.skeleton.names.index(torso)]
     return Gait(
         speed=travelled / duration,
         sideways=float(way @ left) / duration,
@@ -83,7 +84,7 @@ def measure(motion: Motion) -> Gait:
         step_width=float(widths.mean()) if found else 0.0,
         narrowest=float(widths.min()) if found else 0.0,
         sway=float(np.degrees(np.ptp(pitch)) / 2),
-        roll=float(np.degrees(np.abs(roll_of(upright)).max())),
+        roll=float(np.degrees(np.abs(roll_of(_torso(motion))).max())),
         drift=_drift(yaw, motion.time),
         flight=float((~loaded.any(axis=1)).mean()),
         cost_of_transport=float(power.mean() * duration / (weight * max(distance, 1e-9))),
@@ -102,9 +103,25 @@ def _drift(yaw: np.ndarray, time: np.ndarray) -> float:
 
 
 def facing(motion: Motion) -> np.ndarray:
-    """(n,) world yaw of the root body [rad], within ± π."""
-    forward = quat.rotate(motion.rotations[:, 0], np.array([1.0, 0.0, 0.0]))
+    """(n,) world yaw of the root body, or of the pelvis of a body from a file [rad], within ± π."""
+    turns = motion.rotations[:, 0]
+    if motion.scene and motion.scene.table.foreign:
+        turns = _upright(motion, motion.scene.table.anatomy.pelvis)
+    forward = quat.rotate(turns, np.array([1.0, 0.0, 0.0]))
     return np.asarray(np.arctan2(forward[:, 1], forward[:, 0]))
+
+
+def _upright(motion: Motion, part: str) -> np.ndarray:
+    """(n, 4) turns of a part from how it is while the body stands upright and faces x."""
+    turns = poses(motion)[1][:, motion.skeleton.names.index(part)]
+    foreign = motion.scene.table.foreign if motion.scene else None
+    if foreign is None or part not in foreign.limbs.rest:
+        return turns
+    return quat.multiply(turns, quat.inverse(np.array(foreign.limbs.rest[part])))
+
+
+def _torso(motion: Motion) -> np.ndarray:
+    return _upright(motion, motion.scene.table.anatomy.torso if motion.scene else motion.skeleton.names[0])
 
 
 def roll_of(turns: np.ndarray) -> np.ndarray:
@@ -114,8 +131,7 @@ def roll_of(turns: np.ndarray) -> np.ndarray:
 
 def torso_pitch(motion: Motion) -> np.ndarray:
     """(n,) world pitch of the torso [rad], positive leaning back."""
-    torso = motion.scene.table.anatomy.torso if motion.scene else motion.skeleton.names[0]
-    turns = poses(motion)[1][:, motion.skeleton.names.index(torso)]
+    turns = _torso(motion)
     up = quat.rotate(turns, np.array([0.0, 0.0, 1.0]))
     ahead = quat.rotate(turns, np.array([1.0, 0.0, 0.0]))
     if np.allclose(turns[:, [1, 3]], 0.0):  # planar: any number of turns over head and heels

@@ -23,7 +23,7 @@ def generator(seed: int, *labels: object) -> np.random.Generator:
 def disturb(population: Population, rngs: Sequence[np.random.Generator]) -> None:
     """Change every row's present state as replicas do, with the feet as far from the ground as before."""
     for i, rng in enumerate(rngs):
-        disturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
+        disturb_state(population.scenes[i], population.qpos[i], population.qvel[i], rng)
 
 
 def disturb_state(scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.random.Generator) -> None:
@@ -32,7 +32,7 @@ def disturb_state(scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.rand
     clearance = scene.clearance(qpos)
     for joint in joints:
         named = model.joint(joint)
-        low, high = named.range
+        low, high = named.range if model.jnt_limited[named.id] else (-np.inf, np.inf)
         angle = qpos[named.qposadr[0]] + rng.uniform(-ANGLE, ANGLE)
         qpos[named.qposadr[0]] = np.clip(angle, low, high)
         qvel[named.dofadr[0]] += rng.uniform(-RATE, RATE)

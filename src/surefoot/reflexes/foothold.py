@@ -49,9 +49,15 @@ def wanted_side(
 
 
 @kernel
+def arrived(phase: float) -> float:
+    """Share of the time until the foot is above its place."""
+    return clamp(phase / _ARRIVES, 0.0, 1.0)  # type: ignore[no-any-return]
+
+
+@kernel
 def share_of_way(phase: float, eager: float) -> float:
     """How much of the way the swing foot has gone: from rest to rest, or (eager 1) at once and then slower."""
-    s = clamp(phase / _ARRIVES, 0.0, 1.0)
+    s = arrived(phase)
     return s * ((1.0 - eager) * s * (3.0 - 2.0 * s) + eager * (2.0 - s))
 
 
@@ -59,20 +65,6 @@ def share_of_way(phase: float, eager: float) -> float:
 def sunk(phase: float, period: float) -> float:
     """How far below its path's end the foot is sent when the ground was not where it should be [m]."""
     return _SINKING * max(0.0, phase - 1.0) * period
-
-
-@apart
-def cleared(along: float, start: float, end: float, height: float, ramp: float) -> float:
-    """Height of a path over an obstacle: full between its edges, with ramps before and behind [m]."""
-    if along <= start - ramp or along >= end + ramp:
-        return 0.0
-    if along < start:
-        s = (along - start + ramp) / ramp
-    elif along > end:
-        s = (end + ramp - along) / ramp
-    else:
-        s = 1.0
-    return height * s * s * (3.0 - 2.0 * s)
 
 
 @apart

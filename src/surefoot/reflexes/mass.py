@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from surefoot.native.pointers import kernel
 from surefoot.reflexes.orientation import Vector
+from surefoot.reflexes.pendulum import GRAVITY
 
 
 @kernel
@@ -41,3 +43,14 @@ def com_state(world: Any, pelvis: int, intent: Any) -> tuple[Vector, Vector, flo
         py += m * v[1]
         pz += m * v[2]
     return (cx / total, cy / total, cz / total), (px / total, py / total, pz / total), total
+
+
+@kernel
+def balance_point(com: Vector, mass: float, heading: float, intent: Any) -> Vector:
+    """The COM of the pendulum that a lasting horizontal force makes of the body [m].
+
+    With F at the height z_F, moments about the foot give m h ẍ = m g x + F z_F: an unforced pendulum whose COM is
+    F z_F / (m g) further on. Held over the feet in place of the COM, it makes the body lean into the load.
+    """
+    ahead = intent.force * intent.force_height / (mass * GRAVITY)
+    return com[0] + math.cos(heading) * ahead, com[1] + math.sin(heading) * ahead, com[2]

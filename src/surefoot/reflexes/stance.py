@@ -10,17 +10,25 @@ import math
 from typing import Any
 
 from surefoot.native.pointers import apart, kernel
-from surefoot.reflexes.limb_servo import anchor_of, framed_torque, link_torque, quaternion_of, relative_target, turn_to
+from surefoot.reflexes.limb_servo import (
+    anchor_of,
+    framed_torque,
+    link_torque,
+    quaternion_of,
+    relative_target,
+    turn_to,
+    weight_torque,
+)
 from surefoot.reflexes.orientation import Quaternion, Vector, turned, within
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, ankle_of, driven_speed, wanted_width
+from surefoot.reflexes.steps import ahead_and_left, ankle_of, bend_of, driven_speed, wanted_width
 from surefoot.reflexes.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
 from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.vectors import about, add, cross, inverse, minus, rotated, scaled, times
 from surefoot.reflexes.walker import SHIFT, STEP
 
-_PELVIS_SHARE = 0.4  # of a bend
+PELVIS_SHARE = 0.4  # of a bend
 _PLANTED_TILT, _PLANTED_SPIN = 0.985, 2.0  # cosine of a foot's tilt, [rad/s]: beyond them it is not planted
 _EDGE = 0.6  # of the sole that a centre of pressure may use
 _SHORTEST = 0.1  # [s] within which a step's end is aimed at
@@ -44,7 +52,6 @@ def stepping_point(
     speed = driven_speed(walker, numbers)
     ahead = numbers.speed_force * pressure_for(x + vx / omega, capture_ahead(speed, omega, period), omega, time)
     left = numbers.sway_force * pressure_for(y + vy / omega, capture_beside(width, omega, period), omega, time)
-    ahead -= intent.lean_force
     c, s = math.cos(walker.heading), math.sin(walker.heading)
     return pressure_point(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)  # type: ignore[no-any-return]
 
@@ -122,11 +129,14 @@ def _bear(
         # it yields to the footstrike: from the bend it lands with to its target
         share = clamp(phase / max(numbers.yielding, 1e-3), 0.0, 1.0)
         bend = max(bend, walker.knee) + share * share * (3.0 - 2.0 * share) * (bend - max(bend, walker.knee))
+    else:  # one foot ahead, knees differ: their mean is held, so that no servo shifts the weight from leg to leg
+        bend += 0.5 * (bend_of(world, limbs, side) - bend_of(world, limbs, 1 - side))
     bend *= chain.bend
     n = (chain.nx, chain.ny, chain.nz)
     torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
     lever = minus(point, anchor_of(world, knee))
-    torque = add(torque, scaled(-numbers.knee_support, cross(lever, force)))
+    support = numbers.knee_support if walker.mode == STEP else 1.0
+    torque = add(torque, scaled(-support, cross(lever, force)))
     torques[int(chain.lower), 0], torques[int(chain.lower), 1], torques[int(chain.lower), 2] = torque
     pitch = value(style, STANCE_ANKLE, phase)
     if walker.mode == STEP and phase > _PUSH_PHASE:
@@ -181,16 +191,28 @@ def standing_point(
     return x, y
 
 
+@kernel
+def _abreast(world: Any, limbs: Any, walker: Any, side: int, x: float, y: float) -> Vector:
+    """The point under a foot that comes nearest to (x, y) along the heading alone [m].
+
+    One foot ahead of the other, what soles can do along the heading is no reason to shift the weight to the side.
+    """
+    at = ankle_of(world, limbs, side)
+    along, _ = ahead_and_left(walker.heading, x - at[0], y - at[1])
+    return pressure_point(world, limbs, side, along * math.cos(walker.heading), along * math.sin(walker.heading))  # type: ignore[no-any-return]
+
+
 @apart
 def on_two_feet(
-    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, mass: float,
-    torques: Any,
+    world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, poised: Vector,
+    velocity: Vector, mass: float, torques: Any,
 ) -> None:  # fmt: skip
-    """Torques of both legs while standing or shifting the weight, but for their hips."""
-    x, y = standing_point(world, limbs, style, walker, intent, com, velocity)
+    """Torques of both legs while standing or shifting the weight; at the hips those its own reaction asks for."""
+    x, y = standing_point(world, limbs, style, walker, intent, poised, velocity)
     left, right = ankle_of(world, limbs, 0), ankle_of(world, limbs, 1)
-    dx, dy = left[0] - right[0], left[1] - right[1]
-    walker.load = clamp(((x - right[0]) * dx + (y - right[1]) * dy) / max(dx * dx + dy * dy, 1e-4), 0.02, 0.98)
+    one, other = _abreast(world, limbs, walker, 0, x, y), _abreast(world, limbs, walker, 1, x, y)
+    dx, dy = one[0] - other[0], one[1] - other[1]
+    walker.load = clamp(((x - other[0]) * dx + (y - other[1]) * dy) / max(dx * dx + dy * dy, 1e-4), 0.02, 0.98)
     weight = mass * GRAVITY
     whole = reaction(com, (x, y, walker.ground), weight)
     for side in range(2):
@@ -198,6 +220,22 @@ def on_two_feet(
         at = left if side == 0 else right
         point = pressure_point(world, limbs, side, x - at[0], y - at[1])
         _bear(world, limbs, style, walker, intent, point, scaled(share, whole), 1.0, side, torques)
+        hip = int(limbs.legs[side].upper)
+        borne = cross(minus(point, anchor_of(world, limbs.links[hip])), scaled(-share, whole))
+        torques[hip, 0], torques[hip, 1], torques[hip, 2] = borne
+
+
+@kernel
+def _borne_beyond(world: Any, link: Any, intent: Any, single: bool) -> Vector:
+    """The part of a trunk's torque that bears weight, which the lever of the whole COM has in it already [N·m]."""
+    borne = (0.0, 0.0, 0.0)
+    if not single:
+        borne = weight_torque(world, link)
+    if intent.load_mass > 0.0:
+        at = world.xipos[int(intent.load_body)]
+        lever = minus((at[0], at[1], at[2]), anchor_of(world, link))
+        borne = add(borne, cross(lever, (0.0, 0.0, intent.load_mass * GRAVITY)))
+    return borne
 
 
 @apart
@@ -209,7 +247,7 @@ def hold_pelvis(
     biped, numbers, side = limbs.biped[0], style.numbers[0], int(walker.swing)
     mirror = 1.0 if side == 0 else -1.0
     phase = walker.phase
-    lean = _PELVIS_SHARE * (row.commands[_LEAN] - intent.bend)
+    lean = PELVIS_SHARE * (row.commands[_LEAN] - intent.bend)
     turn = turned(
         mirror * value(style, PELVIS + 2, phase),
         mirror * value(style, PELVIS + 1, phase),
@@ -234,20 +272,27 @@ def hold_pelvis(
         if link.at_pelvis == 0.0 or (link.kind == 3.0 and not (single and int(link.side) == side)):
             continue
         torque = add(torque, (torques[i, 0], torques[i, 1], torques[i, 2]))
+        if link.kind != 3.0:
+            torque = minus(torque, _borne_beyond(world, link, intent, single))
+    rest = (0.0, 0.0, 0.0)
     for leg in range(2):
         if single and leg == side:
             continue
         share = 1.0 if single else (walker.load if leg == 0 else 1.0 - walker.load)
-        chain = limbs.legs[leg]
-        ankle = ankle_of(world, limbs, leg)
-        borne = reaction(com, (ankle[0], ankle[1], walker.ground), weight)
-        if not single:
-            borne = (0.0, 0.0, weight)
-        lever = minus(anchor_of(world, limbs.links[int(chain.upper)]), com)
-        levered = scaled(-numbers.hip_support, cross(lever, borne))
-        link = int(chain.upper)
-        torques[link, 0] = -share * (torque[0] + levered[0])
-        torques[link, 1] = -share * (torque[1] + levered[1])
-        borne_now = min(row.contact_force[leg, 2], weight)
-        grip = numbers.yaw_limit * borne_now * biped.leg_length  # more would twist the foot on the ground
-        torques[link, 2] = clamp(-share * (torque[2] + levered[2]), -grip, grip)
+        link, ankle = int(limbs.legs[leg].upper), ankle_of(world, limbs, leg)
+        borne = reaction(com, (ankle[0], ankle[1], walker.ground), weight) if single else (0.0, 0.0, weight)
+        lever = minus(anchor_of(world, limbs.links[link]), com)
+        wanted_here = scaled(-share, add(torque, scaled(-numbers.hip_support, cross(lever, borne))))
+        if single:
+            grip = numbers.yaw_limit * min(row.contact_force[leg, 2], weight) * biped.leg_length
+            torques[link, 0], torques[link, 1] = wanted_here[0], wanted_here[1]
+            torques[link, 2] = clamp(wanted_here[2], -grip, grip)  # more would twist the foot on the ground
+        else:
+            rest = add(rest, minus(wanted_here, (torques[link, 0], torques[link, 1], torques[link, 2])))
+    if not single:  # each hip has what its own foot asks for: more would press the feet apart, and they creep
+        for leg in range(2):
+            share = walker.load if leg == 0 else 1.0 - walker.load
+            link = int(limbs.legs[leg].upper)
+            torques[link, 0] += share * rest[0]
+            torques[link, 1] += share * rest[1]
+            torques[link, 2] += share * rest[2]

@@ -14,7 +14,6 @@ from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.walker import SHIFT, STEP, begin_stand, begin_step
 
 _EARLIEST = 0.5  # phase before which a touch is a scuff, no footstrike
-_LATEST, _NEAR = 0.85, 0.12  # and before which one is, so far [m] from where the foot is going
 _OVERDUE = 1.6  # phase at which a foot that met no ground is given up
 _ACCELERATION = 0.6  # [m/s²] of the speed it tries to keep
 _BIG_TURN = 1.5  # [rad] a turn for which it would stop walking ahead
@@ -45,6 +44,12 @@ def wanted_width(row: Any, limbs: Any, style: Any) -> float:
 def driven_speed(walker: Any, numbers: Any) -> float:
     """Speed that pendulum and feet are told: the wanted one, what footstrikes take of it, what was missed so far."""
     return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + walker.integral  # type: ignore[no-any-return]
+
+
+@kernel
+def fast(walker: Any) -> float:
+    """0 for a walk, 1 for a very fast one."""
+    return clamp((abs(walker.speed) - 1.2) / 0.6, 0.0, 1.0)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -85,7 +90,11 @@ def take_steps(
 @kernel
 def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any, com: Vector, velocity: Vector) -> None:
     side, time = int(walker.swing), world.time
-    walker.phase += world.dt / walker.period * (1.0 + numbers.hurry * _off_course(world, row, limbs, walker, numbers))
+    walker.phase += (
+        world.dt
+        / walker.period
+        * (1.0 + (1.0 - fast(walker)) * numbers.hurry * _off_course(world, row, limbs, walker, numbers))
+    )
     touches = row.touch[side] != 0.0 and row.contact_force[side, 2] > _LOADED * limbs.biped[0].mass * GRAVITY
     if row.touch[side] == 0.0:
         walker.unloaded = 1.0
@@ -94,9 +103,7 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     if _is_flat(world, limbs, 1 - side):
         walker.ground = level
     landed = ankle_of(world, limbs, side)
-    off = math.sqrt((landed[0] - walker.aim_x) ** 2 + (landed[1] - walker.aim_y) ** 2)
-    in_time = walker.phase > (_EARLIEST if off < _NEAR else _LATEST)
-    if not (touches and walker.unloaded != 0.0 and in_time) and walker.phase < _OVERDUE:
+    if not (touches and walker.unloaded != 0.0 and walker.phase > _EARLIEST) and walker.phase < _OVERDUE:
         return
     # footstrike: how fast was the step, and what comes next
     moved, _ = ahead_and_left(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)

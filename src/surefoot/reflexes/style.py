@@ -13,8 +13,8 @@ from surefoot.reflexes.curves import KNOTS, WIDTH, curve_at
 NUMBERS = (
     "speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "turn_rate", "push_off",
     "longest_step", "narrowest", "speed_force", "sway_force", "speed_integral", "knee_support", "hip_support",
-    "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight", "side_foresight", "eager",
-    "alpha", "hurry", "walks",
+    "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight",
+    "side_foresight", "eager", "alpha", "hurry", "walks",
 )  # fmt: skip
 STYLE = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
 
@@ -24,7 +24,7 @@ CURVES = (
     "swing_elbow", "stance_elbow", "swing_wrist", "stance_wrist", "stance_knee", "swing_ankle", "stance_ankle",
     "swing_toe", "stance_toe", "height", "swing_out",
 )  # fmt: skip
-"""Angles [rad] but for `height` [m], of the swing ankle over the ground, and `swing_out` [m], of its path outward.
+"""Angles [rad] but for `height`, of the swing ankle over the ground by `step_height`, and `swing_out` [m], outward.
 Pelvis, back, neck and ankles are told in the character frame, the others from their base."""
 
 PELVIS, LOWER_BACK, UPPER_BACK, NECK, SWING_SHOULDER, STANCE_SHOULDER = 0, 3, 6, 9, 12, 15

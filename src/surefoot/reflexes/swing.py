@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from surefoot.native.pointers import apart, kernel
-from surefoot.reflexes.foothold import cleared, share_of_way, sunk, wanted_side, wanted_step
+from surefoot.reflexes.foothold import arrived, share_of_way, sunk, wanted_side, wanted_step
 from surefoot.reflexes.limb_servo import (
     anchor_of,
     framed_target,
@@ -19,16 +19,18 @@ from surefoot.reflexes.limb_servo import (
 )
 from surefoot.reflexes.mass import point_velocity
 from surefoot.reflexes.orientation import Quaternion, Vector, turned
+from surefoot.reflexes.over import over_at
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, driven_speed, told, wanted_width
+from surefoot.reflexes.steps import ahead_and_left, driven_speed, fast, told, wanted_width
 from surefoot.reflexes.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, value
 from surefoot.reflexes.two_links import first_rotation, middle_angle
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times, unit
 
 _SOON = 0.01  # [s] ahead, to know how fast the targets move
+_FAST_FORESIGHT = 0.15  # more of it in a very fast walk
 _FASTEST = 15.0  # [rad/s] of a target
 _STEP_HEIGHT, _SIDEWAYS = 4, 6  # places of the commands
-_RAMP = 0.12  # [m] before and behind an obstacle
+_PLACE, _AHEAD = 1.0, 2.0  # what is given of a foothold
 
 
 @kernel
@@ -36,7 +38,7 @@ def aim(
     row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, point: Vector
 ) -> tuple[float, float]:
     """World x and y of the next foothold, of the ankle [m] (equations 5–7, or what a task says)."""
-    if intent.foothold != 0.0:
+    if intent.foothold == _PLACE:
         return intent.fx, intent.fy
     numbers, biped, side = style.numbers[0], limbs.biped[0], int(walker.swing)
     outward = 1.0 if side == 0 else -1.0
@@ -44,11 +46,16 @@ def aim(
     vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
     height = com[2] - walker.ground
     rest = max(0.0, (1.0 - walker.phase) * walker.period)
-    remaining, remaining_side = numbers.foresight * rest, numbers.side_foresight * rest
+    remaining, remaining_side = (
+        (numbers.foresight + _FAST_FORESIGHT * fast(walker)) * rest,
+        numbers.side_foresight * rest,
+    )
     reach = numbers.longest_step * biped.leg_length
     width = wanted_width(row, limbs, style)
     speed = driven_speed(walker, numbers)
     ahead = wanted_step(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
+    if intent.foothold == _AHEAD:
+        ahead, _ = ahead_and_left(walker.heading, intent.fx - point[0], intent.fy - point[1])
     sideways = told(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
     left = wanted_side(y, vy, height, remaining_side, walker.period, outward * width, sideways, reach)
     left = outward * max(outward * left, numbers.narrowest)
@@ -62,17 +69,21 @@ def path_at(
 ) -> Vector:
     """Where the swing ankle should be at a phase [m]."""
     side, numbers = int(walker.swing), style.numbers[0]
-    share = share_of_way(phase, numbers.eager)
-    x, y = walker.x0 + share * (goal_x - walker.x0), walker.y0 + share * (goal_y - walker.y0)
+    share, depth = share_of_way(phase, numbers.eager), limbs.legs[side].depth
     outward = (1.0 if side == 0 else -1.0) * value(style, SWING_OUT, phase)
-    x -= outward * math.sin(walker.heading)
-    y += outward * math.cos(walker.heading)
-    lift = value(style, HEIGHT, phase) * told(row, _STEP_HEIGHT, numbers.step_height)
-    base = walker.lift_ground + share * (walker.ground + intent.rise - walker.lift_ground)
+    start, beside = ahead_and_left(walker.heading, walker.x0, walker.y0)
+    goal, goal_beside = ahead_and_left(walker.heading, goal_x, goal_y)
+    beside += share * (goal_beside - beside) + outward
+    end = walker.ground + intent.rise
     if intent.over != 0.0:
-        along = math.cos(walker.heading) * x + math.sin(walker.heading) * y
-        lift = max(lift, cleared(along, intent.from_x, intent.to_x, intent.clear, _RAMP))
-    return x, y, base + limbs.legs[side].depth + lift - sunk(phase, walker.period)
+        x1, z1, x3, z3 = intent.from_x, walker.ground + intent.clear, intent.to_x, walker.ground + intent.clear_to
+        along, z = over_at(arrived(phase), start, walker.lift_ground, x1, z1, x3, z3, max(goal, x3), end)
+    else:
+        along = start + share * (goal - start)
+        z = walker.lift_ground + share * (end - walker.lift_ground)
+        z += value(style, HEIGHT, phase) * told(row, _STEP_HEIGHT, numbers.step_height)
+    c, s = math.cos(walker.heading), math.sin(walker.heading)
+    return c * along - s * beside, s * along + c * beside, z + depth - sunk(phase, walker.period)
 
 
 @apart
@@ -106,7 +117,7 @@ def swing_leg(
     torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
     torque = add(torque, scaled(knee.kd * bend_rate, rotated(quaternion_axis(world, knee), n)))
     _put(torques, int(chain.lower), add(torque, weight_torque(world, knee)))
-    flat = turned(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase))
+    flat = turned(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase) + intent.toes_up)
     torque = framed_torque(world, ankle, framed_target(frame, ankle, flat), ankle.kp, ankle.kd)
     _put(torques, int(chain.end), add(torque, weight_torque(world, ankle)))
     if chain.tip >= 0.0:

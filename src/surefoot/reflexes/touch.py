@@ -1,4 +1,4 @@
-"""Which feet touch the ground now, read from this step's own contact list."""
+"""What touches the ground, and what else, now: read from this step's own contact list."""
 
 from __future__ import annotations
 
@@ -26,3 +26,18 @@ def feel_ground(world: Any, touch: Any) -> bool:
         elif two >= 0.0:
             touch[int(two)] = 1.0
     return fallen
+
+
+@kernel
+def feel_things(world: Any) -> tuple[int, int]:
+    """A thing that the character touches, and with which body; 0 and 0 if there is none."""
+    for i in range(len(world.contact)):
+        contact = world.contact[i]
+        one, two = world.geom_body[contact.geom1], world.geom_body[contact.geom2]
+        if world.part[two] == ELSEWHERE:
+            one, two = two, one
+        if world.part[one] != ELSEWHERE or world.part[two] == ELSEWHERE or world.part[two] == GROUND:
+            continue
+        if contact.exclude == 0:
+            return one, two
+    return 0, 0

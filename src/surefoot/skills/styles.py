@@ -11,7 +11,7 @@ from surefoot.native.pointers import plain
 from surefoot.reflexes.style import NUMBERS, style_of, write_curve
 from surefoot.skills.schema import Skill
 
-_HEIGHT: list[tuple[float, float]] = [(0.0, 0.0), (0.35, 1.0), (0.7, 0.45), (1.0, -0.25)]
+_HEIGHT: list[tuple[float, float]] = [(0.0, 0.0), (0.45, 1.0), (0.7, 0.45), (1.0, -0.28)]
 """The swing ankle over the ground unless a style says otherwise, of `step_height`: it ends below, so that it lands."""
 
 

@@ -14,7 +14,7 @@ from surefoot.skills.schema import Skill
 PRINTED, ROBUST = "walk", "robust-walk"
 _SUM, _WEAKEST = 0.85, 0.70  # of the paper's: all directions together, and each of them
 _UNIT = "N per axis, 0.4 s"
-_WORDS = {
+WORDS = {
     (0, 1): "forwards", (1, 1): "forwards to the left", (1, 0): "to the left", (1, -1): "backwards to the left",
     (0, -1): "backwards", (-1, -1): "backwards to the right", (-1, 0): "to the right",
     (-1, 1): "forwards to the right",
@@ -37,11 +37,11 @@ def run(result: Result, setting: Setting) -> None:
         _bar_printed(result, found[_label(PRINTED, 1)])
     if _label(ROBUST, 1) in found:
         for way, ours, paper in zip(DIRECTIONS, found[_label(ROBUST, 1)], PAPER, strict=True):
-            result.row(f"one walk, pushed {_WORDS[way]}", f"{paper:g}", f"{ours:g}", _UNIT, ours >= paper)
+            result.row(f"one walk, pushed {WORDS[way]}", f"{paper:g}", f"{ours:g}", _UNIT, ours >= paper)
     for label, levels in found.items():
         if label not in ("the paper", _label(ROBUST, 1)):
             for way, ours, paper in zip(DIRECTIONS, levels, PAPER, strict=True):
-                result.show(f"{label}: {_WORDS[way]}", f"{ours:g}", _UNIT, f"{paper:g}")
+                result.show(f"{label}: {WORDS[way]}", f"{ours:g}", _UNIT, f"{paper:g}")
     figures.compass(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
 
 
@@ -74,6 +74,6 @@ def _bar_printed(result: Result, levels: np.ndarray) -> None:
     )  # fmt: skip
     result.row(
         "Table 1's walk as printed, weakest direction", f"{PAPER[weakest]:g}",
-        f"{levels[weakest]:g} = {100 * shares[weakest]:.0f} %, {_WORDS[DIRECTIONS[weakest]]}",
+        f"{levels[weakest]:g} = {100 * shares[weakest]:.0f} %, {WORDS[DIRECTIONS[weakest]]}",
         f"{_UNIT} (≥ {100 * _WEAKEST:g} %)", bool(shares[weakest] >= _WEAKEST),
     )  # fmt: skip

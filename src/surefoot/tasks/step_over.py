@@ -1,0 +1,152 @@
+"""Step over obstacles: a foot is planted before each of them, and both then go over it (GENBICON §4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from surefoot.errors import CommandError
+from surefoot.reflexes.walker import STEP
+from surefoot.tasks.actor import Actor
+from surefoot.tasks.footsteps import even_steps, give, keep_lane, speed_for, take_back
+from surefoot.tasks.task import Task
+from surefoot.tasks.texts import arguments
+from surefoot.terrains.props import Obstacle, Prop
+
+USAGE = "step-over:X,HEIGHT,DEPTH,X,HEIGHT,DEPTH,… with timeout= if need be"
+HIGHEST, DEEPEST = 0.25, 0.15  # [m] it steps over
+_USUAL, _LONGEST, _LEAST = 0.38, 0.48, 0.35  # [m] steps on the way, and the least behind an obstacle
+_PERIOD, _SLOWER = 0.65, 0.6  # [s] a step, and [s/m] longer by the height of what it goes over
+_LANDS = 0.93  # of a period has passed at footstrike
+_BEFORE, _AFTER = 0.08, 0.14  # [m] between toes and obstacle, and between it and the heel
+_NEAR = 0.07  # [m] by which the foot before it may have missed its place
+_GIVEN = 2  # last steps before it whose places are given, not left to the pendulum
+_EDGE = 0.04  # [m] more than foot and obstacle are long, along which a foot is high
+_LEAD, _TRAIL = 0.06, 0.14  # [m] of the soles above it; the foot that follows hangs from a bent ankle
+
+
+class StepOver(Task):
+    """Walk along x over obstacles; done when both feet are behind the last one.
+
+    Far from an obstacle the step length is adapted through the speed alone. The last steps' places are given; over
+    the obstacle a planned path leads, at whose end the inverted pendulum decides where the foot comes down.
+
+    Attributes:
+        obstacles: in the order in which they are met along x.
+        passed: how many of them are behind both feet.
+    """
+
+    def __init__(self, obstacles: Sequence[Obstacle], timeout: float = 120.0) -> None:
+        """Sort the obstacles.
+
+        Args:
+            obstacles: across the way along x.
+            timeout: how long it may take [s].
+        """
+        if not obstacles or not all(isinstance(it, Obstacle) for it in obstacles):
+            raise CommandError("stepping over takes one or more obstacles, as of surefoot.props.Obstacle")
+        for it in obstacles:
+            if not (it.height <= HIGHEST + 1e-9 and it.depth <= DEEPEST + 1e-9):
+                raise CommandError(
+                    f"obstacles to step over are up to {HIGHEST:g} m high and {DEEPEST:g} m deep, "
+                    f"got {it.height:g} m and {it.depth:g} m"
+                )
+        super().__init__(timeout)
+        self.obstacles = tuple(sorted(obstacles, key=lambda it: it.x))
+        self.passed = 0
+        self._planned = -1
+        self._lane = 0.0
+
+    def props(self) -> tuple[Prop, ...]:
+        """The obstacles."""
+        return self.obstacles
+
+    def begin(self, actor: Actor) -> None:
+        """Begin to walk along x from where it is."""
+        self._lane = float(actor.com[1])
+        actor.command(step_time=_PERIOD, speed=_USUAL / _PERIOD, stop=0.0)
+
+    def tick(self, actor: Actor) -> None:
+        """Plan every step when it begins."""
+        keep_lane(actor, self._lane)
+        if actor.walker.mode == STEP and actor.steps != self._planned:
+            self._planned = actor.steps
+            self._plan(actor)
+
+    def _plan(self, actor: Actor) -> None:
+        take_back(actor)
+        at = float(actor.ankle(1 - int(actor.walker.swing))[0])
+        while self.passed < len(self.obstacles) and min(at, float(actor.walker.x0)) > _back(self._next):
+            self.passed += 1
+        if self.passed == len(self.obstacles):
+            self.finish(f"stepped over {self.passed} obstacles")
+            return
+        biped = actor.limbs.biped[0]
+        before = _front(self._next) - biped.ahead - _BEFORE - at  # to the places of the ankle
+        behind = _back(self._next) + biped.behind + _AFTER - at
+        if at > _back(self._next):  # the other foot follows
+            first = second = max(self._to_next(actor, at), _LEAST)
+            self._lift(actor, _TRAIL)
+        elif before < _NEAR:  # it stands before it
+            first, second = behind, _USUAL
+            self._lift(actor, _LEAD)
+            give(actor, at + first)
+        else:
+            count = even_steps(before, _USUAL, _LONGEST)
+            first = second = before / count
+            if count <= _GIVEN:
+                second = behind - before if count == 1 else first
+                give(actor, at + first)
+        self._tell(actor, first, second)
+
+    @property
+    def _next(self) -> Obstacle:
+        return self.obstacles[self.passed]
+
+    def _to_next(self, actor: Actor, at: float) -> float:
+        """Step length on the way to the obstacle after the next, from an ankle's place [m]."""
+        if self.passed + 1 == len(self.obstacles):
+            return _USUAL
+        way = _front(self.obstacles[self.passed + 1]) - float(actor.limbs.biped[0].ahead) - _BEFORE - at
+        return way / even_steps(way, _USUAL, _LONGEST)
+
+    def _lift(self, actor: Actor, clear: float) -> None:
+        """Let the foot go over the next obstacle."""
+        intent, biped = actor.intent, actor.limbs.biped[0]
+        intent.over = 1.0
+        intent.from_x = _front(self._next) - biped.ahead - _EDGE
+        intent.to_x = _back(self._next) + biped.behind + _EDGE
+        intent.clear = intent.clear_to = self._next.height + clear
+
+    def _tell(self, actor: Actor, first: float, second: float) -> None:
+        """Command the duration of a step and the speed for its length and the next one's [m]."""
+        over = actor.intent.over != 0.0
+        period = _PERIOD + (_SLOWER * self._next.height if over else 0.0)
+        height = float(actor.com[2] - actor.walker.ground)
+        speed = speed_for(first, second, period if over else _LANDS * period, height)
+        actor.command(speed=speed, step_time=period)
+
+    def end(self, actor: Actor) -> None:
+        """Walk on."""
+        take_back(actor)
+        actor.command(speed=_USUAL / _PERIOD, sideways=0.0)
+
+    def doing(self) -> str:
+        """What it is at."""
+        return f"on the way to obstacle {self.passed + 1} of {len(self.obstacles)}"
+
+
+def _front(it: Obstacle) -> float:
+    return it.x - 0.5 * it.depth
+
+
+def _back(it: Obstacle) -> float:
+    return it.x + 0.5 * it.depth
+
+
+def from_text(text: str) -> StepOver:
+    """The task of what stands behind `step-over:` on the command line."""
+    numbers, options = arguments("step-over", text, ("timeout",), USAGE)
+    if not numbers or len(numbers) % 3:
+        raise CommandError(f"task step-over is {USAGE}, got {len(numbers)} numbers")
+    each = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
+    return StepOver([Obstacle(x, height, depth) for x, height, depth in each], **options)
