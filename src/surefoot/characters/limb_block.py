@@ -51,9 +51,7 @@ def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[
     head["leg_length"] = np.mean([leg["reach"] + leg["depth"] for leg in legs])
     soles = [_sole(model, data, limbs, side) for side in (LEFT, RIGHT)]
     head["height"] = data.subtree_com[root, 2] - min(sole[:, 2].min() for sole in soles)
-    hips = [_anchor(model, data, _named(limbs, "hip", side)) for side in (LEFT, RIGHT)]
     ankles = [_anchor(model, data, _named(limbs, "ankle", side)) for side in (LEFT, RIGHT)]
-    head["hip_width"] = abs(hips[0][1] - hips[1][1])
     around = [sole - ankle for sole, ankle in zip(soles, ankles, strict=True)]
     head["ahead"] = np.mean([sole[:, 0].max() for sole in around])
     head["behind"] = -np.mean([sole[:, 0].min() for sole in around])
@@ -142,8 +140,6 @@ def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) ->
     chain["depth"] = end[2] - _sole(model, data, limbs, side)[:, 2].min()
     body = data.body(ankle.body)
     chain["px"], chain["py"], chain["pz"] = body.xmat.reshape(3, 3).T @ (end - body.xpos)
-    pelvis = data.body(limbs.pelvis).xpos
-    chain["hx"], chain["hy"], chain["hz"] = _anchor(model, data, _named(limbs, "hip", side)) - pelvis
     return chain
 
 

@@ -14,11 +14,11 @@ def _record(*names: str) -> np.dtype[Any]:
 
 
 BIPED = _record(
-    "links", "pelvis", "mass", "leg_length", "height", "ahead", "behind", "half_width", "hip_width",
+    "links", "pelvis", "mass", "leg_length", "height", "ahead", "behind", "half_width",
     "root_kp", "root_kd", "root_limit", "w", "x", "y", "z",
 )  # fmt: skip
 """Counts; bodies; [kg]; length of a leg, height of the COM in the neutral posture [m]; reach of the sole ahead of and
-behind the ankle, half its width, distance between the hips [m]; gains of the pelvis; its neutral orientation."""
+behind the ankle, half its width [m]; gains of the pelvis; its neutral orientation."""
 
 LINK = _record(
     "body", "base", "at_pelvis", "first", "count", "joint", "flip", "kind", "side", "leg", "left_hand", "right_hand",
@@ -30,7 +30,7 @@ the body below the joint in MuJoCo's tree; mass beyond the joint [kg]; gains."""
 
 CHAIN = _record(
     "upper", "lower", "end", "tip", "ax", "ay", "az", "bx", "by", "bz", "nx", "ny", "nz", "bend", "reach", "depth",
-    "hx", "hy", "hz", "body", "px", "py", "pz",
+    "body", "px", "py", "pz",
 )  # fmt: skip
 """A leg or an arm: links of hip and knee and ankle and toes (shoulder, elbow, wrist), −1 for none; in the neutral
 character frame the vectors hip → knee and knee → ankle [m] and the knee's axis; the sense in which it bends; its full

@@ -32,6 +32,8 @@ PELVIS_SHARE = 0.4  # of a bend
 _PLANTED_TILT, _PLANTED_SPIN = 0.985, 2.0  # cosine of a foot's tilt, [rad/s]: beyond them it is not planted
 _EDGE = 0.6  # of the sole that a centre of pressure may use
 _SHORTEST = 0.1  # [s] within which a step's end is aimed at
+_LATE, _LOWER = 0.2, 0.03  # [phase] within which the body is let down for a late foot, [m] how much more
+_CROUCHED = 0.4  # [rad] of a knee that is meant to be bent and gets all of the weight's torque
 _PUSH_PHASE = 0.45  # when pushing off begins
 _LEAN = 2  # place of the command
 
@@ -124,6 +126,7 @@ def _bear(
     knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     phase = walker.phase if walker.mode == STEP else 0.0
     bend = intent.crouch - value(style, STANCE_KNEE, phase)
+    support = clamp(numbers.knee_support + bend / _CROUCHED, 0.0, 1.0) if walker.mode == STEP else 1.0
     if walker.mode == STEP:
         bend = max(bend, _level_bend(world, limbs, numbers, walker, side))
         # it yields to the footstrike: from the bend it lands with to its target
@@ -135,7 +138,6 @@ def _bear(
     n = (chain.nx, chain.ny, chain.nz)
     torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
     lever = minus(point, anchor_of(world, knee))
-    support = numbers.knee_support if walker.mode == STEP else 1.0
     torque = add(torque, scaled(-support, cross(lever, force)))
     torques[int(chain.lower), 0], torques[int(chain.lower), 1], torques[int(chain.lower), 2] = torque
     pitch = value(style, STANCE_ANKLE, phase)
@@ -166,6 +168,11 @@ def _level_bend(world: Any, limbs: Any, numbers: Any, walker: Any, side: int) ->
     longest = min(limbs.legs[0].reach, limbs.legs[1].reach)
     half = 0.5 * clamp(walker.speed * walker.period, 0.0, 1.4 * longest)
     level = longest - numbers.levelling * (longest - math.sqrt(longest * longest - half * half))
+    late = clamp((walker.phase - 1.0) / _LATE, 0.0, 1.0)
+    if late > 0.0:  # the foot should have landed: go down until it can reach its place
+        other = world.xanchor[int(limbs.links[int(limbs.legs[1 - side].upper)].joint)]
+        away = (other[0] - walker.aim_x) ** 2 + (other[1] - walker.aim_y) ** 2
+        level -= late * (level - math.sqrt(max(longest * longest - away, 0.25 * longest * longest)) + _LOWER)
     across = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
     return chain.bend * middle_angle(chain, math.sqrt(level * level + across))  # type: ignore[no-any-return]
 

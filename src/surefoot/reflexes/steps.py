@@ -19,7 +19,8 @@ _ACCELERATION = 0.6  # [m/s²] of the speed it tries to keep
 _BIG_TURN = 1.5  # [rad] a turn for which it would stop walking ahead
 _MOST = 1.5  # [m/s] the speed controller may add
 _SLOW, _ABREAST = 0.25, 0.16  # [m/s], [m]: slow enough, and feet near enough side by side, to stop
-_LOADED = 0.1  # of the weight, on a foot that has struck
+_LOADED = 0.1  # of the weight, on a foot that has struck before its time is over
+LANDS = 0.87  # phase at which a foot usually lands: a step that is told to last so long has a longer path
 _USUAL_RATE = 0.4  # of the last step in the estimate of the usual one
 _USUAL = 0.15  # [m] a foothold may be off without haste
 _LONGEST_SHIFT = 0.8  # [s]
@@ -78,7 +79,7 @@ def take_steps(
     wanted = told(row, _SPEED, numbers.speed) * max(0.2, 1.0 - turn / _BIG_TURN) if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
     if row.commands[_GIVEN + _TIME] != 0.0:
-        walker.period = row.commands[_TIME]
+        walker.period = row.commands[_TIME] / LANDS
     else:
         walker.period = step_time(numbers.step_time, walker.speed, biped.leg_length)
     if walker.mode == STEP:
@@ -90,19 +91,16 @@ def take_steps(
 @kernel
 def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any, com: Vector, velocity: Vector) -> None:
     side, time = int(walker.swing), world.time
-    walker.phase += (
-        world.dt
-        / walker.period
-        * (1.0 + (1.0 - fast(walker)) * numbers.hurry * _off_course(world, row, limbs, walker, numbers))
-    )
-    touches = row.touch[side] != 0.0 and row.contact_force[side, 2] > _LOADED * limbs.biped[0].mass * GRAVITY
+    haste = (1.0 - fast(walker)) * numbers.hurry * _off_course(world, limbs, walker, numbers)
+    walker.phase += world.dt / walker.period * (1.0 + haste)
+    loaded = row.contact_force[side, 2] > _LOADED * limbs.biped[0].mass * GRAVITY
+    touches = row.touch[side] != 0.0 and (loaded or walker.phase >= 1.0)
     if row.touch[side] == 0.0:
         walker.unloaded = 1.0
     bearing = ankle_of(world, limbs, 1 - side)
     level = bearing[2] - limbs.legs[1 - side].depth
     if _is_flat(world, limbs, 1 - side):
         walker.ground = level
-    landed = ankle_of(world, limbs, side)
     if not (touches and walker.unloaded != 0.0 and walker.phase > _EARLIEST) and walker.phase < _OVERDUE:
         return
     # footstrike: how fast was the step, and what comes next
@@ -111,6 +109,7 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST, _MOST)
     switch_skill(row)
+    landed = ankle_of(world, limbs, side)
     apart_x, _ = ahead_and_left(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
     walker.usual += _USUAL_RATE * (apart_x - walker.usual)
     slow = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]) < _SLOW
@@ -124,7 +123,7 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
 
 
 @kernel
-def _off_course(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any) -> float:
+def _off_course(world: Any, limbs: Any, walker: Any, numbers: Any) -> float:
     """How far the foothold that balances is from the usual one, beyond what is usual [m]: then steps are hastened."""
     side = int(walker.swing)
     bearing = ankle_of(world, limbs, 1 - side)

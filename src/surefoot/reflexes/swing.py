@@ -117,7 +117,7 @@ def swing_leg(
     torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
     torque = add(torque, scaled(knee.kd * bend_rate, rotated(quaternion_axis(world, knee), n)))
     _put(torques, int(chain.lower), add(torque, weight_torque(world, knee)))
-    flat = turned(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase) + intent.toes_up)
+    flat = turned(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase))
     torque = framed_torque(world, ankle, framed_target(frame, ankle, flat), ankle.kp, ankle.kd)
     _put(torques, int(chain.end), add(torque, weight_torque(world, ankle)))
     if chain.tip >= 0.0:

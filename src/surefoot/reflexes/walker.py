@@ -17,26 +17,26 @@ def _record(*names: str) -> np.dtype[Any]:
 
 WALKER = _record(
     "mode", "since", "swing", "steps", "step_start", "period", "phase", "heading", "unloaded", "ground", "lift_ground",
-    "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "sway_integral", "speed", "aim_x", "aim_y",
+    "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "speed", "aim_x", "aim_y",
     "load", "wish", "knee", "usual", "met", "met_by", "met_at",
 )  # fmt: skip
 """Mode and since when; which foot swings; steps taken; this step's beginning and wanted duration [s]; its phase; the
 character frame's yaw [rad]; whether the swing foot has left the ground; height of the ground under the stance foot and
 under the foot where it lifted off [m]; where the ankle was then; where and when the last step began; what the speed
-controller has added to the foothold [m]; speed it tries to keep [m/s]; where the swing ankle is going [m]; share of
-the weight on the left foot; 1 while it is to walk; how far the stance knee was bent at footstrike [rad]; how long its
-steps usually are [m]; the thing that was touched last, the body that touched it, and when [s]."""
+controller has added [m/s]; speed it tries to keep [m/s]; where the swing ankle is going [m]; share of the weight on
+the left foot; 1 while it is to walk; how far the stance knee was bent at footstrike [rad]; how long its steps usually
+are [m]; the thing that was touched last, the body that touched it, and when [s]."""
 
 INTENT = _record(
-    "bend", "bend_roll", "twist", "nod", "crouch", "foothold", "fx", "fy", "fz", "over", "from_x", "to_x", "clear",
-    "clear_to", "rise", "toes_up", "load_body", "load_mass", "alpha", "force", "force_height", "hold",
+    "bend", "bend_roll", "twist", "nod", "crouch", "foothold", "fx", "fy", "over", "from_x", "to_x", "clear",
+    "clear_to", "rise", "load_body", "load_mass", "alpha", "force", "force_height", "hold",
 )  # fmt: skip
-"""Written by tasks: forward bend of the body [rad], to the side, twist, more of the head's forward; bend of the
-stance knee [rad]; whether the next foothold is given, 1 as a place, 2 only along the heading, and where [m]; whether
-the foot has to pass over something, between which places of the ankle along the heading and how high above the stance
-foot's ground at the one and the other [m]; height of the next foothold above that ground [m]; pitch of the swing foot
-[rad]; a body it carries and its mass [kg]; more of α in equation 7 [s]; a lasting force of the world on the body along
-its heading [N], against which it leans, and how high above the ground that acts [m]; 1 keeps standing."""
+"""Written by tasks: forward bend of the body [rad], to the side, twist, more of the head's forward; bend of the stance
+knee [rad]; whether the next foothold is given, 1 as a place, 2 only along the heading, and where [m]; whether the foot
+has to pass over something, between which places of the ankle along the heading and how high above the stance foot's
+ground at the one and the other [m]; height of the next foothold above that ground [m]; a body it carries and its mass
+[kg]; more of α in equation 7 [s]; a lasting force of the world on the body along its heading [N], against which it
+leans, and how high above the ground that acts [m]; 1 keeps standing."""
 
 HAND = _record("reach", "x", "y", "z", "fx", "fy", "fz", "swivel", "stiff")
 """Of each hand, written by tasks: share of the way from the style's arm to reaching; where to [m]; the force it has to
@@ -63,5 +63,4 @@ def begin_stand(walker: Any, time: float) -> None:
     walker.mode, walker.since = STAND, time
     walker.phase = 0.0
     walker.integral = 0.0
-    walker.sway_integral = 0.0
     walker.speed = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from surefoot.errors import CommandError
+from surefoot.reflexes.steps import LANDS
 from surefoot.reflexes.walker import STEP
 from surefoot.tasks.actor import Actor
 from surefoot.tasks.footsteps import even_steps, give, keep_lane, speed_for, take_back
@@ -62,7 +63,7 @@ class Climb(Task):
             raise CommandError(f"a climb goes along x: it ends at more than {start:.2f} m, got {self.x:g} m")
         edges = edges_between(actor, start, self.x, self._lane)
         self.stairs = Stairs(edges, footholds(edges, actor.limbs.biped[0]))
-        actor.command(step_time=_LEVEL, speed=_USUAL / _LEVEL, stop=0.0)
+        actor.command(step_time=LANDS * _LEVEL, speed=_USUAL / _LEVEL, stop=0.0)
 
     def tick(self, actor: Actor) -> None:
         """Plan every step when it begins; bend the stance knee all the time; stand at the end."""
@@ -110,7 +111,7 @@ class Climb(Task):
             faster += (_FASTER_UP if up else _FASTER_DOWN) * abs(self._rise)
             period = _UP if up else _DOWN
         speed = speed_for(first, second, _LANDS * period, max(float(actor.com[2]) - here, 0.5))
-        actor.command(speed=faster * speed, step_time=period)
+        actor.command(speed=faster * speed, step_time=LANDS * period)
 
     def _bend(self, actor: Actor) -> None:
         """Let the stance knee straighten on the way up, bend on the way down."""
