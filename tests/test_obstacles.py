@@ -29,7 +29,7 @@ KNOTS = (0.2, 0.05, 0.5, 0.31, 0.9, 0.28, 1.3, 0.12)  # start, first high place,
 
 
 def walker(*props: Prop, terrain: str = "flat") -> sf.Simulation:
-    return sf.Simulation("humanoid", "zero-walk", with_props(load_terrain(terrain), props))
+    return sf.Simulation("humanoid", "careful-walk", with_props(load_terrain(terrain), props))
 
 
 def finished(simulation: sf.Simulation, task: Task) -> Task:
@@ -186,6 +186,6 @@ def test_tasks_are_read_from_text_and_bad_text_tells_how_it_is_written() -> None
 
 
 def test_a_flat_terrain_has_no_stairs_to_climb_and_is_walked() -> None:
-    simulation = sf.Simulation("humanoid", "zero-walk", flat())
+    simulation = sf.Simulation("humanoid", "careful-walk", flat())
     task = finished(simulation, simulation.add(Climb(0.6)))
     assert (task.status, task.reason) == ("done", "stands behind 0 stairs")

@@ -28,7 +28,7 @@ HEIGHTS, DEPTHS, BARS = (0.05, 0.25), (0.05, 0.15), (1.2, 1.6)  # [m]
 RISES = (0.10, 0.12, 0.14, 0.16, 0.18)  # [m], up and down
 RUN, COUNT, STARTS = 0.30, 6, (1.2, 2.2)  # [m], stairs of a flight, [m] of the first from the start
 BEYOND = 0.4  # [m] behind the last stair where it has to stand
-BODY, SKILL = "humanoid", "zero-walk"
+BODY, SKILL = "humanoid", "careful-walk"
 _NEEDED = 0.9  # share of the courses
 _PROCESSES = 2
 
