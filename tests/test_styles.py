@@ -25,7 +25,7 @@ from surefoot.skills.styles import fill_slot
 from test_genbicon_parts import python
 
 BODY = "humanoid"
-FILES = [load(name) for name in names() if name.startswith(f"{BIPED}/")]
+FILES = [load(name) for name in names() if name.startswith(f"{BIPED}/") and name != f"{BIPED}/careful-walk"]  # no style
 WALKS = styles()
 GAIT = {"speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "walks"}
 LANDING = np.linspace(0.65, 1.0, 8)  # phases at which a foot may come down
