@@ -13,7 +13,7 @@ from typing import Any
 
 from surefoot.native.limbs import limbs_of
 from surefoot.native.pointers import apart, kernel, records, viewer
-from surefoot.reflexes import stance, swing
+from surefoot.reflexes import stance, standing, swing
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.limb_servo import (
     drive,
@@ -116,7 +116,7 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
         swing.swing_leg(world, row, limbs, style, walker, intent, poised, velocity, point, frame, torques)
         stance.bearing_leg(world, row, limbs, style, walker, intent, com, mass, point, torques)
     else:
-        stance.on_two_feet(world, row, limbs, style, walker, intent, com, poised, velocity, mass, torques)
+        standing.on_two_feet(world, row, limbs, style, walker, intent, com, poised, velocity, mass, torques)
     stance.hold_pelvis(world, row, limbs, style, walker, intent, com, velocity, mass, frame, torques)
     for i in range(len(limbs.links)):
         drive(world, row, limbs.links[i], (torques[i, 0], torques[i, 1], torques[i, 2]))
