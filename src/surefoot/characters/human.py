@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from surefoot.characters.table import (
-    CORONAL,
-    SAGITTAL,
-    TRANSVERSE,
     Anatomy,
     CharacterTable,
     Gain,
-    Hinge,
     Segment,
     Shape,
     Side,
     Vector,
+    hinges,
 )
 
 # Masses and principal inertias: da Silva, Abe, Popović 2008, Table 2, "3D SIMBICON". Its axes are x lateral,
@@ -36,23 +33,11 @@ _KP = {
     "neck": 50.0, "shoulder": 50.0, "elbow": 50.0, "wrist": 10.0,
 }  # fmt: skip
 
-Range = tuple[float, float]  # [rad]
-
 _SIDE_ROLES = (
     "hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll",
     "shoulder", "shoulder_roll", "shoulder_yaw", "elbow", "wrist",
 )  # fmt: skip
 _MIDDLE = ("waist", "waist_roll", "waist_yaw", "neck", "neck_roll", "neck_yaw")
-
-
-def _hinges(name: str, sign: float, flexion: Range, roll: Range | None, yaw: Range | None) -> tuple[Hinge, ...]:
-    """Flexion about −y, roll about x and yaw about z, each with its (low, high); roll and yaw count outward."""
-    hinges = [Hinge(name, (0.0, -1.0, 0.0), flexion[0], flexion[1], SAGITTAL)]
-    if roll:
-        hinges.append(Hinge(f"{name}_roll", (sign, 0.0, 0.0), roll[0], roll[1], CORONAL))
-    if yaw:
-        hinges.append(Hinge(f"{name}_yaw", (0.0, 0.0, sign), yaw[0], yaw[1], TRANSVERSE))
-    return tuple(hinges)
 
 
 def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
@@ -64,7 +49,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     return (
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * HIP_HALF_WIDTH, 0.0),
-            _hinges(f"{side}_hip", sign, (-1.4, 2.6), (-0.7, 1.2), (-1.0, 1.0)),
+            hinges(f"{side}_hip", sign, (-1.4, 2.6), (-0.7, 1.2), (-1.0, 1.0)),
             8.35, (0.0, 0.0, -THIGH / 2), (0.145, 0.145, 0.0085),
             (
                 Shape((0.0, 0.0, -0.02), (0.0, 0.0, -0.26), 0.080, solid=False),
@@ -72,7 +57,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
             ), color,
         ),
         Segment(
-            f"{side}_shin", f"{side}_thigh", (0.0, 0.0, -THIGH), _hinges(f"{side}_knee", sign, (-2.6, 0.0), None, None),
+            f"{side}_shin", f"{side}_thigh", (0.0, 0.0, -THIGH), hinges(f"{side}_knee", sign, (-2.6, 0.0), None, None),
             4.16, (0.0, 0.0, -SHIN / 2), (0.069, 0.069, 0.0033),
             (
                 Shape((-0.012, 0.0, -0.06), (-0.012, 0.0, -0.20), 0.055, solid=False),
@@ -81,7 +66,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
         ),
         Segment(
             f"{side}_foot", f"{side}_shin", (0.0, 0.0, -SHIN),
-            _hinges(f"{side}_ankle", sign, (-1.0, 1.0), (-0.6, 0.6), None),
+            hinges(f"{side}_ankle", sign, (-1.0, 1.0), (-0.6, 0.6), None),
             1.34, (0.05, 0.0, -0.045), (0.00036, 0.0056, 0.0056),
             (
                 *soles,
@@ -96,19 +81,19 @@ def _arm(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     return (
         Segment(
             f"{side}_upper_arm", "trunk", (0.0, sign * SHOULDER_HALF_WIDTH, SHOULDER),
-            _hinges(f"{side}_shoulder", sign, (-2.0, 3.2), (-0.6, 3.0), (-1.6, 1.6)),
+            hinges(f"{side}_shoulder", sign, (-2.0, 3.2), (-0.6, 3.0), (-1.6, 1.6)),
             2.79, (0.0, 0.0, -UPPER_ARM / 2), (0.021, 0.021, 0.00056),
             (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -UPPER_ARM), 0.043),), color,
         ),
         Segment(
             f"{side}_lower_arm", f"{side}_upper_arm", (0.0, 0.0, -UPPER_ARM),
-            _hinges(f"{side}_elbow", sign, (0.0, 2.6), None, None),
+            hinges(f"{side}_elbow", sign, (0.0, 2.6), None, None),
             1.21, (0.0, 0.0, -LOWER_ARM / 2), (0.0076, 0.0076, 0.00055),
             (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -LOWER_ARM + 0.02), 0.034),), color,
         ),
         Segment(
             f"{side}_hand", f"{side}_lower_arm", (0.0, 0.0, -LOWER_ARM),
-            _hinges(f"{side}_wrist", sign, (-1.2, 1.2), None, None),
+            hinges(f"{side}_wrist", sign, (-1.2, 1.2), None, None),
             0.55, (0.0, 0.0, -0.06), (0.0016, 0.002, 0.0005),
             (Shape((0.0, 0.0, -0.03), (0.01, 0.0, -0.11), 0.033),), _SKIN,
         ),
@@ -127,7 +112,7 @@ def _middle() -> tuple[Segment, ...]:
         ),
         Segment(
             "trunk", "pelvis", (0.0, 0.0, WAIST),
-            _hinges("waist", 1.0, (-1.4, 0.8), (-0.8, 0.8), (-1.0, 1.0)),
+            hinges("waist", 1.0, (-1.4, 0.8), (-0.8, 0.8), (-1.0, 1.0)),
             29.27, (0.0, 0.0, 0.20), (0.568, 0.498, 0.285),
             (
                 Shape((0.0, -0.055, 0.02), (0.0, 0.055, 0.02), 0.092),
@@ -138,7 +123,7 @@ def _middle() -> tuple[Segment, ...]:
         ),
         Segment(
             "head", "trunk", (0.0, 0.0, NECK),
-            _hinges("neck", 1.0, (-0.9, 0.9), (-0.6, 0.6), (-1.2, 1.2)),
+            hinges("neck", 1.0, (-0.9, 0.9), (-0.6, 0.6), (-1.2, 1.2)),
             6.89, (0.01, 0.0, 0.12), (0.0331, 0.0416, 0.0309),
             (
                 Shape((0.0, 0.0, -0.02), (0.0, 0.0, 0.07), 0.050),

@@ -7,21 +7,17 @@ from dataclasses import dataclass
 
 from surefoot.characters.gains import gain
 from surefoot.characters.table import (
-    CORONAL,
-    SAGITTAL,
-    TRANSVERSE,
     Anatomy,
     CharacterTable,
     Gain,
-    Hinge,
     Segment,
     Shape,
     Side,
     Vector,
+    hinges,
 )
 
 _SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
-Range = tuple[float, float]  # [rad]
 
 
 @dataclass(frozen=True)
@@ -80,16 +76,6 @@ def rod(mass: float, length: float, radius: float) -> Vector:
     return across, across, 0.5 * mass * radius * radius
 
 
-def _hinges(name: str, sign: float, flexion: Range, roll: Range | None, yaw: Range | None) -> tuple[Hinge, ...]:
-    """Flexion about −y, roll about x and yaw about z; roll and yaw count outward."""
-    hinges = [Hinge(name, (0.0, -1.0, 0.0), *flexion, SAGITTAL)]
-    if roll:
-        hinges.append(Hinge(f"{name}_roll", (sign, 0.0, 0.0), *roll, CORONAL))
-    if yaw:
-        hinges.append(Hinge(f"{name}_yaw", (0.0, 0.0, sign), *yaw, TRANSVERSE))
-    return tuple(hinges)
-
-
 def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     mass, g = m.masses, m.girth
     sole, half = -m.ankle + _SOLE_RADIUS, m.foot_half_width
@@ -102,7 +88,7 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
     parts = [
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * m.hip_half_width, 0.0),
-            _hinges(f"{side}_hip", sign, (-1.5, 2.8), (-0.8, 1.3), (-1.2, 1.2)),
+            hinges(f"{side}_hip", sign, (-1.5, 2.8), (-0.8, 1.3), (-1.2, 1.2)),
             mass["thigh"], middle[0], rod(mass["thigh"], m.thigh, 0.07 * g),
             (
                 Shape((0.0, 0.0, 0.0), (0.6 * knee[0], 0.0, 0.6 * knee[2]), 0.078 * g, solid=False),
@@ -110,7 +96,7 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
             ), color,
         ),
         Segment(
-            f"{side}_shin", f"{side}_thigh", knee, _hinges(f"{side}_knee", sign, (-2.7, 0.0), None, None),
+            f"{side}_shin", f"{side}_thigh", knee, hinges(f"{side}_knee", sign, (-2.7, 0.0), None, None),
             mass["shin"], middle[1], rod(mass["shin"], m.shin, 0.045 * g),
             (
                 Shape((0.1 * ankle[0] - 0.01, 0.0, 0.15 * ankle[2]), (0.45 * ankle[0] - 0.01, 0.0, 0.45 * ankle[2]),
@@ -120,7 +106,7 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
         ),
         Segment(
             f"{side}_foot", f"{side}_shin", ankle,
-            _hinges(f"{side}_ankle", sign, (-1.2, 0.9), (-0.6, 0.6), None),
+            hinges(f"{side}_ankle", sign, (-1.2, 0.9), (-0.6, 0.6), None),
             mass["foot"], (0.5 * (m.heel + m.ball), 0.0, -0.6 * m.ankle),
             (mass["foot"] * (half**2 / 3 + 0.0008), mass["foot"] * (length**2 / 12 + 0.0008),
              mass["foot"] * (length**2 / 12 + half**2 / 3)),
@@ -135,7 +121,7 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
         reach = m.toe - m.ball
         parts.append(Segment(
             f"{side}_toes", f"{side}_foot", (m.ball, 0.0, sole),
-            _hinges(f"{side}_toe", sign, (-0.5, 1.2), None, None),
+            hinges(f"{side}_toe", sign, (-0.5, 1.2), None, None),
             mass["toes"], (0.5 * reach, 0.0, 0.0),
             (mass["toes"] * (half**2 / 3), mass["toes"] * (reach**2 / 12 + 1e-4),
              mass["toes"] * (reach**2 / 12 + half**2 / 3)),
@@ -150,13 +136,13 @@ def _arm(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
     return (
         Segment(
             f"{side}_upper_arm", "chest", (0.0, sign * m.shoulder_half_width, m.shoulder),
-            _hinges(f"{side}_shoulder", sign, (-1.5, 3.3), (-1.0, 3.0), (-1.6, 1.6)),
+            hinges(f"{side}_shoulder", sign, (-1.5, 3.3), (-1.0, 3.0), (-1.6, 1.6)),
             mass["upper_arm"], (0.0, 0.0, -0.5 * m.upper_arm), rod(mass["upper_arm"], m.upper_arm, 0.04 * g),
             (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -m.upper_arm), 0.042 * g),), color,
         ),
         Segment(
             f"{side}_lower_arm", f"{side}_upper_arm", (0.0, 0.0, -m.upper_arm),
-            _hinges(f"{side}_elbow", sign, (0.0, 2.7), None, None),
+            hinges(f"{side}_elbow", sign, (0.0, 2.7), None, None),
             mass["lower_arm"], (0.0, 0.0, -0.5 * m.lower_arm), rod(mass["lower_arm"], m.lower_arm, 0.033 * g),
             (
                 Shape((0.0, 0.0, 0.0), (0.0, 0.0, -0.72 * m.lower_arm), 0.033 * g),
@@ -179,14 +165,14 @@ def _middle(m: Measures) -> tuple[Segment, ...]:
         ),
         Segment(
             "belly", "pelvis", (0.0, 0.0, low),
-            _hinges("lower_back", 1.0, (-1.4, 0.7), (-0.7, 0.7), (-0.8, 0.8)),
+            hinges("lower_back", 1.0, (-1.4, 0.7), (-0.7, 0.7), (-0.8, 0.8)),
             mass["belly"], (0.0, 0.0, 0.5 * high), rod(mass["belly"], high, 0.11 * g),
             (Shape((0.0, -0.05, 0.3 * high), (0.0, 0.05, 0.3 * high), 0.090 * g),
              Shape((0.0, -0.055, 0.9 * high), (0.0, 0.055, 0.9 * high), 0.095 * g)), colors.trunk,
         ),
         Segment(
             "chest", "belly", (0.0, 0.0, high),
-            _hinges("upper_back", 1.0, (-1.2, 0.6), (-0.6, 0.6), (-0.8, 0.8)),
+            hinges("upper_back", 1.0, (-1.2, 0.6), (-0.6, 0.6), (-0.8, 0.8)),
             mass["chest"], (0.0, 0.0, 0.55 * m.shoulder),
             (mass["chest"] * (broad**2 / 3.5 + m.shoulder**2 / 12), mass["chest"] * (0.008 + m.shoulder**2 / 12),
              mass["chest"] * (broad**2 / 3.5 + 0.008)),
@@ -195,7 +181,7 @@ def _middle(m: Measures) -> tuple[Segment, ...]:
             colors.trunk,
         ),
         Segment(
-            "head", "chest", (0.0, 0.0, m.neck), _hinges("neck", 1.0, (-1.0, 1.0), (-0.6, 0.6), (-1.3, 1.3)),
+            "head", "chest", (0.0, 0.0, m.neck), hinges("neck", 1.0, (-1.0, 1.0), (-0.6, 0.6), (-1.3, 1.3)),
             mass["head"], (0.01, 0.0, 1.35 * m.head),
             tuple(0.4 * mass["head"] * m.head**2 for _ in range(3)),  # type: ignore[arg-type]
             (Shape((0.0, 0.0, -0.02), (0.0, 0.0, 0.07), 0.048 * g),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Vector = tuple[float, float, float]
+Range = tuple[float, float]  # [rad] low, high
 
 
 SAGITTAL, CORONAL, TRANSVERSE = 0, 1, 2  # the plane a hinge moves in: flexion, roll, yaw
@@ -25,6 +26,18 @@ class Hinge:
     low: float
     high: float
     plane: int = SAGITTAL
+
+
+def hinges(
+    name: str, sign: float, flexion: Range, roll: Range | None = None, yaw: Range | None = None
+) -> tuple[Hinge, ...]:
+    """Flexion about −y, roll about x and yaw about z, each with its (low, high); roll and yaw count outward."""
+    found = [Hinge(name, (0.0, -1.0, 0.0), flexion[0], flexion[1], SAGITTAL)]
+    if roll:
+        found.append(Hinge(f"{name}_roll", (sign, 0.0, 0.0), roll[0], roll[1], CORONAL))
+    if yaw:
+        found.append(Hinge(f"{name}_yaw", (0.0, 0.0, sign), yaw[0], yaw[1], TRANSVERSE))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
