@@ -378,7 +378,8 @@ def test_angles_in_the_wrong_unit_are_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["human", "planar"])
 def test_a_stranger_named_like_one_of_our_bodies_has_none_of_its_skills(name: str, tmp_path: Path) -> None:
     path = Body().write(tmp_path, f"{name}.xml")
-    for skill in ("walk", f"{name}/walk", load(f"{name}/walk")):
+    assert Simulation(str(path), "walk").skill.full_name == "biped/walk"
+    for skill in (f"{name}/walk", load(f"{name}/walk")):
         with pytest.raises(SurefootError, match=r"biped/zero-walk|not for"):
             Simulation(str(path), skill)
     sim = Simulation(str(path), "zero-walk")
