@@ -22,7 +22,7 @@ from surefoot.reflexes.limb_servo import (
 from surefoot.reflexes.orientation import Quaternion, Vector, turned, within
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, ankle_of, bend_of, driven_speed, fast, wanted_width
+from surefoot.reflexes.steps import ahead_and_left, ankle_of, bend_of, driven_speed, softness, wanted_width
 from surefoot.reflexes.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
 from surefoot.reflexes.two_links import middle_angle
 from surefoot.reflexes.vectors import about, add, cross, inverse, minus, rotated, scaled, times
@@ -33,7 +33,6 @@ _PLANTED_TILT, _PLANTED_SPIN = 0.985, 2.0  # cosine of a foot's tilt, [rad/s]: b
 _EDGE = 0.6  # of the sole that a centre of pressure may use
 _SHORTEST = 0.1  # [s] within which a step's end is aimed at
 _LATE, _LOWER = 0.2, 0.03  # [phase] within which the body is let down for a late foot, [m] how much more
-_SOFT = 0.8  # of the knee's support that a very fast walk does without
 _CROUCHED = 0.4  # [rad] of a knee that is meant to be bent and gets all of the weight's torque
 _PUSH_PHASE = 0.45  # when pushing off begins
 _LEAN = 2  # place of the command
@@ -51,7 +50,7 @@ def stepping_point(
     vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
     period = walker.period
     time = max(_SHORTEST, (1.0 - walker.phase) * period)
-    width = (1.0 if side == 0 else -1.0) * wanted_width(row, limbs, style)
+    width = (1.0 if side == 0 else -1.0) * wanted_width(row, limbs, style, walker)
     speed = driven_speed(walker, numbers)
     ahead = numbers.speed_force * pressure_for(x + vx / omega, capture_ahead(speed, omega, period), omega, time)
     left = numbers.sway_force * pressure_for(y + vy / omega, capture_beside(width, omega, period), omega, time)
@@ -127,7 +126,7 @@ def bear(
     knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     phase = walker.phase if walker.mode == STEP else 0.0
     bend = intent.crouch - value(style, STANCE_KNEE, phase)
-    support = clamp(numbers.knee_support * (1.0 - _SOFT * fast(walker)) + bend / _CROUCHED, 0.0, 1.0)
+    support = clamp(numbers.knee_support * (1.0 - softness(walker)) + bend / _CROUCHED, 0.0, 1.0)
     if walker.mode != STEP:
         support = 1.0
     if walker.mode == STEP:
@@ -170,7 +169,9 @@ def _level_bend(world: Any, limbs: Any, numbers: Any, walker: Any, side: int) ->
     a, b = world.xanchor[int(hip.joint)], world.xanchor[int(ankle.joint)]
     longest = min(limbs.legs[0].reach, limbs.legs[1].reach)
     half = 0.5 * clamp(walker.speed * walker.period, 0.0, 1.4 * longest)
-    level = longest - (1.0 + fast(walker)) * numbers.levelling * (longest - math.sqrt(longest * longest - half * half))
+    level = longest - (1.0 + softness(walker)) * numbers.levelling * (
+        longest - math.sqrt(longest * longest - half * half)
+    )
     late = clamp((walker.phase - 1.0) / _LATE, 0.0, 1.0)
     if late > 0.0:  # the foot should have landed: go down until it can reach its place
         other = world.xanchor[int(limbs.links[int(limbs.legs[1 - side].upper)].joint)]

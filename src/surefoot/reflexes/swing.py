@@ -51,7 +51,7 @@ def aim(
         numbers.side_foresight * rest,
     )
     reach = numbers.longest_step * biped.leg_length
-    width = wanted_width(row, limbs, style)
+    width = wanted_width(row, limbs, style, walker)
     speed = driven_speed(walker, numbers)
     ahead = wanted_step(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
     if intent.foothold == _AHEAD:
