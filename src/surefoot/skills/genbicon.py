@@ -58,8 +58,8 @@ class GenbiconParameters(BaseModel):
     stand_stiffness: float = Field(3.0, ge=0.0, le=10.0)
     stand_damping: float = Field(1.2, ge=0.0, le=5.0)
     yielding: float = Field(0.45, ge=0.0, le=1.0)  # phase until which the stance knee yields to a footstrike
-    yaw_gain: float = Field(0.4, ge=0.0, le=1.0)  # of the pelvis, against its other axes
-    yaw_limit: float = Field(0.03, ge=0.0, le=1.0)  # of its yaw torque, by weight and leg
+    yaw_gain: float = Field(1.0, ge=0.0, le=1.0)  # of the pelvis, against its other axes
+    yaw_limit: float = Field(0.05, ge=0.0, le=1.0)  # of its yaw torque, by weight and leg
     loss: float = Field(0.12, ge=0.0, le=1.0)  # [s/m] of the speed that footstrikes take, by its square
     levelling: float = Field(0.4, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
     foresight: float = Field(0.45, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
