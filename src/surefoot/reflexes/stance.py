@@ -33,6 +33,7 @@ _PLANTED_TILT, _PLANTED_SPIN = 0.985, 2.0  # cosine of a foot's tilt, [rad/s]: b
 _EDGE = 0.6  # of the sole that a centre of pressure may use
 _SHORTEST = 0.1  # [s] within which a step's end is aimed at
 _LATE, _LOWER = 0.2, 0.03  # [phase] within which the body is let down for a late foot, [m] how much more
+_FAST_LEVELLING = 0.8  # of very fast walks
 _CROUCHED = 0.4  # [rad] of a knee that is meant to be bent and gets all of the weight's torque
 _PUSH_PHASE = 0.45  # when pushing off begins
 _LEAN = 2  # place of the command
@@ -169,9 +170,8 @@ def _level_bend(world: Any, limbs: Any, numbers: Any, walker: Any, side: int) ->
     a, b = world.xanchor[int(hip.joint)], world.xanchor[int(ankle.joint)]
     longest = min(limbs.legs[0].reach, limbs.legs[1].reach)
     half = 0.5 * clamp(walker.speed * walker.period, 0.0, 1.4 * longest)
-    level = longest - (1.0 + softness(walker)) * numbers.levelling * (
-        longest - math.sqrt(longest * longest - half * half)
-    )
+    share = numbers.levelling + softness(walker) * max(0.0, _FAST_LEVELLING - numbers.levelling)
+    level = longest - share * (longest - math.sqrt(longest * longest - half * half))
     late = clamp((walker.phase - 1.0) / _LATE, 0.0, 1.0)
     if late > 0.0:  # the foot should have landed: go down until it can reach its place
         other = world.xanchor[int(limbs.links[int(limbs.legs[1 - side].upper)].joint)]

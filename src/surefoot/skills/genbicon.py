@@ -42,7 +42,7 @@ class GenbiconParameters(BaseModel):
     walks: bool = True  # false: it stands until it is pushed
     speed: float = Field(0.6, ge=-1.5, le=2.5)  # [m/s]
     step_time: float = Field(0.5, ge=0.3, le=1.0)  # [s]
-    step_width: float = Field(0.14, ge=0.0, le=0.5)  # [m]
+    step_width: float = Field(0.12, ge=0.0, le=0.5)  # [m]
     step_height: float = Field(0.07, ge=0.0, le=0.4)  # [m] what a `height` of 1 means
     knee_twist: float = Field(0.0, ge=-1.2, le=1.2)  # [rad] of the knees outward: bow-legged, or knock-kneed
     toe_out: float = Field(0.0, ge=-0.8, le=0.8)  # [rad]
@@ -53,7 +53,7 @@ class GenbiconParameters(BaseModel):
     speed_force: float = Field(1.0, ge=0.0, le=2.0)  # share of the virtual force that would hit the speed
     sway_force: float = Field(1.0, ge=0.0, le=2.0)  # share of the one that would hit the sway
     speed_integral: float = Field(0.15, ge=0.0, le=1.0)  # of the speed missed in a step, added to all that follow
-    knee_support: float = Field(1.0, ge=0.0, le=1.5)
+    knee_support: float = Field(0.6, ge=0.0, le=1.5)
     hip_support: float = Field(1.0, ge=0.0, le=1.5)
     stand_stiffness: float = Field(3.0, ge=0.0, le=10.0)
     stand_damping: float = Field(1.2, ge=0.0, le=5.0)
@@ -61,7 +61,7 @@ class GenbiconParameters(BaseModel):
     yaw_gain: float = Field(1.0, ge=0.0, le=1.0)  # of the pelvis, against its other axes
     yaw_limit: float = Field(0.05, ge=0.0, le=1.0)  # of its yaw torque, by weight and leg
     loss: float = Field(0.12, ge=0.0, le=1.0)  # [s/m] of the speed that footstrikes take, by its square
-    levelling: float = Field(0.4, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
+    levelling: float = Field(0.8, ge=0.0, le=1.2)  # share of the hips' rise over the stance leg that its knee takes up
     foresight: float = Field(0.45, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
     side_foresight: float = Field(0.45, ge=0.0, le=1.5)  # the same of its sideways part
     eager: float = Field(0.5, ge=0.0, le=1.0)  # how much of its way a swing foot goes at once
