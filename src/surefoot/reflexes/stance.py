@@ -127,10 +127,9 @@ def bear(
     knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     phase = walker.phase if walker.mode == STEP else 0.0
     bend = intent.crouch - value(style, STANCE_KNEE, phase)
-    support = clamp(numbers.knee_support * (1.0 - softness(walker)) + bend / _CROUCHED, 0.0, 1.0)
-    if walker.mode != STEP:
-        support = 1.0
+    support = 1.0
     if walker.mode == STEP:
+        support = clamp(numbers.knee_support * (1.0 - softness(walker)) + bend / _CROUCHED, 0.0, 1.0)
         bend = max(bend, _level_bend(world, limbs, numbers, walker, side))
         # it yields to the footstrike: from the bend it lands with to its target
         share = clamp(phase / max(numbers.yielding, 1e-3), 0.0, 1.0)
