@@ -47,6 +47,9 @@ class Kit(Protocol):
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two filled slots can be blended."""
 
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether the law that runs with one filled slot can go on with the other from any moment."""
+
 
 class _Simbicon:
     """Around `controllers.simbicon`."""
@@ -91,6 +94,9 @@ class _Simbicon:
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         return graph.same_structure(one, other, self._roles)
 
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return graph.same_size(one, other, self._roles)
+
 
 class _Genbicon:
     """Around `controllers.genbicon`."""
@@ -129,6 +135,9 @@ class _Genbicon:
         n = style.slot_size()
         a, b = plain(style.style_of)(one[:n]), plain(style.style_of)(other[:n])
         return bool((a.curves[:, 0] == b.curves[:, 0]).all() and a.numbers[0].walks == b.numbers[0].walks)
+
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return True
 
 
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {"simbicon": _Simbicon, "genbicon": _Genbicon}

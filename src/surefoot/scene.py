@@ -160,6 +160,14 @@ class Scene:
                 "does not remember that long; name it in `skills` when building"
             )
 
+    def has_room(self, skill: Skill) -> bool:
+        """Whether the rows were built with enough memory for a skill."""
+        try:
+            self._check_room(skill)
+        except CommandError:
+            return False
+        return True
+
     def fill(self, row: memory.Row, slot: int, skill: Skill) -> None:
         """Write a skill's numbers into one of a row's two slots."""
         filled = np.zeros_like(row.slots[slot])
@@ -177,6 +185,10 @@ class Scene:
         if one[0] != other[0]:  # their controllers
             return False
         return self.kits[controllers.names()[int(one[0])]].same_structure(one, other)
+
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether a law that runs with one filled slot can go on with the other from any moment."""
+        return one[0] == other[0] and self.kits[controllers.names()[int(one[0])]].goes_on(one, other)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill, seed: int) -> memory.Row:
         """Put a row into a skill's start state, with the feet on the ground; return its views.

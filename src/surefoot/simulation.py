@@ -211,6 +211,24 @@ class Simulation:
         self.scene.fill(self._row, int(self._row.header[0].active), changed)
         self.skill = changed
 
+    def revise(self, skill: Skill) -> bool:
+        """Let the running skill be another version of itself, at once.
+
+        Returns:
+            False, and nothing is changed, where it cannot go on from here: it is of another controller, its states
+            differ in number, or it needs more memory. Then a new simulation has to begin with it.
+        """
+        wanted, slot = self.scene.find(skill), self._row.slots[int(self._row.header[0].active)]
+        if wanted.controller != self.skill.controller or not self.scene.has_room(wanted):
+            return False
+        filled = np.zeros_like(slot)
+        self.scene.fill_array(filled, wanted)
+        if not self.scene.goes_on(slot, filled):
+            return False
+        slot[:] = filled
+        self.skill = wanted
+        return True
+
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))

@@ -1,0 +1,1 @@
+"""The studio: a page in the browser where one sees it walk, pushes it, edits it and saves it."""

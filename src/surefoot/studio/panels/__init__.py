@@ -1,0 +1,11 @@
+"""What stands beside the stage: one panel a file, each on a tab of its own."""
+
+from __future__ import annotations
+
+from surefoot.studio.panels.panel import Panel
+from surefoot.studio.panels.play import Play
+
+
+def panels() -> tuple[list[Panel], list[Panel]]:
+    """Those that are always in sight, and those on tabs, in their order."""
+    return [Play()], []

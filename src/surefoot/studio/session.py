@@ -1,0 +1,187 @@
+"""What one can do with a simulation in the studio, without any page: run, stop, go back, push, change.
+
+All of it is called from one thread, the loop's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from surefoot.errors import CommandError, SurefootError
+from surefoot.motions.motion import Motion
+from surefoot.motions.recorder import Recorder
+from surefoot.native.memory import Row, view
+from surefoot.simulation import Simulation
+from surefoot.skills.schema import Skill
+from surefoot.studio.timeline import Moment, Timeline
+from surefoot.terrains import load as load_terrain
+from surefoot.terrains.terrain import Terrain
+
+FPS = 60.0
+SLOWEST, FASTEST = 0.02, 4.0  # simulated seconds in one second
+_LONGEST = 0.1  # [s] of real time made up for at once; what is late beyond it is lost, not hurried
+BEFORE_FALL = 2.0  # [s]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a simulation is built from."""
+
+    skill: str | Path | Skill = "human/fast-walk"
+    character: str | None = None
+    terrain: str = "flat"
+    proportions: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+
+
+class Session:
+    """A simulation one can watch and change.
+
+    Attributes:
+        sim: the simulation that runs, or of the moment that is looked at.
+        setup: what it was built from.
+        timeline: the last minute.
+        paused: whether time stands still.
+        rate: simulated seconds in one second.
+        shown: the moment of the past that is looked at; None: the present.
+        clock: seconds simulated since the studio was opened, restarts included.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        """Build and stand ready."""
+        self.setup = setup
+        self.timeline = Timeline()
+        self.paused, self.rate, self.clock = False, 1.0, 0.0
+        self.shown: Moment | None = None
+        self._due = 0.0  # [s] of simulated time that is owed
+        self._begin(setup)
+
+    def _begin(self, setup: Setup) -> None:
+        sim = self._built(setup)
+        self.setup, self.sim, self.shown = setup, sim, None
+        self._pose = mujoco.MjData(sim.model)
+        self._due = 0.0
+        self.timeline.add(sim, self.clock)
+
+    def _built(self, setup: Setup) -> Simulation:
+        return Simulation(
+            setup.character, setup.skill, self.ground(setup.terrain), setup.seed, proportions=setup.proportions
+        )
+
+    def ground(self, description: str) -> Terrain:
+        """The ground a description stands for."""
+        return load_terrain(description)
+
+    def restart(self) -> None:
+        """Begin again from the skill's start; what is being edited is kept."""
+        self._begin(replace(self.setup, skill=self.sim.skill))
+
+    def rebuild(self, **changes: object) -> None:
+        """Begin again with another skill, character, ground or proportions; nothing changes if it cannot be built."""
+        self._begin(replace(self.setup, **changes))  # type: ignore[arg-type]
+
+    def advance(self, seconds: float) -> None:
+        """Let real time pass."""
+        if self.paused or self.shown is not None:
+            return
+        self._due += min(seconds, _LONGEST) * self.rate
+        steps = int(self._due / self.sim.model.opt.timestep + 1e-9)
+        if steps:
+            self._due -= steps * self.sim.model.opt.timestep
+            self.step(steps)
+
+    def step(self, count: int = 1) -> None:
+        """Advance by physics steps and keep the moment."""
+        self.present()
+        before = self.sim.time
+        self.sim.step(count)
+        self.clock += self.sim.time - before
+        self.timeline.add(self.sim, self.clock)
+
+    def frame(self) -> None:
+        """Advance by one frame, for looking closely."""
+        self.step(max(round(1.0 / FPS / self.sim.model.opt.timestep), 1))
+
+    def look(self, ago: float) -> None:
+        """Look at the moment so many seconds ago; time stands still."""
+        moment = self.timeline.at(ago)
+        self.paused, self.shown = True, moment
+        self._restore(moment)
+
+    def present(self) -> None:
+        """Go on from the moment that is looked at; what came after it never happened."""
+        if self.shown is not None:
+            self.timeline.forget_after(self.shown)
+            self.clock, self.shown = self.shown.clock, None
+
+    def play(self) -> None:
+        """Let time run, from the moment that is looked at."""
+        self.present()
+        self.paused = False
+
+    def before_fall(self) -> None:
+        """Go back to two seconds before it fell, as far as that is remembered, and go on."""
+        if not self.sim.fallen:
+            raise CommandError("it has not fallen")
+        self.look(self.sim.time - self.sim.fallen_at + BEFORE_FALL)
+        self.play()
+
+    def _restore(self, moment: Moment) -> None:
+        if moment.sim is not self.sim:
+            self.sim, self._pose = moment.sim, mujoco.MjData(moment.sim.model)
+        self.sim.restore(moment.snapshot())
+
+    def set_rate(self, rate: float) -> None:
+        """Slower or faster than life."""
+        if not SLOWEST <= rate <= FASTEST:
+            raise CommandError(f"the speed of time is {SLOWEST:g} … {FASTEST:g}, got {rate:g}")
+        self.rate = rate
+
+    @property
+    def pose(self) -> mujoco.MjData:
+        """Where everything is at the moment that is looked at."""
+        self._pose.qpos[:] = self.sim.data.qpos
+        mujoco.mj_kinematics(self.sim.model, self._pose)
+        return self._pose
+
+    @property
+    def row(self) -> Row:
+        """The controller's memory at the moment that is looked at."""
+        return self.sim.memory
+
+    def revise(self, skill: Skill) -> None:
+        """Let the running skill be another version of itself, at once; one that does not fit begins again."""
+        self.present()
+        if self.sim.revise(skill):
+            self.setup = replace(self.setup, skill=skill)
+        else:
+            self.rebuild(skill=skill)
+
+    def motion(self, seconds: float) -> Motion:
+        """The last seconds, as far as one body ran on without being restarted."""
+        if not 0.0 < seconds <= self.timeline.seconds:
+            raise CommandError(f"up to {self.timeline.seconds:g} s are remembered, got {seconds:g}")
+        model, data = self.sim.model, mujoco.MjData(self.sim.model)
+        recorder, last = Recorder(self.sim.scene), -math.inf
+        for moment in self.timeline.last(seconds):
+            state = moment.snapshot().state
+            mujoco.mj_setState(model, data, state, int(mujoco.mjtState.mjSTATE_INTEGRATION))
+            if data.time > last:  # a restart of the same body begins at 0 again
+                recorder.add(data.time, data.qpos, data.qvel, data.userdata)
+                last = data.time
+        if last == -math.inf:
+            raise SurefootError("nothing has been recorded yet")
+        return recorder.motion()
+
+
+def row_of(sim: Simulation, moment: Moment) -> Row:
+    """The controller's memory at a moment of a simulation."""
+    data = mujoco.MjData(sim.model)
+    mujoco.mj_setState(sim.model, data, moment.snapshot().state, int(mujoco.mjtState.mjSTATE_INTEGRATION))
+    return view(data.userdata.copy())
