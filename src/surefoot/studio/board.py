@@ -45,7 +45,7 @@ class Board:
         """Draw a line through points (n, 2); one of the same name is replaced."""
         flat = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1]])
         pairs = np.stack([flat[:-1], flat[1:]], axis=1)
-        self._nodes[name] = self._scene.add_line_segments(f"{self._name}/{name}", pairs, color, line_width=width)
+        self._nodes[name] = self._scene.add_line_segments(f"{self._name}/{name}", pairs, color, thickness=width)
 
     def text(self, name: str, words: str, at: Point) -> None:
         """Write words at a point."""

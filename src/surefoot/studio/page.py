@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, cast
 
-
 from surefoot.errors import SurefootError
 from surefoot.studio.loop import Loop
 from surefoot.studio.panels import panels
@@ -100,5 +99,3 @@ class Studio:
         """Close the page."""
         self.loop.stop()
         self.server.stop()
-
-

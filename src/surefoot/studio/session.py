@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion

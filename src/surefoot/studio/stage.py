@@ -62,7 +62,7 @@ class Stage:
         with self._server.atomic():
             if self._figure:
                 self._figure.place(data, self.origin)
-            self._ground.position = tuple(-self.origin)
+            self._ground.position = -self.origin
 
     def _renew(self, sim: Simulation) -> None:
         """Another body or ground."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import viser
 
@@ -45,3 +45,9 @@ class Panel(Protocol):
 
     def refresh(self) -> None:
         """Show the present moment; called at most ten times a second."""
+
+
+def put(handle: Any, value: object, name: str = "value") -> None:
+    """Set what a control shows, its value or another property; nothing is sent if it shows that already."""
+    if getattr(handle, name) != value:
+        setattr(handle, name, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import viser
 
-from surefoot.studio.panels.panel import Desk
+from surefoot.studio.panels.panel import Desk, put
 
 _RATES = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
 
@@ -64,13 +64,8 @@ class Play:
         text = f"**{sim.skill.full_name}** · {sim.time:.1f} s · {wording}"
         if sim.requested:
             text += f" · waiting for **{sim.requested.name}**"
-        if text != self._status.content:
-            self._status.content = text
-        label = "Run" if session.paused else "Pause"
-        if self._run.label != label:
-            self._run.label = label
-            self._run.icon = viser.Icon.PLAYER_PLAY if session.paused else viser.Icon.PLAYER_PAUSE
-        if session.shown is None and self._ago.value != 0.0:
-            self._ago.value = 0.0
-
-
+        put(self._status, text, "content")
+        put(self._run, "Run" if session.paused else "Pause", "label")
+        put(self._run, viser.Icon.PLAYER_PLAY if session.paused else viser.Icon.PLAYER_PAUSE, "icon")
+        if session.shown is None:
+            put(self._ago, 0.0)
