@@ -205,3 +205,16 @@ def test_steps_of_a_push_follow_the_time_step(step: float) -> None:
     sim.push((1.0, 0.0, 0.0), 0.05, delay=0.02)
     first, count = round(0.02 / step), round(0.05 / step)
     assert forced_steps(sim, 2 * (first + count)) == list(range(first, first + count))
+
+
+@pytest.mark.parametrize("character", ["humanoid", "robot", "ape", "strider"])
+def test_trunk_stands_for_the_torso_of_every_body(character: str) -> None:
+    sim, named = (Simulation(character, "zero-walk") for _ in range(2))
+    sim.push((70.0, -30.0, 0.0), 0.2)
+    named.push((70.0, -30.0, 0.0), 0.2, body=named.scene.table.anatomy.torso)
+    for one in (sim, named):
+        one.step(300)
+    assert np.array_equal(sim.data.qpos, named.data.qpos)
+    untouched = Simulation(character, "zero-walk")
+    untouched.step(300)
+    assert not np.array_equal(sim.data.qpos, untouched.data.qpos)

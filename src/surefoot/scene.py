@@ -31,6 +31,7 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
 STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
+TRUNK = "trunk"  # stands for the torso of a body that calls it otherwise
 PUSHES = 16  # pushes that may be pending or acting at once
 _MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
 _NEAR = 1e-4  # [m] over which the slope of the ground is measured
@@ -241,7 +242,8 @@ class Scene:
     def add_push(self, row: memory.Row, push: Push, now: float) -> None:
         """Queue a push in a row's first free place."""
         names = [s.name for s in self.table.segments]
-        if push.body not in names:
+        body = self.table.anatomy.torso if push.body == TRUNK and TRUNK not in names else push.body
+        if body not in names:
             raise CommandError(f"no body {push.body!r} to push; valid: {', '.join(names)}")
         if np.shape(push.force) != (3,) or np.shape(push.point or (0, 0, 0)) != (3,):
             raise CommandError("a push takes a force of three numbers, and a point of three or none")
@@ -253,7 +255,7 @@ class Scene:
         for queued in row.pushes:
             if queued.stop <= now and queued.acting == 0.0:
                 queued.start, queued.stop = push.start, push.start + push.duration
-                queued.body = self.model.body(push.body).id
+                queued.body = self.model.body(body).id
                 queued.fx, queued.fy, queued.fz = push.force
                 queued.at_point = push.point is not None
                 header = row.header[0]

@@ -172,7 +172,7 @@ class Simulation:
         point: tuple[float, float, float] | None = None,
         delay: float = 0.0,
     ) -> None:
-        """Push a body: newtons in the world frame, at a point of its frame (default: its COM).
+        """Push a body: newtons in the world frame, at a point of its frame (default: its COM). `trunk` is the torso of any body.
 
         It begins `delay` seconds from now and lasts an exact number of physics steps.
         """
