@@ -215,7 +215,7 @@ class Population:
         """Ask some rows, or all, for another skill."""
         wanted = self.scene.find(skill)
         for i in self._rows(rows):
-            self.scenes[i].request(self.rows[i], wanted)
+            self.scenes[i].request(self.rows[i], wanted, float(self._time[i]))
             self.skills[i] = wanted
 
     def _rows(self, rows: Sequence[int] | None) -> Sequence[int]:

@@ -21,6 +21,7 @@ from surefoot.errors import CommandError, SurefootError
 from surefoot.kits import KITS, Kit
 from surefoot.native import callback, laws, memory
 from surefoot.native.pointers import plain
+from surefoot.reflexes.handover import ASKED, NONE
 from surefoot.reflexes.orientation import turned
 from surefoot.reflexes.vectors import times
 from surefoot.skills import load as load_skill
@@ -277,10 +278,12 @@ class Scene:
         for name, value in values.items():
             kit.tell(row, name, value)
 
-    def request(self, row: memory.Row, skill: Skill) -> None:
-        """Ask for a switch: the skill goes into the free slot, the law takes it at the next state change."""
-        running = controllers.names()[int(row.slots[int(row.header[0].active), 0])]
-        if skill.controller != running:
-            raise CommandError(f"skill {skill.full_name} is of {skill.controller}; {running} is running")
-        self.fill(row, 1 - int(row.header[0].active), skill)
-        row.header[0].pending = 1.0
+    def request(self, row: memory.Row, skill: Skill, now: float) -> None:
+        """Ask for a switch: the skill goes into the free slot.
+
+        A law takes it at its next state change; of another controller it waits for the next footstrike.
+        """
+        header = row.header[0]
+        self.fill(row, 1 - int(header.active), skill)
+        is_same = row.slots[0, 0] == row.slots[1, 0]  # their controllers
+        header.pending, header.handover, header.asked = (1.0, NONE, now) if is_same else (0.0, ASKED, now)

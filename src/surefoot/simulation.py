@@ -14,6 +14,7 @@ from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
+from surefoot.reflexes.handover import ASKED
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
@@ -172,9 +173,9 @@ class Simulation:
         point: tuple[float, float, float] | None = None,
         delay: float = 0.0,
     ) -> None:
-        """Push a body: newtons in the world frame, at a point of its frame (default: its COM). `trunk` is the torso of any body.
+        """Push a body: newtons in the world frame, at a point of its frame (default: its COM).
 
-        It begins `delay` seconds from now and lasts an exact number of physics steps.
+        It begins `delay` seconds from now and lasts an exact number of physics steps. `trunk` is any body's torso.
         """
         self.scene.add_push(self._row, Push(force, duration, self.time + delay, body, point), self.time)
 
@@ -183,10 +184,13 @@ class Simulation:
         self.scene.command(self._row, self.skill, values)
 
     def switch(self, skill: str | Path | Skill) -> None:
-        """Ask for another skill; it begins at the next state change, or at the phase it waits for."""
+        """Ask for another skill; it begins at the next state change, or at the phase it waits for.
+
+        One of another controller begins at the next footstrike, or from quiet standing, without the commands given.
+        """
         wanted = self.scene.find(skill)
         self._settle()
-        self.scene.request(self._row, wanted)
+        self.scene.request(self._row, wanted, self.time)
         self._requested = wanted
 
     def blend(self, other: str | Path | Skill, share: float) -> None:
@@ -246,5 +250,6 @@ class Simulation:
 
     def _settle(self) -> None:
         """Notice that a requested switch has happened."""
-        if self._requested is not None and self._row.header[0].pending == 0.0:
+        header = self._row.header[0]
+        if self._requested is not None and header.pending == 0.0 and header.handover != ASKED:
             self.skill, self._requested = self._requested, None

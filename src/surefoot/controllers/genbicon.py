@@ -15,6 +15,7 @@ from surefoot.native.limbs import limbs_of
 from surefoot.native.pointers import apart, kernel, records, viewer
 from surefoot.reflexes import stance, standing, swing
 from surefoot.reflexes.displacement import steer
+from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.limb_servo import (
     drive,
     framed_target,
@@ -26,7 +27,7 @@ from surefoot.reflexes.limb_servo import (
 )
 from surefoot.reflexes.mass import balance_point, com_state
 from surefoot.reflexes.orientation import turned
-from surefoot.reflexes.steps import take_steps
+from surefoot.reflexes.steps import lift, slow, take_steps, velocity_ahead
 from surefoot.reflexes.style import (
     LOWER_BACK,
     NECK,
@@ -42,7 +43,7 @@ from surefoot.reflexes.style import (
 )
 from surefoot.reflexes.touch import feel_things
 from surefoot.reflexes.vectors import about, add, times
-from surefoot.reflexes.walker import HAND, INTENT, STEP, WALKER
+from surefoot.reflexes.walker import HAND, INTENT, STEP, WALKER, begin_stand
 
 COMMANDS = ("speed", "heading", "lean", "step_time", "step_height", "step_width", "sideways", "stop")
 RANGES = {
@@ -100,6 +101,8 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
     limbs = limbs_of(world.numeric, int(row.header[0].limbs))
     walker, intent = walker_of(row.memory)[0], intent_of(row.memory)[0]
     com, velocity, mass = com_state(world, int(limbs.biped[0].pelvis), intent)
+    if is_new and row.header[0].handover == TAKEN:
+        _take_over(world, row, limbs, walker, com, velocity)
     if is_new:
         style = style_of(row.slots[int(row.header[0].active)])
         steer(walker, row.commands[HEADING], style.numbers[0].turn_rate, world.dt)
@@ -121,6 +124,22 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
     for i in range(len(limbs.links)):
         drive(world, row, limbs.links[i], (torques[i, 0], torques[i, 1], torques[i, 2]))
     _report(row, limbs, walker, com, velocity, world)
+
+
+@apart
+def _take_over(world: Any, row: Any, limbs: Any, walker: Any, com: Any, velocity: Any) -> None:
+    """Begin from the step that another controller has just begun, or from two feet."""
+    row.header[0].handover = NONE
+    walker.heading = row.commands[HEADING] = row.report[0].heading
+    walker.load = 0.5
+    hands = hands_of(row.memory)
+    for i in range(2):
+        hands[i].stiff = 1.0
+    if row.touch[0] != 0.0 and row.touch[1] != 0.0 and slow(velocity):
+        begin_stand(walker, world.time)
+    else:
+        walker.speed = velocity_ahead(walker, velocity)
+        lift(world, limbs, walker, int(row.report[0].swing), com)
 
 
 @kernel

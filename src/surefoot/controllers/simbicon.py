@@ -20,10 +20,11 @@ from surefoot.reflexes.balance import (
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
+from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within, world_servo
-from surefoot.reflexes.pose_graph import MACHINE, advance, balanced_target, graph_of
+from surefoot.reflexes.pose_graph import MACHINE, advance, balanced_target, begin_at, graph_of
 from surefoot.reflexes.reaction import stiffness
-from surefoot.reflexes.sensing import SAMPLE, sense_balance
+from surefoot.reflexes.sensing import SAMPLE, seeded, sense_balance
 from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
 from surefoot.reflexes.speed import lean_for_speed
 
@@ -62,6 +63,8 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     """One control step; `is_new` is false when the same moment is evaluated again."""
     roles, planar = int(world.anatomy[0].roles), world.anatomy[0].planar != 0.0
     machine = records(row.memory, 0, 1, MACHINE)[0]
+    if is_new and row.header[0].handover == TAKEN:
+        _take_over(world, row, machine, roles)
     if is_new:
         advance(row, machine, roles, world.time, world.dt)
     graph = graph_of(row.slots[int(row.header[0].active)], roles)
@@ -86,6 +89,18 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     report.distance, report.velocity, report.heading = machine.d, machine.v, machine.heading
     report.lateral_distance, report.lateral_velocity = machine.lateral_d, machine.lateral_v
     report.feedback, report.feedforward = feedback, feedforward
+
+
+@apart
+def _take_over(world: Any, row: Any, machine: Any, roles: int) -> None:
+    """Begin from the step that another controller has just begun."""
+    row.header[0].handover = NONE
+    machine.heading = row.commands[HEADING] = row.report[0].heading
+    machine.random = seeded(row.header[0].seed)
+    learners = learners_of(row.memory, roles, 3 + int(world.anatomy[0].channels))
+    for i in range(len(learners)):
+        learners[i].bin = -1.0
+    begin_at(machine, graph_of(row.slots[int(row.header[0].active)], roles), row.report[0].swing, world.time)
 
 
 @apart

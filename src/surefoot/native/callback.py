@@ -22,6 +22,7 @@ from surefoot.native.memory import MAGIC, row_of
 from surefoot.native.pointers import kernel
 from surefoot.native.world import userdata_of, world_of
 from surefoot.reflexes.falls import freeze_if_blown_up, watch_fall
+from surefoot.reflexes.handover import hand_over
 from surefoot.reflexes.loads import report_loads
 from surefoot.reflexes.pushes import apply_pushes
 from surefoot.reflexes.touch import feel_ground
@@ -48,9 +49,11 @@ def _control(model: int, data: int) -> None:
     if freeze_if_blown_up(world, row):
         row.clock[0].advanced = world.time
         return
-    number = int(row.slots[int(row.header[0].active), 0])
+    number, steps = int(row.slots[int(row.header[0].active), 0]), row.report[0].steps
     if 0 <= number < _LAWS:
         obey(number, model, data, is_new)
+    if is_new:
+        hand_over(world, row, steps)
     row.clock[0].advanced = world.time
 
 

@@ -152,15 +152,29 @@ def _change_skill(row: Any, machine: Any, swing: float, order: float, roles: int
         phase, wanted_order = _waited_for(row, roles)
         if phase >= 0.0:
             order = wanted_order
+    best = _state_of(graph, swing, order)
+    row.header[0].active = 1.0 - row.header[0].active
+    row.header[0].pending = 0.0
+    _enter(machine, best, old.swing != swing, time)
+
+
+@kernel
+def begin_at(machine: Any, graph: Any, swing: float, time: float) -> None:
+    """Begin with the first state in which a leg swings."""
+    machine.state = _state_of(graph, swing, 0.0)
+    machine.entered = machine.step_start = time
+
+
+@kernel
+def _state_of(graph: Any, swing: float, order: float) -> float:
+    """The state of a leg whose order is nearest."""
     best, least = 0.0, np.inf
     for i in range(int(graph.head[0].states)):
         candidate = graph.states[i]
         miss = abs(candidate.order - order) + (1000.0 if candidate.swing != swing else 0.0)
         if miss < least:
             best, least = float(i), miss
-    row.header[0].active = 1.0 - row.header[0].active
-    row.header[0].pending = 0.0
-    _enter(machine, best, old.swing != swing, time)
+    return best
 
 
 @kernel

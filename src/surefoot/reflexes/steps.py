@@ -120,8 +120,7 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     landed = ankle_of(world, limbs, side)
     apart_x, _ = ahead_and_left(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
     walker.usual += _USUAL_RATE * (apart_x - walker.usual)
-    slow = math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]) < _SLOW
-    if walker.wish == 0.0 and slow and abs(apart_x) < _ABREAST and touches:
+    if walker.wish == 0.0 and slow(velocity) and abs(apart_x) < _ABREAST and touches:
         begin_stand(walker, time)
         return
     walker.lift_ground = walker.ground
@@ -187,7 +186,7 @@ def _on_both_feet(world: Any, row: Any, limbs: Any, walker: Any, com: Vector, ve
         beside = -outward * (ry if side == 0 else ly)  # how far the capture point is from the stance ankle
         enough = beside <= 0.5 * width * sway_offset(omega, walker.period)
         if enough or time - walker.since > _LONGEST_SHIFT:
-            _lift(world, limbs, walker, side, com)
+            lift(world, limbs, walker, side, com)
         return
     margin = 0.8
     toppling = (
@@ -200,7 +199,7 @@ def _on_both_feet(world: Any, row: Any, limbs: Any, walker: Any, com: Vector, ve
         side = 0 if walker.load < 0.5 else 1
         if abs(walker.load - 0.5) < 0.2:  # the foot that is left behind
             side = (0 if lx < rx else 1) if velocity_ahead(walker, velocity) > 0.0 else (0 if lx > rx else 1)
-        _lift(world, limbs, walker, side, com)
+        lift(world, limbs, walker, side, com)
     elif walker.wish != 0.0 and time - walker.since > _REST:
         walker.mode, walker.since = SHIFT, time
         if abs(lx - rx) > 0.03:
@@ -216,7 +215,14 @@ def velocity_ahead(walker: Any, velocity: Vector) -> float:
 
 
 @kernel
-def _lift(world: Any, limbs: Any, walker: Any, side: int, com: Vector) -> None:
+def slow(velocity: Vector) -> bool:
+    """Whether the COM is slow enough to stand."""
+    return math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]) < _SLOW
+
+
+@kernel
+def lift(world: Any, limbs: Any, walker: Any, side: int, com: Vector) -> None:
+    """Let a foot swing from where it is, the other bears."""
     bearing = ankle_of(world, limbs, 1 - side)
     lifted = ankle_of(world, limbs, side)
     walker.ground = bearing[2] - limbs.legs[1 - side].depth
