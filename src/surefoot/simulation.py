@@ -21,6 +21,7 @@ from surefoot.skills.schema import Skill
 from surefoot.tasks.actor import Actor
 from surefoot.tasks.agenda import Agenda, Kept, check_walks
 from surefoot.tasks.task import Task
+from surefoot.terrains import balls
 from surefoot.terrains.terrain import Terrain
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -178,6 +179,14 @@ class Simulation:
         It begins `delay` seconds from now and lasts an exact number of physics steps. `trunk` is any body's torso.
         """
         self.scene.add_push(self._row, Push(force, duration, self.time + delay, body, point), self.time)
+
+    def throw(self, position: tuple[float, float, float], velocity: tuple[float, float, float], ball: int = 0) -> None:
+        """Let a ball of the terrain (`terrains.Ball`) fly from a place of the world [m] with a velocity [m/s]."""
+        balls.throw(self.model, self.data, ball, position, velocity)
+
+    def park(self, ball: int = 0) -> None:
+        """Take a ball out of the way again."""
+        balls.park(self.model, self.data, ball)
 
     def command(self, **values: float) -> None:
         """Tell the running skill something it understands; an unknown command lists the known ones."""

@@ -12,6 +12,8 @@ import numpy as np
 from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
+from surefoot.terrains.balls import bodies as balls_of
+from surefoot.terrains.balls import is_parked
 
 Color = tuple[float, float, float]  # 0 … 1
 
@@ -46,6 +48,9 @@ class Actor(Protocol):
     def limbs(self, time: float) -> list[Limb]:
         """All parts at a time [s], the root's first."""
 
+    def passing(self, time: float) -> list[Limb]:
+        """Balls that fly at a time [s]: they are no reason to look farther."""
+
 
 def actor_of(motion: Motion) -> Actor:
     """The body a motion was simulated with, or a stick figure where only a skeleton is known."""
@@ -73,6 +78,7 @@ class _Body:
     def __init__(self, motion: Motion, model: mujoco.MjModel) -> None:
         self.motion, self._model = motion, model
         self._data, self._step = mujoco.MjData(model), np.zeros(model.nv)
+        self._balls = balls_of(model)
         self._geoms: dict[int, list[tuple[int, np.ndarray, float]]] = {}  # by body
         for geom in range(model.ngeom):
             body, hull = int(model.geom_bodyid[geom]), _hull(model, geom)
@@ -80,6 +86,14 @@ class _Body:
                 self._geoms.setdefault(body, []).append((geom, *hull))
 
     def limbs(self, time: float) -> list[Limb]:
+        self._pose(time)
+        return [self._limb(body) for body in self._geoms if body not in self._balls]
+
+    def passing(self, time: float) -> list[Limb]:
+        self._pose(time)
+        return [self._limb(body) for body in self._balls if not is_parked(self._data.xpos[body])]
+
+    def _pose(self, time: float) -> None:
         frame, share = _between(self.motion.time, time)
         qpos = self.motion.qpos[frame].copy()
         if share:
@@ -87,10 +101,9 @@ class _Body:
             mujoco.mj_integratePos(self._model, qpos, self._step, share)
         self._data.qpos[:] = qpos
         mujoco.mj_kinematics(self._model, self._data)
-        return [
-            Limb(tuple(self._shape(*geom) for geom in geoms), _side(self._model.body(body).name))
-            for body, geoms in self._geoms.items()
-        ]
+
+    def _limb(self, body: int) -> Limb:
+        return Limb(tuple(self._shape(*geom) for geom in self._geoms[body]), _side(self._model.body(body).name))
 
     def _shape(self, geom: int, points: np.ndarray, radius: float) -> Shape:
         axes, color = self._data.geom_xmat[geom].reshape(3, 3), self._model.geom_rgba[geom]
@@ -139,9 +152,12 @@ class _Sticks:
             sticks = [Shape(np.array([place, place + axes @ end]), self._radius, color) for end in self._ends[joint]]
             limbs.append(Limb((Shape(place[None], self._radius, color), *sticks), side))
         if self._head is not None:
-            ball = Shape((poses[0][0] + poses[0][1] @ self._head)[None], 3.4 * self._radius, _TRUNK)
-            limbs[0] = Limb((*limbs[0].shapes, ball), limbs[0].side)
+            head = Shape((poses[0][0] + poses[0][1] @ self._head)[None], 3.4 * self._radius, _TRUNK)
+            limbs[0] = Limb((*limbs[0].shapes, head), limbs[0].side)
         return limbs
+
+    def passing(self, time: float) -> list[Limb]:
+        return []
 
 
 def _matrix(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:

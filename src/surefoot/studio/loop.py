@@ -31,6 +31,7 @@ class Loop:
         """
         self.session = session
         self._draw, self._complain = draw, complain
+        self.before: list[Callable[[float], object]] = []  # called before every advance with the real time passed [s]
         self._asked: queue.Queue[Callable[[], None]] = queue.Queue(_WAITING)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="surefoot-studio", daemon=True)
@@ -85,8 +86,9 @@ class Loop:
             while not self._asked.empty():
                 self._asked.get()()
             now = time.perf_counter()
-            self._do(lambda passed=now - last: self.session.advance(passed))  # type: ignore[misc]
-            last = now
+            passed, last = now - last, now
+            for act in (*self.before, self.session.advance):
+                self._do(lambda: act(passed))  # noqa: B023
             self._do(lambda: self._draw(now))  # noqa: B023
             due = max(due + 1.0 / FPS, now)
             self._wait(due)

@@ -19,6 +19,7 @@ from surefoot.native.memory import Row, view
 from surefoot.simulation import Simulation
 from surefoot.skills.schema import Skill
 from surefoot.studio.timeline import Moment, Timeline
+from surefoot.terrains import Ball, with_props
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
@@ -26,6 +27,7 @@ FPS = 60.0
 SLOWEST, FASTEST = 0.02, 4.0  # simulated seconds in one second
 _LONGEST = 0.1  # [s] of real time made up for at once; what is late beyond it is lost, not hurried
 BEFORE_FALL = 2.0  # [s]
+BALLS = {"small": Ball(0.08), "medium": Ball(0.12), "large": Ball(0.18)}  # always at hand, parked
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class Session:
         )
 
     def ground(self, description: str) -> Terrain:
-        """The ground a description stands for."""
-        return load_terrain(description)
+        """The ground a description stands for, and balls to be thrown."""
+        return with_props(load_terrain(description), tuple(BALLS.values()))
 
     def restart(self) -> None:
         """Begin again from the skill's start; what is being edited is kept."""
@@ -109,7 +111,9 @@ class Session:
 
     def look(self, ago: float) -> None:
         """Look at the moment so many seconds ago; time stands still."""
-        moment = self.timeline.at(ago)
+        self._look_at(self.timeline.at(ago))
+
+    def _look_at(self, moment: Moment) -> None:
         self.paused, self.shown = True, moment
         self._restore(moment)
 
@@ -125,10 +129,16 @@ class Session:
         self.paused = False
 
     def before_fall(self) -> None:
-        """Go back to two seconds before it fell, as far as that is remembered, and go on."""
+        """Go back to two seconds before it fell, or to its start or as far as is remembered, and go on."""
         if not self.sim.fallen:
             raise CommandError("it has not fallen")
-        self.look(self.sim.time - self.sim.fallen_at + BEFORE_FALL)
+        fell = (self.shown.clock if self.shown else self.clock) - (self.sim.time - self.sim.fallen_at)
+        moment = self.timeline.first(self.sim, fell - BEFORE_FALL)
+        if moment.clock > fell:
+            raise CommandError(
+                f"it fell more than {self.timeline.seconds:g} s ago, which is not remembered; restart it"
+            )
+        self._look_at(moment)
         self.play()
 
     def _restore(self, moment: Moment) -> None:

@@ -7,7 +7,9 @@ of the view is never fought over, and things beside the figure (boards, words) s
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+import mujoco
 import numpy as np
 import viser
 
@@ -15,6 +17,7 @@ from surefoot.simulation import Simulation
 from surefoot.studio.figure import Figure, Grab
 from surefoot.studio.session import Session
 
+Also = Callable[[Session, mujoco.MjData, np.ndarray], None]  # what is drawn with it: from where all is, and the origin
 _SOFT = 0.25  # [s] in which the camera catches up with the figure's sway
 
 
@@ -35,6 +38,7 @@ class Stage:
         self._figure: Figure | None = None
         self._sim: Simulation | None = None
         self._grabbed: Grab | None = None
+        self._also: list[Also] = []
         self._clock = 0.0
         server.initial_camera.position = (1.0, -3.8, 1.35)
         server.initial_camera.look_at = (0.0, 0.0, 0.95)
@@ -47,6 +51,10 @@ class Stage:
         self._grabbed = grabbed
         if self._figure:
             self._figure.on_grab(grabbed)
+
+    def on_draw(self, also: Also) -> None:
+        """Have something drawn with every frame; it comes with the session's moment."""
+        self._also.append(also)
 
     def draw(self, session: Session) -> None:
         """Show the moment that is looked at."""
@@ -63,6 +71,8 @@ class Stage:
             if self._figure:
                 self._figure.place(data, self.origin)
             self._ground.position = -self.origin
+            for draw in self._also:
+                draw(session, data, self.origin)
 
     def _renew(self, sim: Simulation) -> None:
         """Another body or ground."""

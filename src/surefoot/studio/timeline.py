@@ -82,6 +82,13 @@ class Timeline:
         clock = self._moments[-1].clock - ago
         return min(self._moments, key=lambda moment: abs(moment.clock - clock))
 
+    def first(self, sim: Simulation, clock: float) -> Moment:
+        """The first moment of a simulation that is not before a time of the studio's clock [s]."""
+        for moment in self._moments:
+            if moment.sim is sim and moment.clock >= clock - 1e-9:
+                return moment
+        raise SurefootError("there is nothing to go back to yet")
+
     def forget_after(self, moment: Moment) -> None:
         """Drop what came after a moment: it goes on from there."""
         while self._moments and self._moments[-1] is not moment:

@@ -7,14 +7,15 @@ import math
 from collections.abc import Callable
 
 from surefoot.errors import TerrainError, UnknownNameError
+from surefoot.terrains.balls import Ball
 from surefoot.terrains.kinds import bumps, field, flat, incline, profile, rough, slope, stairs, steps
 from surefoot.terrains.pictures import image
 from surefoot.terrains.props import Bar, Crate, Obstacle, Table, with_props
 from surefoot.terrains.terrain import Terrain
 
 __all__ = [
-    "Bar", "Crate", "Obstacle", "Table", "Terrain", "bumps", "field", "flat", "image", "incline", "load", "names",
-    "profile", "rough", "slope", "stairs", "steps", "with_props",
+    "Ball", "Bar", "Crate", "Obstacle", "Table", "Terrain", "bumps", "field", "flat", "image", "incline", "load",
+    "names", "profile", "rough", "slope", "stairs", "steps", "with_props",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[..., Terrain]] = {

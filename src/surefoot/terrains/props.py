@@ -176,7 +176,7 @@ def with_props(terrain: Terrain, props: Sequence[Prop]) -> Terrain:
     """The terrain with further things on it."""
     for prop in props:
         if not hasattr(prop, "build"):
-            raise TerrainError(f"what stands on a terrain is a Bar, Crate, Obstacle or Table, got {prop!r:.40}")
+            raise TerrainError(f"what stands on a terrain is a Ball, Bar, Crate, Obstacle or Table, got {prop!r:.40}")
     return Terrain(terrain.description, terrain.ground, (*terrain.props, *props))
 
 

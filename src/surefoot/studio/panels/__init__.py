@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from surefoot.studio.panels.panel import Panel
 from surefoot.studio.panels.play import Play
+from surefoot.studio.panels.push import PushPanel
 
 
 def panels() -> tuple[list[Panel], list[Panel]]:
     """Those that are always in sight, and those on tabs, in their order."""
-    return [Play()], []
+    return [Play()], [PushPanel()]
