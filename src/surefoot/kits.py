@@ -41,6 +41,9 @@ class Kit(Protocol):
     def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
         """Write what it remembers at its start."""
 
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        """Let what it remembers follow a body whose legs and whose torques are so many times what they were."""
+
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         """Set a command."""
 
@@ -86,6 +89,10 @@ class _Simbicon:
         machine.random = plain(seeded)(seed)
         plain(simbicon.learners_of)(row.memory, self._roles, self._channels)["bin"] = -1.0
 
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        row.table[:] *= torque
+        plain(simbicon.learners_of)(row.memory, self._roles, self._channels)["total"] *= torque
+
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         row.commands[self.commands.index(name)] = value
         if name == "speed":
@@ -126,6 +133,9 @@ class _Genbicon:
         walker.heading = row.commands[genbicon.HEADING] = skill.start.heading
         walker.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
         plain(genbicon.hands_of)(row.memory)["stiff"] = 1.0
+
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        plain(genbicon.walker_of)(row.memory)[0].usual *= length
 
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         at = self.commands.index(name)

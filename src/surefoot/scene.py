@@ -105,10 +105,13 @@ class Scene:
         if character is None:
             character = (skill if isinstance(skill, Skill) else load_skill(skill)).character
             character = "humanoid" if character == BIPED else character
-        self.table = with_backpack(proportioned(load_character(character), proportions or {}), backpack)
+        self.character, self.proportions = character, dict(proportions or {})
+        self.backpack, self.self_collision = backpack, self_collision
+        self.table = with_backpack(proportioned(load_character(character), self.proportions), backpack)
         self.terrain = load_terrain(terrain) if isinstance(terrain, str) else terrain
         self.skill = self.find(skill)
-        running = [self.skill, *map(self.find, may_run)]
+        self.may_run = tuple(map(self.find, may_run))
+        running = [self.skill, *self.may_run]
         self.timestep = timestep or self.table.timestep
         links = 0 if self.table.root == "planar" else len(of_table(self.table).links)
         self.kits = {name: kit(self.table, links, self.timestep) for name, kit in KITS.items() if self._runs(name)}

@@ -15,6 +15,7 @@ from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
 from surefoot.reflexes.handover import ASKED
+from surefoot.reshaping import carry_over, check_reshapable, roomiest
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
@@ -241,6 +242,22 @@ class Simulation:
         slot[:] = filled
         self.skill = wanted
         return True
+
+    def reshaped(self, proportions: Mapping[str, float]) -> Simulation:
+        """The same moment with another body, which goes on from here; this simulation stays as it is.
+
+        Args:
+            proportions: multipliers of the character's own lengths and masses; those not named are 1.
+        """
+        check_reshapable(self)
+        self._settle()
+        scene = self.scene
+        new = Simulation(
+            scene.character, self.skill, scene.terrain, self.seed, proportions=proportions, timestep=scene.timestep,
+            skills=roomiest(scene, self.skill), backpack=scene.backpack, self_collision=scene.self_collision,
+        )  # fmt: skip
+        carry_over(self, new)
+        return new
 
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""

@@ -28,7 +28,7 @@ from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
-from surefoot.terrains.props import Crate, named
+from surefoot.terrains.props import Crate, named, weigh
 from surefoot.terrains.terrain import Terrain
 
 _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
@@ -220,6 +220,8 @@ def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, lim
     props = named(terrain.props)
     for name, prop in props:
         prop.build(spec.worldbody, name, table.friction, terrain)
+        if table.foreign:
+            weigh(spec.body(name), prop, terrain)
     if limbs:
         add_grips(spec, limbs, [name for name, prop in props if isinstance(prop, Crate) and prop.handles])
 

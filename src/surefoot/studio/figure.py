@@ -31,7 +31,7 @@ class Figure:
             model: whose bodies.
             bodies: which of them.
         """
-        self.model = model
+        self.model, self._bodies = model, bodies
         self._parts: list[tuple[shapes.Instances, viser.BatchedMeshHandle]] = []
         for kind, found in shapes.instances(model, bodies).items():
             solid = _SOLIDS[kind]()
@@ -40,6 +40,21 @@ class Figure:
                 np.zeros((len(found.geom), 3)), batched_scales=found.scale, batched_colors=found.color, lod="off",
             )  # fmt: skip
             self._parts.append((found, node))
+
+    def adopt(self, model: mujoco.MjModel) -> bool:
+        """Draw another model with what is on the page already.
+
+        Returns:
+            False, and nothing is changed, where its shapes differ in more than their sizes.
+        """
+        old, new = (shapes.instances(each, self._bodies) for each in (self.model, model))
+        if [*old] != [*new] or not all(old[kind].same_but_for_size(new[kind]) for kind in old):
+            return False
+        self.model = model
+        self._parts = [(found, node) for found, (_, node) in zip(new.values(), self._parts, strict=True)]
+        for found, node in self._parts:
+            node.batched_scales = found.scale.astype(np.float32)
+        return True
 
     def place(self, data: mujoco.MjData, origin: np.ndarray) -> None:
         """Put every body where it is, seen from an origin (3,) [m]."""

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import mujoco
 
@@ -61,14 +62,19 @@ class Session:
         self.paused, self.rate, self.clock = False, 1.0, 0.0
         self.shown: Moment | None = None
         self._due = 0.0  # [s] of simulated time that is owed
+        self._setups: WeakKeyDictionary[Simulation, Setup] = WeakKeyDictionary()
         self._begin(setup)
 
     def _begin(self, setup: Setup) -> None:
         sim = self._built(setup)
-        self.setup, self.sim, self.shown = setup, sim, None
-        self._pose = mujoco.MjData(sim.model)
-        self._due = 0.0
+        self.shown, self._due = None, 0.0
+        self._take(sim, setup)
         self.timeline.add(sim, self.clock)
+
+    def _take(self, sim: Simulation, setup: Setup) -> None:
+        """Let another simulation be the one that is looked at."""
+        self.sim, self.setup, self._pose = sim, setup, mujoco.MjData(sim.model)
+        self._setups[sim] = setup
 
     def _built(self, setup: Setup) -> Simulation:
         return Simulation(
@@ -143,7 +149,7 @@ class Session:
 
     def _restore(self, moment: Moment) -> None:
         if moment.sim is not self.sim:
-            self.sim, self._pose = moment.sim, mujoco.MjData(moment.sim.model)
+            self._take(moment.sim, self._setups[moment.sim])
         self.sim.restore(moment.snapshot())
 
     def set_rate(self, rate: float) -> None:
@@ -171,6 +177,17 @@ class Session:
             self.setup = replace(self.setup, skill=skill)
         else:
             self.rebuild(skill=skill)
+
+    def reshape(self, proportions: Mapping[str, float]) -> None:
+        """Go on in a body of other lengths and masses; nothing changes if it cannot be.
+
+        Args:
+            proportions: multipliers of the character's own; those not named are 1.
+        """
+        sim = self.sim.reshaped(proportions)
+        self.present()
+        self._take(sim, replace(self.setup, proportions=dict(proportions)))
+        self.timeline.add(sim, self.clock)
 
     def motion(self, seconds: float) -> Motion:
         """The last seconds, as far as one body ran on without being restarted."""

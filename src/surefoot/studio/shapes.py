@@ -27,6 +27,10 @@ class Instances:
     along: np.ndarray
     color: np.ndarray
 
+    def same_but_for_size(self, other: Instances) -> bool:
+        """Whether these are the same copies of the same colours, whatever their sizes."""
+        return np.array_equal(self.geom, other.geom) and np.array_equal(self.color, other.color)
+
     def positions(self, data: mujoco.MjData) -> np.ndarray:
         """(n, 3) world positions [m]."""
         axes = data.geom_xmat[self.geom].reshape(-1, 3, 3)[:, :, 2]

@@ -75,10 +75,12 @@ class Stage:
                 draw(session, data, self.origin)
 
     def _renew(self, sim: Simulation) -> None:
-        """Another body or ground."""
+        """Another body or ground; one that only grew keeps its place on the page."""
+        self._sim = sim
+        if self._figure and self._figure.adopt(sim.model):
+            return
         if self._figure:
             self._figure.remove()
-        self._sim = sim
         self._figure = Figure(self.scene, "/figure", sim.model, set(range(1, sim.model.nbody)))
         if self._grabbed:
             self._figure.on_grab(self._grabbed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -64,11 +64,12 @@ class Timeline:
         return moment
 
     def _forget_bodies(self) -> None:
-        """Of many bodies only the last are kept: each holds a whole compiled model."""
-        while len({id(moment.sim) for moment in self._moments}) >= BODIES:
-            oldest = self._moments[0].sim
-            while self._moments and self._moments[0].sim is oldest:
-                self._moments.popleft()
+        """Of many bodies those that lasted longest are kept: each holds a whole compiled model."""
+        lasted = Counter(moment.sim for moment in self._moments)
+        while len(lasted) >= BODIES:
+            briefest = min(lasted, key=lambda sim: lasted[sim])
+            del lasted[briefest]
+            self._moments = deque(moment for moment in self._moments if moment.sim is not briefest)
 
     @property
     def span(self) -> float:

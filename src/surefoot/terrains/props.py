@@ -191,6 +191,15 @@ def named(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
     return found
 
 
+def weigh(body: mujoco.MjsBody, prop: Prop, terrain: Terrain) -> None:
+    """Write a thing's mass and inertia down: in a model from a file shapes may have none."""
+    alone = mujoco.MjSpec()
+    prop.build(alone.worldbody, body.name, 1.0, terrain)
+    it = alone.compile().body(body.name)
+    body.mass, body.ipos, body.iquat, body.inertia = float(it.mass[0]), it.ipos, it.iquat, it.inertia
+    body.explicitinertial = bool(it.mass[0] > 0.0)
+
+
 def _check_box(what: str, size: Sequence[float], place: Sequence[float]) -> None:
     if not all(0.0 < edge <= _LONGEST for edge in size):
         raise TerrainError(f"{what} has edges and heights of more than 0 and up to {_LONGEST:g} m, got {tuple(size)}")

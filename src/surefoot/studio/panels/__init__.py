@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from surefoot.studio.panels.body import Body
 from surefoot.studio.panels.panel import Panel
 from surefoot.studio.panels.play import Play
 from surefoot.studio.panels.push import PushPanel
@@ -9,4 +10,4 @@ from surefoot.studio.panels.push import PushPanel
 
 def panels() -> tuple[list[Panel], list[Panel]]:
     """Those that are always in sight, and those on tabs, in their order."""
-    return [Play()], [PushPanel()]
+    return [Play()], [PushPanel(), Body()]
