@@ -1,16 +1,19 @@
-# `make demo` and `make test` do all set-up by themselves, in a virtual environment of their own.
+# `make demo`, `make studio` and `make test` do all set-up by themselves, in a virtual environment of their own.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_MARKS := $(if $(SLOW),,-m "not slow")
 
-.PHONY: demo test clean
+.PHONY: demo studio test clean
 
 demo: $(VENV)/.installed
 	@mkdir -p out
 	$(BIN)/surefoot simulate human/fast-walk --command heading=45 --push 5,0,80,0,0.4 --seconds 8 --save out/walk.png
 	$(BIN)/surefoot simulate human/skip --seconds 6 --save out/skip.png --save out/skip.gif
 	@echo "filmstrips: out/walk.png, out/skip.png; film: out/skip.gif"
+
+studio: $(VENV)/.installed-studio
+	$(BIN)/surefoot studio
 
 test: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests examples
@@ -22,6 +25,10 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else f"Surefoot needs Python 3.11-3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-studio: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[studio]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed

@@ -208,15 +208,36 @@ def tune(
 
 
 @app.command()
+def studio(
+    skill: Skill = "human/fast-walk",
+    character: Annotated[str | None, typer.Option(help="Body; by default the skill's own.")] = None,
+    terrain: Annotated[str, typer.Option(help=_TERRAINS)] = "flat",
+    port: Annotated[int, typer.Option(help="The first to try; the next free one is taken.")] = 8080,
+    host: Annotated[str, typer.Option(help="Address to listen on; others than 127.0.0.1 let others in.")] = "127.0.0.1",
+    folder: Annotated[Path, typer.Option(help="Files are written there and nowhere else.")] = Path(),
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+) -> int:
+    """See it walk, push it, edit it, save it: a page in the browser. Ctrl-C ends it."""
+    from surefoot.studio.command import serve
+
+    serve(
+        skill, character, terrain, host=host, port=port, folder=folder, browser=not no_browser, say=typer.echo
+    )  # fmt: skip
+    return 0
+
+
+@app.command()
 def bench(
+    which: Annotated[str | None, typer.Argument(help="studio: the page in place of the simulations.")] = None,
     quick: Annotated[bool, typer.Option("--quick")] = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> int:
-    """Measure speed: ratios within one interleaved run."""
-    from surefoot.lab.bench import measure_all
+    """Measure speed: ratios within one interleaved run; of the studio what a page costs."""
+    from surefoot.lab import bench as benches
 
+    measure = benches.choose(which)
     with _bar(hidden=as_json) as tick:
-        rows = measure_all(quick, tick)
+        rows = measure(quick, tick)
     if as_json:
         sys.stdout.write(json.dumps({"rows": rows}) + "\n")
     else:

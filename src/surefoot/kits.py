@@ -18,12 +18,23 @@ from surefoot.reflexes.walker import STAND
 from surefoot.skills import graph, styles
 from surefoot.skills.schema import Skill
 
+DEGREES = "°"  # what people write angles in, which are radians inside
+_SIMBICON_UNITS = dict.fromkeys(simbicon.COMMANDS, DEGREES) | {"speed": "m/s"}
+_GENBICON_UNITS = {
+    "speed": "m/s", "heading": DEGREES, "lean": DEGREES, "step_time": "s", "step_height": "m", "step_width": "m",
+    "sideways": "m/s", "stop": "",
+}  # fmt: skip
+
 
 class Kit(Protocol):
-    """The numbers around a law, for one body and one time step."""
+    """The numbers around a law, for one body and one time step.
+
+    `units` says what people write each command in; one that is on or off has none.
+    """
 
     commands: tuple[str, ...]
     ranges: dict[str, tuple[float, float]]
+    units: dict[str, str]
 
     @property
     def slot_size(self) -> int:
@@ -47,6 +58,12 @@ class Kit(Protocol):
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         """Set a command."""
 
+    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
+        """What a command was set to; None: nothing, it is as the skill has it."""
+
+    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
+        """Leave a command to the skill again."""
+
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two filled slots can be blended."""
 
@@ -59,6 +76,7 @@ class _Simbicon:
 
     commands: tuple[str, ...] = simbicon.COMMANDS
     ranges: dict[str, tuple[float, float]] = simbicon.RANGES
+    units: dict[str, str] = _SIMBICON_UNITS
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._table, self._timestep, self._roles = table, timestep, len(table.anatomy.roles)
@@ -98,6 +116,17 @@ class _Simbicon:
         if name == "speed":
             row.commands[simbicon.SPEED_GIVEN] = 1.0
 
+    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
+        value = float(row.commands[self.commands.index(name)])
+        if name == "speed":
+            return value if row.commands[simbicon.SPEED_GIVEN] else None
+        return value if value != _own(skill, name) else None
+
+    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
+        row.commands[self.commands.index(name)] = _own(skill, name)
+        if name == "speed":
+            row.commands[simbicon.SPEED_GIVEN] = 0.0
+
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         return graph.same_structure(one, other, self._roles)
 
@@ -110,6 +139,7 @@ class _Genbicon:
 
     commands: tuple[str, ...] = genbicon.COMMANDS
     ranges: dict[str, tuple[float, float]] = genbicon.RANGES
+    units: dict[str, str] = _GENBICON_UNITS
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._links = links
@@ -141,6 +171,14 @@ class _Genbicon:
         at = self.commands.index(name)
         row.commands[at], row.commands[memory.COMMANDS // 2 + at] = value, 1.0
 
+    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
+        at = self.commands.index(name)
+        return float(row.commands[at]) if row.commands[memory.COMMANDS // 2 + at] else None
+
+    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
+        at = self.commands.index(name)
+        row.commands[at], row.commands[memory.COMMANDS // 2 + at] = _own(skill, name), 0.0
+
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         n = style.slot_size()
         a, b = plain(style.style_of)(one[:n]), plain(style.style_of)(other[:n])
@@ -148,6 +186,11 @@ class _Genbicon:
 
     def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
         return True
+
+
+def _own(skill: Skill, name: str) -> float:
+    """What a command is that nobody has given."""
+    return skill.start.heading if name == "heading" else 0.0
 
 
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {"simbicon": _Simbicon, "genbicon": _Genbicon}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot import commands
 from surefoot.errors import CommandError, OutputError
 from surefoot.lab.measures import measure
 from surefoot.motions import formats
@@ -23,10 +24,6 @@ from surefoot.tasks import load as load_task
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import with_props
 
-_ANGLES = {  # commands in degrees, by controller
-    "simbicon": ("heading", "lean", "sideways", "width", "slope", "lift"),
-    "genbicon": ("heading", "lean"),
-}
 _CHUNK = 1.0  # [s] between two ticks of the progress bar
 _LOOP_FPS = 120.0  # [1/s] recorded at least where a cycle is to be cut
 _JUDGED = 5.0  # [s] at the end, over which the gait is measured
@@ -153,13 +150,9 @@ def _pairs(items: list[str], what: str) -> dict[str, float]:
 
 def _commanded(sim: Simulation, name: str, value: float) -> float:
     """A command as the simulation takes it, from degrees if it is an angle."""
-    if name not in sim.skill.commands or name not in _ANGLES[sim.skill.controller]:
-        return value  # the simulation says which it knows, and within which limits
-    limits = sim.scene.kit(sim.skill).ranges[name]
-    low, high = (math.degrees(limit) for limit in limits)
-    if not low <= value <= high:
-        raise CommandError(f"command {name} must be within {low:.5g} … {high:.5g} degrees, got {value:g}")
-    return float(np.clip(math.radians(value), *limits))
+    if name not in sim.skill.commands:
+        return value  # the simulation says which it knows
+    return commands.taken(sim.scene.kit(sim.skill), name, value)
 
 
 def _prepare(options: Options) -> tuple[Simulation, list[tuple[float, Skill]]]:
@@ -171,8 +164,8 @@ def _prepare(options: Options) -> tuple[Simulation, list[tuple[float, Skill]]]:
         options.character, options.skill, terrain, options.seed, proportions=options.proportions,
         skills=[name for _, name in switches], backpack=options.backpack, self_collision=options.self_collision,
     )  # fmt: skip
-    commands = {name: _commanded(sim, name, value) for name, value in options.commands.items()}
-    sim.scene.command(sim.memory, sim.skill, commands)
+    told = {name: _commanded(sim, name, value) for name, value in options.commands.items()}
+    sim.scene.command(sim.memory, sim.skill, told)
     for text in options.pushes:
         sim.scene.add_push(sim.memory, _push(text), 0.0)
     for task in tasks:

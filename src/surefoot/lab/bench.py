@@ -15,6 +15,7 @@ from typing import Any
 
 import mujoco
 
+from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.native import callback
 from surefoot.population import Population
 from surefoot.simulation import Simulation
@@ -30,6 +31,22 @@ _FIRST_STEP = (
     "import sys, time; t = time.perf_counter(); import surefoot as sf; s = sf.Simulation(*sys.argv[1:]); s.step(); "
     "print(time.perf_counter() - t)"
 )
+
+
+Measure = Callable[[bool, Callable[[str, float], None]], list[dict[str, Any]]]
+
+
+def choose(which: str | None) -> Measure:
+    """The measurements of a name; None is the simulations'."""
+    if which is None:
+        return measure_all
+    if which != "studio":
+        raise UnknownNameError("benchmark", which, ["studio"])
+    try:
+        from surefoot.lab.bench_studio import measure_studio
+    except ModuleNotFoundError:
+        raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
+    return measure_studio
 
 
 def measure_all(quick: bool, tick: Callable[[str, float], None]) -> list[dict[str, Any]]:

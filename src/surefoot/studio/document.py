@@ -34,7 +34,7 @@ class Document:
         self.origin = origin
         read = files.read(origin) if origin else None
         plain = skill.model_dump(by_alias=True, exclude_defaults=True, exclude_none=True)
-        self._now: Any = read[1] if read and read[0] == skill else _flowing(plain)
+        self._now: Any = read[1] if read and read[0] == skill else _flowing(plain, None)
         self.skill = self.saved = skill
         self._before: list[Any] = []
         self._after: list[Any] = []
@@ -44,12 +44,48 @@ class Document:
         """Set values by dotted path (`states.1.cd`, `curves.pelvis`, `start.speed`); all of them or none.
 
         Args:
-            values: numbers, words, lists, or None to leave an optional one out.
+            values: numbers, words, lists, or None to leave an optional one out of the file.
             key: changes with the same key that follow each other, as while dragging, are taken back as one.
         """
+        return self._become(self._changed(values, 5), key)
+
+    def take(self, skill: Skill) -> bool:
+        """Become another version of the same skill, as a change that can be taken back; False if it is none."""
+        found = _differences(self.skill, skill)
+        if (skill.full_name, skill.controller) != (self.skill.full_name, self.skill.controller):
+            return False
+        if any(path.split(".")[0] not in ("parameters", "start", "fall") for path, _, _ in found):
+            return False
+        try:
+            changed = self._changed({_short(path): new for path, _, new in found}, None)
+            same = files.validate(changed, skill.full_name) == skill
+        except SkillError:  # of another number of states
+            return False
+        if same:
+            self._become(changed)
+        return same
+
+    def reset(self) -> Skill:
+        """Go back to what was saved, as a change that can be taken back."""
+        self.take(self.saved)
+        return self.skill
+
+    def dress(self, text: str) -> None:
+        """Take comments and order from a file's text that says the same; another one changes nothing."""
+        node = files.parse(text, self.skill.full_name)
+        if files.validate(node, self.skill.full_name) == self.skill:
+            self._now = node
+
+    def _changed(self, values: Mapping[str, Any], digits: int | None) -> Any:
         changed = copy.deepcopy(self._now)
         for path, value in values.items():
-            set_value(changed, path, _flowing(value) if isinstance(value, (list, tuple, dict)) else value)
+            if value is None:
+                _leave_out(changed, path)
+            else:
+                set_value(changed, path, _flowing(value, digits) if isinstance(value, (list, tuple, dict)) else value)
+        return changed
+
+    def _become(self, changed: Any, key: object = None) -> Skill:
         skill = files.validate(changed, self.skill.full_name)
         if skill == self.skill:
             return skill
@@ -85,9 +121,8 @@ class Document:
         return self.skill
 
     def differences(self) -> list[tuple[str, Any, Any]]:
-        """What is not as saved: dotted path, the saved value, the present one (None where there is none)."""
-        old, new = (_leaves(s.model_dump(by_alias=True, exclude={"name"})) for s in (self.saved, self.skill))
-        return [(path, old.get(path), new.get(path)) for path in {**old, **new} if old.get(path) != new.get(path)]
+        """What is not as saved: dotted path as in `change`, the saved value, the present one (None: there is none)."""
+        return [(_short(path), old, new) for path, old, new in _differences(self.saved, self.skill)]
 
     def text(self) -> str:
         """The file as it would be saved."""
@@ -97,26 +132,56 @@ class Document:
 
     def save(self, path: Path, name: str) -> None:
         """Write it under a name of its own, whole or not at all; comments are kept."""
-        named = copy.deepcopy(self._now)
-        named["name"] = name
-        if self.origin == library_path(self.skill.full_name):  # what was printed or measured was so of another
-            named["provenance"] = _flowing({"source": f"made in the studio from {self.skill.full_name}"})
-            named.pop("measured", None)
-        skill = files.validate(named, str(path))
-        files.write(named, path)
-        self._now, self.skill, self.saved, self.origin, self._key = named, skill, skill, path, None
+        of_library, full = self.origin == library_path(self.skill.full_name), self.skill.full_name
+        named = [copy.deepcopy(node) for node in (self._now, *self._before, *self._after)]
+        for node in named:  # what is taken back later has the name too
+            node["name"] = name
+            if of_library:  # what was printed or measured was so of another
+                node["provenance"] = _flowing({"source": f"made in the studio from {full}"})
+                node.pop("measured", None)
+        skill = files.validate(named[0], str(path))
+        files.write(named[0], path)
+        self._now, self._before, self._after = (
+            named[0],
+            named[1 : 1 + len(self._before)],
+            named[1 + len(self._before) :],
+        )
+        self.skill, self.saved, self.origin, self._key = skill, skill, path, None
 
 
-def _flowing(value: Any) -> Any:
-    """A value as round-trip nodes, lists of numbers on one line."""
+def _flowing(value: Any, digits: int | None = 5) -> Any:
+    """A value as round-trip nodes, lists of numbers on one line; floats with so many digits after the point."""
     if isinstance(value, dict):
-        return {key: _flowing(item) for key, item in value.items()}
+        return {key: _flowing(item, digits) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        found = CommentedSeq(_flowing(item) for item in value)
+        found = CommentedSeq(_flowing(item, digits) for item in value)
         if not any(isinstance(item, dict) for item in value):
             found.fa.set_flow_style()
         return found
-    return round(value, 5) if isinstance(value, float) else value
+    return round(value, digits) if isinstance(value, float) and digits is not None else value
+
+
+def _leave_out(document: Any, path: str) -> None:
+    """Take a value out of a document, if it is there."""
+    keys: list[Any] = [int(k) if k.isdecimal() else k for k in path.split(".")]
+    node = document if keys[0] in ("start", "fall") else document["parameters"]
+    for key in keys[:-1]:
+        if not (isinstance(node, list) and isinstance(key, int) and key < len(node)) and not (
+            isinstance(node, dict) and key in node
+        ):
+            return
+        node = node[key]
+    if isinstance(node, dict):
+        node.pop(keys[-1], None)
+
+
+def _short(path: str) -> str:
+    return path.removeprefix("parameters.")
+
+
+def _differences(one: Skill, other: Skill) -> list[tuple[str, Any, Any]]:
+    old, new = (_leaves(s.model_dump(by_alias=True, exclude={"name"})) for s in (one, other))
+    return [(path, old.get(path), new.get(path)) for path in {**old, **new} if old.get(path) != new.get(path)]
 
 
 def _leaves(node: Any, path: str = "") -> dict[str, Any]:

@@ -1,28 +1,31 @@
-"""Draws the bodies of a simulation on the page: three batches of solids, two messages each a frame."""
+"""Draws the moving bodies of a simulation on the page: a batch a kind of solid, two messages each a frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 import viser
 
-from surefoot.motions import solids
 from surefoot.studio import shapes
 
-_SOLIDS = {
-    shapes.BALL: lambda: solids.ball(np.ones(3)),
-    shapes.TUBE: lambda: solids.cylinder(1.0, 1.0),
-    shapes.BOX: lambda: solids.box(np.ones(3)),
-}
 Grab = Callable[["viser.SceneNodeDragEvent[viser.BatchedMeshHandle]", int], None]
+_TINT, _TINTED = np.array([70.0, 96.0, 132.0]), 0.55  # a right side that looks like the left one is drawn towards it
 
 
 class Figure:
     """The moving bodies of one model."""
 
-    def __init__(self, scene: viser.SceneApi, name: str, model: mujoco.MjModel, bodies: set[int]) -> None:
+    def __init__(
+        self,
+        scene: viser.SceneApi,
+        name: str,
+        model: mujoco.MjModel,
+        bodies: Collection[int],
+        sides: tuple[Collection[int], Collection[int]] = ((), ()),
+    ) -> None:
         """Add them to a page.
 
         Args:
@@ -30,13 +33,15 @@ class Figure:
             name: of the node.
             model: whose bodies.
             bodies: which of them.
+            sides: bodies of the left and of the right limbs. If they have the same colours, the right ones are
+                tinted, so that one can tell the legs apart.
         """
         self.model, self._bodies = model, bodies
         self._parts: list[tuple[shapes.Instances, viser.BatchedMeshHandle]] = []
-        for kind, found in shapes.instances(model, bodies).items():
-            solid = _SOLIDS[kind]()
+        for kind, found in distinguished(model, shapes.instances(model, bodies), sides).items():
+            vertices, triangles = shapes.solid(model, kind)
             node = scene.add_batched_meshes_simple(
-                f"{name}/{kind}", solid.vertices, solid.triangles, np.tile([1.0, 0.0, 0.0, 0.0], (len(found.geom), 1)),
+                f"{name}/{kind}", vertices, triangles, np.tile([1.0, 0.0, 0.0, 0.0], (len(found.geom), 1)),
                 np.zeros((len(found.geom), 3)), batched_scales=found.scale, batched_colors=found.color, lod="off",
             )  # fmt: skip
             self._parts.append((found, node))
@@ -75,3 +80,25 @@ class Figure:
         """Take it off the page."""
         for _, node in self._parts:
             node.remove()
+
+
+def distinguished(
+    model: mujoco.MjModel,
+    parts: dict[str, shapes.Instances],
+    sides: tuple[Collection[int], Collection[int]],
+) -> dict[str, shapes.Instances]:
+    """The same shapes, those of the right side tinted if the left side has the same colours."""
+    rows = [
+        (int(model.geom_bodyid[geom]), tuple(color))
+        for part in parts.values()
+        for geom, color in zip(part.geom, part.color, strict=True)
+    ]
+    left, right = ({color for body, color in rows if body in side} for side in sides)
+    if left != right:
+        return parts
+    found = {}
+    for kind, part in parts.items():
+        tinted = np.isin(model.geom_bodyid[part.geom], list(sides[1]))[:, None]
+        color = np.where(tinted, (1.0 - _TINTED) * part.color + _TINTED * _TINT, part.color).astype(np.uint8)
+        found[kind] = replace(part, color=color)
+    return found

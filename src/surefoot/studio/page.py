@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from surefoot.errors import SurefootError
+from surefoot.studio.command import url
+from surefoot.studio.editing import Editing
 from surefoot.studio.loop import Loop
 from surefoot.studio.panels import panels
 from surefoot.studio.panels.panel import Panel
@@ -42,6 +44,7 @@ class Studio:
         if not self.folder.is_dir():
             raise SurefootError(f"there is no folder {folder}")
         self.session = Session(setup or Setup())
+        self.editing = Editing(self.session)
         self.server = open_server(host, port)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=_BRAND)
         self.server.gui.main_panel.dock_right()
@@ -63,7 +66,7 @@ class Studio:
     @property
     def url(self) -> str:
         """Where it can be seen."""
-        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+        return url(self.server.get_host(), self.server.get_port())
 
     def post(self, action: Callable[[], object]) -> None:
         """Have something done by the thread that owns the session, before the next frame."""

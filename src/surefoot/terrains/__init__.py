@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from surefoot.errors import TerrainError, UnknownNameError
 from surefoot.terrains.balls import Ball
@@ -14,8 +15,8 @@ from surefoot.terrains.props import Bar, Crate, Obstacle, Table, with_props
 from surefoot.terrains.terrain import Terrain
 
 __all__ = [
-    "Ball", "Bar", "Crate", "Obstacle", "Table", "Terrain", "bumps", "field", "flat", "image", "incline", "load",
-    "names", "profile", "rough", "slope", "stairs", "steps", "with_props",
+    "Ball", "Bar", "Crate", "Obstacle", "Parameter", "Table", "Terrain", "bumps", "field", "flat", "image", "incline",
+    "load", "names", "parameters", "profile", "rough", "slope", "stairs", "steps", "with_props",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[..., Terrain]] = {
@@ -28,6 +29,38 @@ _ANGLES = ("angle", "direction")  # in degrees in a text
 def names() -> tuple[str, ...]:
     """All terrains that can be asked for by name."""
     return tuple(_KINDS)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a terrain takes, in the order of its text.
+
+    Attributes:
+        name: as in the signature.
+        unit: "°" for angles, "m" for lengths, "" for whole numbers and for what is no number.
+        kind: whether it is a whole number, a number, or text (a path, or several numbers).
+        default: None if it must be given.
+    """
+
+    name: str
+    unit: str
+    kind: type[int] | type[float] | type[str]
+    default: float | None
+
+
+def parameters(name: str) -> tuple[Parameter, ...]:
+    """What the terrain of a name takes."""
+    if name not in _KINDS:
+        raise UnknownNameError("terrain", name, names())
+    if name == "steps":
+        return (Parameter("places and rises", "", str, None),)
+    found = []
+    for key, taken in inspect.signature(_KINDS[name]).parameters.items():
+        kind = {"int": int, "str | Path": str}.get(taken.annotation, float)
+        unit = "°" if key in _ANGLES else "m" if kind is float else ""
+        default = None if taken.default is inspect.Parameter.empty else float(taken.default)
+        found.append(Parameter(key, unit, kind, math.degrees(default) if default and unit == "°" else default))
+    return tuple(found)
 
 
 def load(text: str) -> Terrain:

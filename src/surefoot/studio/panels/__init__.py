@@ -5,9 +5,11 @@ from __future__ import annotations
 from surefoot.studio.panels.body import Body
 from surefoot.studio.panels.panel import Panel
 from surefoot.studio.panels.play import Play
+from surefoot.studio.panels.poses import Poses
 from surefoot.studio.panels.push import PushPanel
+from surefoot.studio.panels.walk import Walk
 
 
 def panels() -> tuple[list[Panel], list[Panel]]:
     """Those that are always in sight, and those on tabs, in their order."""
-    return [Play()], [PushPanel(), Body()]
+    return [Play()], [Walk(), PushPanel(), Poses(), Body()]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import viser
 
+from surefoot.studio.editing import Editing
 from surefoot.studio.loop import Loop
 from surefoot.studio.session import Session
 from surefoot.studio.stage import Stage
@@ -20,6 +21,7 @@ class Desk(Protocol):
     session: Session
     stage: Stage
     loop: Loop
+    editing: Editing  # the skill under one's hands, shared by all editors
     folder: Path  # files are written here and nowhere else
 
     def post(self, action: Callable[[], object]) -> None:

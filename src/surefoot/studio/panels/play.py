@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import viser
 
+from surefoot.errors import CommandError
 from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.session import Session
 
-_RATES = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
+RATES = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
+_STEP, _RESTART, _BEFORE = "Step", "Restart", "Before the fall"
+_BUTTONS = (_STEP, _RESTART)
+_HELD = 0.4  # [s] after a person moved the slider, in which it is not moved by us
+_NEAR = 0.1  # [s] within which it shows the moment well enough
+_COARSE = 5.0  # [s] by which the timeline's slider grows while the first minute passes
 
 
 class Play:
@@ -17,31 +27,52 @@ class Play:
     def build(self, desk: Desk) -> None:
         """Add status, buttons and timeline."""
         self._desk, gui = desk, desk.server.gui
+        self._touched = -math.inf
         self._status = gui.add_markdown("")
-        self._run = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE, hint="Space")
-        self._buttons = gui.add_button_group("Time", ("Step", "Restart", "Before the fall"))
+        self._run = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE, hint="Keys: space or P")
+        self._buttons = gui.add_button_group(
+            "Time", _BUTTONS, hint="Step goes on by a sixtieth of a second (key N), Restart begins again (key R)."
+        )
         self._ago = gui.add_slider(
-            "Seconds ago", min=-60.0, max=0.0, step=0.05, initial_value=0.0,
+            "Look back (s)", min=-_COARSE, max=0.0, step=0.05, initial_value=0.0,
             hint="Drag to look back over the last minute; Run goes on from there.",
         )  # fmt: skip
-        self._rate = gui.add_dropdown("Speed of time", tuple(_RATES), initial_value="1")
+        self._rate = gui.add_dropdown(
+            "Speed of time", tuple(RATES), initial_value="1", hint="1 is real time, 1/10 is slow motion."
+        )
         self._run.on_click(lambda _: desk.post(self.toggle))
-        self._rate.on_update(lambda _: desk.post(lambda: desk.session.set_rate(_RATES[self._rate.value])))
-        actions = {
-            "Step": desk.session.frame, "Restart": desk.session.restart, "Before the fall": desk.session.before_fall,
-        }  # fmt: skip
-        self._buttons.on_click(lambda _: desk.post(actions[self._buttons.value]))
+        self._buttons.on_click(lambda event: desk.post(lambda pressed=event.target.value: self.press(pressed)))  # type: ignore[misc]
+
+        @self._rate.on_update
+        def _(event: viser.GuiEvent[viser.GuiDropdownHandle[str]]) -> None:
+            if event.client is not None:  # chosen by a person, not by us
+                rate = RATES[event.target.value]
+                desk.post(lambda: desk.session.set_rate(rate))
 
         @self._ago.on_update
         def _(event: viser.GuiEvent[viser.GuiSliderHandle[float]]) -> None:
-            if event.client is not None:  # moved by a person, not by us
-                ago = -self._ago.value
+            if event.client is not None:
+                self._touched = time.monotonic()
+                ago = -event.target.value
                 desk.post(lambda: desk.session.look(ago))
 
-        for label, key, action in (("Run or stop", "P", self.toggle), ("Step", "N", desk.session.frame),
-                                   ("Restart", "R", desk.session.restart)):  # fmt: skip
-            command = gui.add_command(label, hotkey=key)  # type: ignore[arg-type]
-            command.on_trigger(lambda _, action=action: desk.post(action))  # type: ignore[misc]
+        gui.add_command("Run or stop", hotkey="space").on_trigger(lambda _: desk.post(self.toggle))
+        gui.add_command("Run or stop, by letter", hotkey="P").on_trigger(lambda _: desk.post(self.toggle))
+        gui.add_command("Step", hotkey="N").on_trigger(lambda _: desk.post(lambda: self.press(_STEP)))
+        gui.add_command("Restart", hotkey="R").on_trigger(lambda _: desk.post(lambda: self.press(_RESTART)))
+
+    def press(self, button: str) -> None:
+        """Do what a button says; `Step` stops time first."""
+        session = self._desk.session
+        if button == _STEP:
+            session.paused = True
+            session.frame()
+        elif button == _RESTART:
+            session.restart()
+        elif button == _BEFORE:
+            session.before_fall()
+        else:
+            raise CommandError(f"no button {button!r}; valid: {', '.join((*_BUTTONS, _BEFORE))}")
 
     def toggle(self) -> None:
         """Run or stop."""
@@ -57,15 +88,30 @@ class Play:
     def refresh(self) -> None:
         """Show the time and how it goes."""
         session = self._desk.session
-        sim = session.sim
-        wording = "looking back" if session.shown else "paused" if session.paused else "running"
-        if sim.fallen:
-            wording = f"**fell at {sim.fallen_at:.1f} s** ({sim.fall_cause})"
-        text = f"**{sim.skill.full_name}** · {sim.time:.1f} s · {wording}"
-        if sim.requested:
-            text += f" · waiting for **{sim.requested.name}**"
-        put(self._status, text, "content")
-        put(self._run, "Run" if session.paused else "Pause", "label")
+        put(self._status, status(session), "content")
+        put(self._run, "Run from here" if session.shown else "Run" if session.paused else "Pause", "label")
         put(self._run, viser.Icon.PLAYER_PLAY if session.paused else viser.Icon.PLAYER_PAUSE, "icon")
+        put(self._buttons, (*_BUTTONS, _BEFORE) if session.sim.fallen else _BUTTONS, "options")
+        put(self._rate, next((text for text, rate in RATES.items() if rate == session.rate), self._rate.value))
+        span = min(max(math.ceil(session.timeline.span / _COARSE), 1) * _COARSE, session.timeline.seconds)
         if session.shown is None:
             put(self._ago, 0.0)
+            put(self._ago, -span, "min")
+        elif time.monotonic() - self._touched > _HELD:
+            ago = session.clock - session.shown.clock
+            if abs(ago + self._ago.value) > _NEAR:
+                put(self._ago, max(round(-ago, 2), self._ago.min))
+
+
+def status(session: Session) -> str:
+    """In a line: what runs, when, and how it goes."""
+    sim = session.sim
+    if sim.fallen:
+        how = f"**fell at {sim.fallen_at:.1f} s** ({sim.fall_cause})"
+    else:
+        how = "paused" if session.paused else "running"
+    if session.shown is not None:
+        ago = session.clock - session.shown.clock
+        how = f"looking back **{ago:.1f} s**" + (f", {how}" if sim.fallen else "")
+    text = f"**{sim.skill.name}** · {sim.time:.1f} s · {how}"
+    return text + (f" · then **{sim.requested.name}**" if sim.requested else "")
