@@ -69,7 +69,9 @@ def simulate(
     ] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     fps: Annotated[float, typer.Option(help="Recorded frames per second.")] = 100.0,
-    save: Annotated[list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb; repeatable.")] = None,
+    save: Annotated[
+        list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb .html; repeatable.")
+    ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Save it without its travel and turn.")] = False,
     loop: Annotated[bool, typer.Option("--loop", help="Save one whole cycle that ends as it began.")] = False,
     view: Annotated[bool, typer.Option("--view", help="Watch it in MuJoCo's viewer.")] = False,

@@ -139,6 +139,12 @@ def _glb(motion: Motion) -> bytes:
     return glb.encode(motion)
 
 
+def _html(motion: Motion) -> bytes:
+    from surefoot.motions.webpage import webpage
+
+    return webpage(motion)
+
+
 _TURNS, _SPINS = ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz")
 _JOINT_PARTS = {  # of joints with more than one coordinate, in qpos and in qvel
     int(mujoco.mjtJoint.mjJNT_FREE): (("x", "y", "z", *_TURNS), ("vx", "vy", "vz", *_SPINS)),
@@ -146,4 +152,5 @@ _JOINT_PARTS = {  # of joints with more than one coordinate, in qpos and in qvel
 }
 _FORMATS: dict[str, Callable[[Motion], bytes]] = {
     ".npz": _npz, ".csv": _csv, ".png": _png, ".gif": _gif, ".mp4": _mp4, ".bvh": _bvh, ".glb": _glb,
+    ".html": _html,
 }  # fmt: skip

@@ -64,7 +64,7 @@ class Motion:
         return own
 
     def save(self, path: str | Path, *, fps: float | None = None, root_motion: bool = True, loop: bool = False) -> None:
-        """Write it as .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh or .glb, whole or not at all.
+        """Write it as .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh, .glb or .html, whole or not at all.
 
         Args:
             path: its suffix is the format.

@@ -6,7 +6,7 @@ All of it is called from one thread, the loop's.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -190,20 +190,29 @@ class Session:
         self.timeline.add(sim, self.clock)
 
     def motion(self, seconds: float) -> Motion:
-        """The last seconds, as far as one body ran on without being restarted."""
+        """The seconds up to the moment that is looked at, as far as one body ran on without being restarted."""
+        return motion_of(self.moments(seconds))
+
+    def moments(self, seconds: float) -> tuple[Moment, ...]:
+        """The moments of these seconds, which do not change any more: another thread may have them."""
         if not 0.0 < seconds <= self.timeline.seconds:
             raise CommandError(f"up to {self.timeline.seconds:g} s are remembered, got {seconds:g}")
-        model, data = self.sim.model, mujoco.MjData(self.sim.model)
-        recorder, last = Recorder(self.sim.scene), -math.inf
-        for moment in self.timeline.last(seconds):
-            state = moment.snapshot().state
-            mujoco.mj_setState(model, data, state, int(mujoco.mjtState.mjSTATE_INTEGRATION))
-            if data.time > last:  # a restart of the same body begins at 0 again
-                recorder.add(data.time, data.qpos, data.qvel, data.userdata)
-                last = data.time
-        if last == -math.inf:
-            raise SurefootError("nothing has been recorded yet")
-        return recorder.motion()
+        return tuple(self.timeline.last(seconds, self.shown))
+
+
+def motion_of(moments: Sequence[Moment]) -> Motion:
+    """What happened in moments of one simulation."""
+    if not moments:
+        raise SurefootError("nothing has been recorded yet")
+    sim = moments[0].sim
+    data = mujoco.MjData(sim.model)
+    recorder, last = Recorder(sim.scene), -math.inf
+    for moment in moments:
+        mujoco.mj_setState(sim.model, data, moment.snapshot().state, int(mujoco.mjtState.mjSTATE_INTEGRATION))
+        if data.time > last:  # a restart of the same body begins at 0 again
+            recorder.add(data.time, data.qpos, data.qvel, data.userdata)
+            last = data.time
+    return recorder.motion()
 
 
 def row_of(sim: Simulation, moment: Moment) -> Row:

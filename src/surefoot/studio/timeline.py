@@ -96,10 +96,12 @@ class Timeline:
             self._moments.pop()
         self._of = None  # the next moment brings its own base
 
-    def last(self, seconds: float) -> Iterator[Moment]:
-        """The moments of the last so many seconds, as far as one and the same simulation ran on."""
+    def last(self, seconds: float, until: Moment | None = None) -> Iterator[Moment]:
+        """The moments of so many seconds up to one of them, by default the last, as far as one simulation ran on."""
         found: list[Moment] = []
         for moment in reversed(self._moments):
+            if not found and until is not None and moment is not until:
+                continue
             if found and (moment.sim is not found[-1].sim or moment.clock < found[0].clock - seconds - 1e-9):
                 break
             found.append(moment)
