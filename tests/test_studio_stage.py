@@ -292,13 +292,13 @@ def test_the_same_ground_is_kept_when_it_begins_again_and_another_is_put_in_its_
 
 def test_boards_have_room_and_who_connects_later_sees_the_present_view(server: viser.ViserServer) -> None:
     stage = Stage(server)
-    stage.show_boards(True)
+    stage.show_boards(True, "poses")
     place, target = stage.eye()
     assert (server.initial_camera.position == place).all()
     half = np.linalg.norm(place - target) * np.tan(0.5 * server.initial_camera.fov)
     assert target[2] - half < -0.3
     assert target[2] + half > 3.0
-    stage.show_boards(False)
+    stage.show_boards(False, "poses")
     assert np.linalg.norm(stage.eye()[0] - stage.eye()[1]) < np.linalg.norm(place - target)
     ways = []
     for view in VIEWS:

@@ -14,6 +14,7 @@ import numpy as np
 import viser
 
 Point = tuple[float, float]
+TURN = 0.159  # [rad] it is turned so that it faces the camera where that stands at first
 Color = tuple[int, int, int]
 Anchor = Literal["top-left", "top-center", "top-right", "bottom-left", "bottom-center", "bottom-right"]
 Dragged = Callable[[Point, str], None]  # where to, and "start", "update" or "end"

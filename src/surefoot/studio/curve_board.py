@@ -9,12 +9,12 @@ import numpy as np
 import viser
 
 from surefoot.studio import curves
-from surefoot.studio.board import Anchor, Board
+from surefoot.studio.board import TURN, Anchor, Board
 from surefoot.studio.curve_names import Title
 from surefoot.studio.curves import Knots, Limits
 
-CORNER = (1.1, 0.0, 0.45)  # of the frame [m]: to the right of a figure that walks to the right
-WIDTH, HEIGHT = 1.55, 1.4  # [m]
+CORNER = (-1.2, 0.3, 2.1)  # of the frame [m]: above a figure
+WIDTH, HEIGHT = 2.5, 1.15  # [m]
 _FRAME, _MARK, _CURVE = (120, 130, 140), (215, 220, 224), (58, 110, 140)
 _KNOT, _CHOSEN, _NOW = (58, 110, 140), (224, 122, 40), (200, 60, 60)
 _STEPS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0, 100.0, 200.0)
@@ -44,7 +44,7 @@ class CurveBoard:
 
     def __init__(self, scene: viser.SceneApi, moved: Moved) -> None:
         """Put it up, empty and hidden; `moved` is called by the page's threads."""
-        self._board, self._moved = Board(scene, "/curve", CORNER), moved
+        self._board, self._moved = Board(scene, "/curve", CORNER, TURN), moved
         self._board.visible = False
         self._drawn: tuple[object, ...] = ()  # of what the frame was drawn for
         self._low, self._high, self._step = 0.0, 1.0, 1.0

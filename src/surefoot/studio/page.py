@@ -48,7 +48,7 @@ class Studio:
         self.server = open_server(host, port)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=_BRAND)
         self.server.gui.main_panel.dock_right()
-        self.server.gui.main_panel.set_width(380)
+        self.server.gui.main_panel.set_width(430)
         self.stage = Stage(self.server)
         self.loop = Loop(self.session, self._draw, self.complain)
         self._last = 0.0

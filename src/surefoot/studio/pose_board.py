@@ -11,12 +11,11 @@ import viser
 
 from surefoot.characters.table import CharacterTable, standing_height
 from surefoot.skills.simbicon import PoseState, SimbiconParameters
-from surefoot.studio.board import Board, Color, Point
+from surefoot.studio.board import TURN, Board, Color, Point
 from surefoot.studio.stick import LEFT, MIDDLE, RIGHT, Handle, Stick, stick
 
-WIDTH, HEIGHT = 5.4, 1.75  # [m]
-_TURN = 0.257  # [rad] it faces the camera where that stands at first
-_CORNER = (-0.5 * WIDTH * math.cos(_TURN), 0.35 - 0.5 * WIDTH * math.sin(_TURN), 2.02)  # [m] above whoever walks there
+WIDTH, HEIGHT = 3.9, 1.4  # [m]
+_CORNER = (-0.5 * WIDTH * math.cos(TURN), 0.35 - 0.5 * WIDTH * math.sin(TURN), 2.02)  # [m] above whoever walks there
 _ROW = 8  # figures side by side
 _LARGEST, _SMALL = 0.7, 0.6  # of life size
 _MARGIN = 0.22  # [m] below the figures, for the words
@@ -51,7 +50,7 @@ class PoseBoard:
             post: has something done by the loop's thread.
             edited: told what a drag asks for.
         """
-        self._board = Board(scene, "/poses", _CORNER, _TURN)
+        self._board = Board(scene, "/poses", _CORNER, TURN)
         self._post, self._edited = post, edited
         self._places: list[Place] = []
         self._drawn: list[tuple[PoseState, str] | None] = []

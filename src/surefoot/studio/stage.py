@@ -24,12 +24,13 @@ from surefoot.studio.session import FPS, Session
 Also = Callable[[Session, mujoco.MjData, np.ndarray], None]  # what is drawn with it: from where all is, and the origin
 VIEWS = ("side", "front", "back", "top")
 _SOFT = 0.25  # [s] in which the camera catches up with the figure's sway
+_PACE = 0.03  # share of a frame in the estimate of how far it goes a frame
 _FAR = 2.0  # [m] beyond which it jumps there
 _SKY, _HAZE = (246, 244, 240), (235, 231, 222)  # the same to the eye: the page takes the colour of haze as light
 _FOV = math.radians(40.0)  # of the height of the stage
 _TALL = 1.75  # [m] of a person
 _CLOSE = (0.92, 3.3)  # [m] of the stage's middle and of its height, for a person
-_BOARDS = (1.42, 3.9)  # the same with boards above the figure
+_BOARDS = (1.55, 4.0)  # the same with boards above the figure
 _EYES = {  # directions from which one looks
     "side": (0.16, -1.0, 0.10), "front": (1.0, -0.12, 0.12), "back": (-1.0, -0.12, 0.16), "top": (0.0, -0.02, 1.0),
 }  # fmt: skip
@@ -53,7 +54,9 @@ class Stage:
         self.follows = True
         self.origin = np.zeros(3)
         self.view, self.tall = "side", False
+        self._boards: set[str] = set()
         self._size = _TALL  # [m] of the figure
+        self._was, self._pace = np.zeros(3), np.zeros(3)
         self._figure: Figure | None = None
         self._sim: Simulation | None = None
         self._grabbed: Grab | None = None
@@ -82,10 +85,11 @@ class Stage:
         """Whether things throw shadows, which costs the browser time."""
         self.scene.configure_default_lights(True, cast_shadow=shown)
 
-    def show_boards(self, shown: bool) -> None:
-        """Make room for boards above the figure, or come closer again."""
-        if shown != self.tall:
-            self.frame(shown)
+    def show_boards(self, shown: bool, whose: str) -> None:
+        """Make room above the figure as long as anybody shows a board there."""
+        (self._boards.add if shown else self._boards.discard)(whose)
+        if bool(self._boards) != self.tall:
+            self.frame(bool(self._boards))
 
     def frame(self, tall: bool) -> None:
         """Show the figure whole, with room above it or without."""
@@ -124,8 +128,7 @@ class Stage:
         root = data.xpos[1].copy()
         if self.follows:
             root[2] = float(session.sim.scene.terrain.height(root[0], root[1]))
-            far = np.linalg.norm(root - self.origin) > _FAR
-            self.origin += (1.0 if far else 1.0 - math.exp(-1.0 / FPS / _SOFT)) * (root - self.origin)
+            self._follow(root)
         shown = np.append(np.round(self.origin, 5), data.qpos)
         with self._server.atomic():
             if self._figure and self._ground and self._ruler and not np.array_equal(shown, self._drawn):
@@ -136,6 +139,16 @@ class Stage:
                 self._ruler.attend(root)
             for draw in self._also:
                 draw(session, data, self.origin)
+
+    def _follow(self, root: np.ndarray) -> None:
+        """Go with a figure at its mean pace; what it sways about that is smoothed away."""
+        share = 1.0 - math.exp(-1.0 / FPS / _SOFT)
+        if np.linalg.norm(root - self.origin) > _FAR:
+            self.origin, self._pace = root.copy(), np.zeros(3)
+        else:
+            self._pace += _PACE * (root - self._was - self._pace)
+            self.origin += share * (root - self.origin) + (1.0 - share) * self._pace
+        self._was = root.copy()
 
     def _renew(self, sim: Simulation) -> None:
         """Another body or ground; a body that only grew keeps its place on the page."""

@@ -39,9 +39,9 @@ class Poses:
         self._chosen, self._gesture, self._touched = 0, 0, 0.0
         self._seen: Skill | None = None
         self._note = gui.add_markdown(_NOT_ONE, visible=False)
+        self._shown = gui.add_checkbox("Show the poses", False, hint="Stick figures on the stage, with dots to drag")
         self._state = gui.add_dropdown("State", ("0",), hint="Or drag a dot of its figure.")
         self._until = gui.add_dropdown("It ends", tuple(_ENDINGS))
-        self._shown = gui.add_checkbox("Show the poses", True, hint="The stick figures above the character")
         self._form = PoseForm(gui, lambda entry, value: desk.post(lambda: self.set(entry, value)))
         self._keeping = Keeping()
         self._keeping.build(desk, lambda: desk.editing.document, self._apply, self._load)
@@ -116,6 +116,7 @@ class Poses:
         self._form.show(graph is not None)
         self._keeping.show(graph is not None)
         self._board.visible = graph is not None and self._shown.value
+        self._desk.stage.show_boards(self._board.visible, self.title)
         if graph is not None:
             self._chosen = min(self._chosen, len(graph.states) - 1)
             self._form.renew(entries(session.sim.scene.table, graph))

@@ -60,6 +60,7 @@ class Styles:
     def _add_choice(self) -> None:
         gui, post = self._desk.server.gui, self._desk.post
         group = TITLES[self._curve].group
+        self._shown = gui.add_checkbox("Show curve", False, hint="On the stage, with knots to drag")
         self._group = gui.add_dropdown("Part", curve_names.GROUPS, initial_value=group)
         self._label = gui.add_dropdown(
             "Curve", tuple(curve_names.labels(group)), initial_value=TITLES[self._curve].label,
@@ -70,7 +71,6 @@ class Styles:
             hint="Drag knots on the stage; the orange one is removed. Mirror: the other side's curve, backwards, "
             "so that each begins where the other ends.",
         )  # fmt: skip
-        self._shown = gui.add_checkbox("On the stage", True, hint="Show the curve beside the figure.")
         self._on_person(self._group, lambda group: self.choose(next(iter(curve_names.labels(group).values()))))
         self._on_person(self._label, lambda label: self.choose(curve_names.labels(self._group.value)[label]))
         self._shown.on_update(lambda _: post(self.renew))
@@ -169,6 +169,7 @@ class Styles:
         for folder in self._editor:
             put(folder, has, "visible")
         self._board.visible = has and self._shown.value
+        self._desk.stage.show_boards(self._board.visible, self.title)
         if not has:
             return
         if type(skill.parameters) is not self._kind:
