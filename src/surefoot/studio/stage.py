@@ -25,7 +25,7 @@ Also = Callable[[Session, mujoco.MjData, np.ndarray], None]  # what is drawn wit
 VIEWS = ("side", "front", "back", "top")
 _SOFT = 0.25  # [s] in which the camera catches up with the figure's sway
 _PACE = 0.03  # share of a frame in the estimate of how far it goes a frame
-_FAR = 2.0  # [m] beyond which it jumps there
+_FAR, _ASIDE = 2.0, 0.6  # [m] beyond which it jumps there; the same while time stands still
 _SKY, _HAZE = (246, 244, 240), (235, 231, 222)  # the same to the eye: the page takes the colour of haze as light
 _FOV = math.radians(40.0)  # of the height of the stage
 _TALL = 1.75  # [m] of a person
@@ -128,7 +128,7 @@ class Stage:
         root = data.xpos[1].copy()
         if self.follows:
             root[2] = float(session.sim.scene.terrain.height(root[0], root[1]))
-            self._follow(root)
+            self._follow(root, session.paused)
         shown = np.append(np.round(self.origin, 5), data.qpos)
         with self._server.atomic():
             if self._figure and self._ground and self._ruler and not np.array_equal(shown, self._drawn):
@@ -140,12 +140,12 @@ class Stage:
             for draw in self._also:
                 draw(session, data, self.origin)
 
-    def _follow(self, root: np.ndarray) -> None:
-        """Go with a figure at its mean pace; what it sways about that is smoothed away."""
+    def _follow(self, root: np.ndarray, still: bool) -> None:
+        """Go with a figure at its mean pace, its sway smoothed away; of one that stands still stay where it is seen."""
         share = 1.0 - math.exp(-1.0 / FPS / _SOFT)
-        if np.linalg.norm(root - self.origin) > _FAR:
+        if np.linalg.norm(root - self.origin) > (_ASIDE if still else _FAR):
             self.origin, self._pace = root.copy(), np.zeros(3)
-        else:
+        elif not still:
             self._pace += _PACE * (root - self._was - self._pace)
             self.origin += share * (root - self.origin) + (1.0 - share) * self._pace
         self._was = root.copy()

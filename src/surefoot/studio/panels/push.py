@@ -33,8 +33,8 @@ class PushPanel:
         self._build_falls(desk.server.gui)
         self._build_push(desk.server.gui)
         self._build_ball(desk.server.gui)
-        arrows = Arrows(desk.server.scene)
-        desk.stage.on_draw(arrows.draw)
+        self.arrows = Arrows(desk.server.scene)
+        desk.stage.on_draw(self.arrows.draw)
         desk.stage.on_grab(self._dragged)
         desk.loop.before.append(lambda passed: self.hands.frame(desk.stage.origin, passed))
 
