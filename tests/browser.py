@@ -133,25 +133,42 @@ class Person:
             self.page.wait_for_timeout(1000.0 * hold)
         mouse.up()
 
+    def drag_until(
+        self, start: Callable[[], tuple[float, float]], by: tuple[float, float], holds: Callable[[], Any], what: str
+    ) -> Any:
+        """Drag, and if the page was too slow to notice, once more."""
+        for _ in range(4):
+            self.drag(start(), by)
+            with contextlib.suppress(AssertionError):
+                return until(holds, what, 8.0)
+        raise AssertionError(f"it did not happen: {what}")
+
 
 @contextlib.contextmanager
-def visit(setup: Setup, folder: Path, size: tuple[int, int] = (1280, 800)) -> Iterator[Person]:
-    """A person at a studio of their own."""
+def chromium_running() -> Iterator[Any]:
+    """A browser."""
     playwright = pytest.importorskip("playwright.sync_api")
     path = chromium()
+    with playwright.sync_playwright() as run:
+        browser = run.chromium.launch(executable_path=path, args=list(_FLAGS))
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def visit(browser: Any, setup: Setup, folder: Path, size: tuple[int, int] = (1280, 800)) -> Iterator[Person]:
+    """A person at a studio of their own."""
     studio = Studio(setup, port=0, folder=folder)
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
     try:
-        with playwright.sync_playwright() as run:
-            browser = run.chromium.launch(executable_path=path, args=list(_FLAGS))
-            page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-            page.set_default_timeout(1000.0 * PATIENCE)
-            page.goto(studio.url)
-            page.get_by_role("tab", name="Walk").wait_for()
-            page.locator("canvas").first.wait_for()
-            person = Person(page, studio)
-            until(lambda: len(np.unique(person.picture())) > 40, "the figure is drawn")
-            page.evaluate("document.querySelectorAll('[class*=Notification-closeButton]').forEach(b => b.click())")
-            yield person
-            browser.close()
+        page.set_default_timeout(1000.0 * PATIENCE)
+        page.goto(studio.url)
+        page.get_by_role("tab", name="Walk").wait_for()
+        page.locator("canvas").first.wait_for()
+        person = Person(page, studio)
+        until(lambda: len(np.unique(person.picture())) > 40, "the figure is drawn")
+        page.evaluate("document.querySelectorAll('[class*=Notification-closeButton]').forEach(b => b.click())")
+        yield person
     finally:
+        page.close()
         studio.stop()

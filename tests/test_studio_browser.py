@@ -6,17 +6,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
-from browser import Person, until, visit
+from browser import Person, chromium_running, until, visit
 from surefoot.motions.motion import load as load_motion
 from surefoot.simulation import Simulation
 from surefoot.skills import load
+from surefoot.studio import curves
 from surefoot.studio.panels.poses import Poses
 from surefoot.studio.panels.push import PushPanel
+from surefoot.studio.panels.styles import Styles
 from surefoot.studio.session import Setup
 
 T = TypeVar("T")
@@ -29,8 +31,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def person(folder: Path) -> Iterator[Person]:
-    with visit(Setup("human/fast-walk"), folder) as found:
+def browser() -> Iterator[Any]:
+    with chromium_running() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def person(browser: Any, folder: Path) -> Iterator[Person]:
+    with visit(browser, Setup("human/fast-walk"), folder) as found:
         yield found
 
 
@@ -41,14 +49,16 @@ def panel(person: Person, kind: type[T]) -> T:
 def test_it_is_seen_to_walk(person: Person) -> None:
     first, began = person.picture(), person.seconds()
     until(lambda: person.seconds() > began + 1.0, "the time on the page runs")
-    assert (np.abs(person.picture() - first) > 20.0).mean() > 0.002
+    until(lambda: (np.abs(person.picture() - first) > 20.0).mean() > 0.002, "the picture changes")
     person.keep("studio")
 
 
 def test_a_dragged_limb_is_pulled_and_let_go(person: Person) -> None:
+    person.tab("Push")
+    person.write("Pull at most (N)", "90")
     person.ask(person.studio.session.restart)
     person.page.wait_for_timeout(1000)
-    start, mouse = person.body_pixel("trunk"), person.page.mouse
+    start, mouse = person.body_pixel("head"), person.page.mouse
     mouse.move(*start)
     mouse.down()
     for k in range(1, 6):
@@ -112,10 +122,8 @@ def test_a_handle_changes_the_gait_and_the_file_keeps_it(person: Person, folder:
     target = lambda: session.sim.skill.parameters.states[0].targets["swing_hip"]  # noqa: E731
     before, time_before = person.ask(target), person.ask(lambda: session.sim.time)
     knee = next(h.name for h in board._sticks[0].handles if h.path == "targets.swing_hip")
-    start = person.pixel(person.ask(lambda: board.where(0, knee)))
-    person.drag(start, (14.0, -18.0))
-    after = until(lambda: (now := person.ask(target)) != before and now, "the target follows the handle")
-    assert after > before + 0.05
+    spot = lambda: person.pixel(person.ask(lambda: board.where(0, knee)))  # noqa: E731
+    person.drag_until(spot, (14.0, -18.0), lambda: person.ask(target) > before + 0.05, "the target follows the handle")
     assert person.ask(lambda: session.sim.time) > time_before
     person.keep("studio-poses")
     person.write("Name", "prouder")
@@ -127,6 +135,26 @@ def test_a_handle_changes_the_gait_and_the_file_keeps_it(person: Person, folder:
     assert abs(walked[0] - walked[1]) > 0.05, "it is another gait"
     person.button("Undo")
     until(lambda: person.ask(target) == before, "and it can be taken back")
+
+
+def test_a_knot_of_a_style_can_be_dragged(browser: Any, tmp_path: Path) -> None:
+    with visit(browser, Setup("biped/sneak", "humanoid"), tmp_path) as person:
+        session, found = person.studio.session, panel(person, Styles)
+        person.tab("Style")
+        person.tick("Show curve")
+        until(lambda: person.ask(lambda: found._board.visible), "the curve is shown")
+        person.page.wait_for_timeout(1500)
+        knots = lambda: curves.knots_of(session.sim.skill, found._curve)  # noqa: E731
+        before = person.ask(knots)
+
+        def spot() -> tuple[float, float]:
+            at = person.ask(lambda: found._board._places(*np.array([knots()[2]]).T)[0])
+            return person.pixel(found._board._board.place((float(at[0]), float(at[1]))))
+
+        lower = lambda: person.ask(knots)[2][1] < before[2][1] - 0.1  # noqa: E731
+        person.drag_until(spot, (0.0, 60.0), lower, "the knot follows the mouse")
+        person.keep("studio-style")
+        assert person.ask(lambda: session.sim.time) > 0.5
 
 
 def test_a_bvh_file_is_written_and_read_again(person: Person, folder: Path) -> None:
@@ -152,8 +180,8 @@ def _formats() -> list[str]:
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 @pytest.mark.parametrize("setup", [Setup("human/fast-walk"), Setup("biped/sneak", "humanoid")])
-def test_nothing_sticks_out_of_the_panel(setup: Setup, size: tuple[int, int], tmp_path: Path) -> None:
-    with visit(setup, tmp_path, size) as person:
+def test_nothing_sticks_out_of_the_panel(browser: Any, setup: Setup, size: tuple[int, int], tmp_path: Path) -> None:
+    with visit(browser, setup, tmp_path, size) as person:
         for tab in ("Walk", "Push", "Poses", "Style", "Body", "Plots", "Record"):
             person.tab(tab)
             person.page.wait_for_timeout(700)
@@ -180,12 +208,12 @@ FIRST_GAIT = (
 )
 
 
-def test_the_first_gait_is_made_as_the_page_tells(folder: Path) -> None:
+def test_the_first_gait_is_made_as_the_page_tells(browser: Any, folder: Path) -> None:
     text = " ".join(PAGE.read_text().split())
     found = [text.find(step) for step in FIRST_GAIT]
     assert -1 not in found, "the page tells other steps than those that are tested"
     assert found == sorted(found)
-    with visit(Setup("human/fast-walk"), folder) as person:
+    with visit(browser, Setup("human/fast-walk"), folder) as person:
         session, board = person.studio.session, panel(person, Poses)._board
         person.tab("Walk")
         person.choose("Skill", "walk")
@@ -197,8 +225,9 @@ def test_the_first_gait_is_made_as_the_page_tells(folder: Path) -> None:
         person.page.wait_for_timeout(1500)
         state = lambda: session.sim.skill.parameters.states[0]  # noqa: E731
         knee = next(h.name for h in board._sticks[0].handles if h.path == "targets.swing_hip")
-        person.drag(person.pixel(person.ask(lambda: board.where(0, knee))), (10.0, -12.0))
-        until(lambda: person.ask(state).targets["swing_hip"] > 0.52, "the thigh goes with the knee")
+        spot = lambda: person.pixel(person.ask(lambda: board.where(0, knee)))  # noqa: E731
+        lifted = lambda: person.ask(state).targets["swing_hip"] > 0.52  # noqa: E731
+        person.drag_until(spot, (10.0, -12.0), lifted, "the thigh goes with the knee")
         person.write("Duration (s)", "0.36")
         until(lambda: person.ask(state).duration == 0.36, "the state lasts longer")
         person.button("Undo")
@@ -208,7 +237,6 @@ def test_the_first_gait_is_made_as_the_page_tells(folder: Path) -> None:
         person.write("Name", "my-walk")
         person.button("Save as")
         until((folder / "my-walk.yaml").is_file, "the file is there")
-        person.page.locator("canvas").first.click(position={"x": 20, "y": 400})
         person.page.keyboard.press("l")
         until(lambda: person.ask(lambda: any(p.stop > 0.0 for p in session.row.pushes)), "it is pushed")
     command = [sys.executable, "-m", "surefoot", "simulate", str(folder / "my-walk.yaml"), "--seconds", "3", "--json"]

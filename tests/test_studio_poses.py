@@ -233,11 +233,12 @@ def test_edits_outlive_the_renewals_they_cause(studio: Studio) -> None:
 )  # fmt: skip
 def test_the_tab_takes_the_skill_that_runs(studio: Studio, skill: str, character: str | None, is_graph: bool) -> None:
     panel = poses_of(studio)
+    panel._shown.value = True
     do(studio, lambda: studio.session.rebuild(skill=skill, character=character))
     do(studio, panel.renew)
     do(studio, panel.refresh)
     assert do(studio, lambda: studio.editing.document.skill.full_name) == skill
-    assert panel._board.visible == is_graph
+    assert panel._board.visible == studio.stage.tall == is_graph
     assert panel._note.visible != is_graph
     assert panel._state.visible == is_graph
 

@@ -118,7 +118,7 @@ def status_of(port: int, **claims: Any) -> int:
         Visitor(port, **claims).close()
     except InvalidStatus as refusal:
         return refusal.response.status_code
-    except (InvalidMessage, OSError):
+    except (ConnectionClosed, InvalidMessage, OSError):
         return 0
     return 101
 

@@ -231,6 +231,7 @@ def test_the_tab_serves_any_skill_in_any_order(
 ) -> None:
     studio, panel = opened
     told = "curves" in type(load(skill).parameters).model_fields
+    panel._shown.value = True
     studio.loop.call(lambda: studio.session.rebuild(skill=skill, character=character))
     for _ in range(2):
         studio.loop.call(panel.renew)

@@ -362,3 +362,19 @@ def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
                 step = step_of(low, high)
                 assert f"{step:.0e}"[0] in "125"
                 assert 60 <= (high - low) / step <= 160
+
+
+@pytest.mark.parametrize("value", ["image:/etc/x.png,2,1", "../flat", "", "swamp"])
+def test_a_ground_that_was_not_offered_is_refused(value: str, tmp_path: Path) -> None:
+    studio = Studio(Setup("planar/walk"), port=0, folder=tmp_path)
+    try:
+        ground = next(p for p in studio._panels if isinstance(p, Walk)).ground
+        sim = studio.loop.call(lambda: studio.session.sim)
+        with pytest.raises(CommandError, match="valid: flat"):
+            studio.loop.call(lambda: ground.choose(value))
+        ground._kind.value = value  # as a page of ill will sends it
+        with pytest.raises(CommandError, match="valid: flat"):
+            studio.loop.call(ground.put_there)
+        assert studio.loop.call(lambda: studio.session.sim) is sim
+    finally:
+        studio.stop()

@@ -15,6 +15,7 @@ from surefoot.studio.session import FPS, Session
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+_QUIET = 5.0  # [s] after a failure that is none of a person's doing, in which others are not told
 _WAITING = 1000  # requests that may wait; more are dropped: the page floods us
 
 
@@ -33,6 +34,7 @@ class Loop:
         self._draw, self._complain = draw, complain
         self.before: list[Callable[[float], object]] = []  # called before every advance with the real time passed [s]
         self._asked: queue.Queue[Callable[[], None]] = queue.Queue(_WAITING)
+        self._logged = -_QUIET
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="surefoot-studio", daemon=True)
 
@@ -77,8 +79,10 @@ class Loop:
         except SurefootError as error:
             self._complain(str(error))
         except Exception:
-            _log.exception("a request failed")
-            self._complain("that did not work; the log has the details")
+            if time.monotonic() - self._logged >= _QUIET:  # a page that sends rubbish does not fill the log
+                self._logged = time.monotonic()
+                _log.exception("a request failed")
+                self._complain("that did not work; the log has the details")
 
     def _run(self) -> None:
         last = due = time.perf_counter()

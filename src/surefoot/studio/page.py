@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, cast
@@ -18,6 +19,7 @@ from surefoot.studio.session import Session, Setup
 from surefoot.studio.stage import Stage
 
 _SLOW = 0.1  # [s] between refreshments of the panels
+_AGAIN = 2.0  # [s] after which the same complaint is worth telling again
 _BRAND = (58, 110, 140)
 
 
@@ -51,7 +53,7 @@ class Studio:
         self.server.gui.main_panel.set_width(430)
         self.stage = Stage(self.server)
         self.loop = Loop(self.session, self._draw, self.complain)
-        self._last = 0.0
+        self._last, self._complaint = 0.0, ("", 0.0)
         self._known: tuple[object, ...] = ()
         self._always, tabbed = panels()
         self._panels: list[Panel] = [*self._always, *tabbed]
@@ -82,8 +84,11 @@ class Studio:
                 )  # fmt: skip
 
     def complain(self, text: str) -> None:
-        """Tell everybody what could not be done."""
-        self.say("That cannot be done", text, "red")
+        """Tell everybody what could not be done; the same thing not at once again."""
+        now = time.monotonic()
+        if text != self._complaint[0] or now - self._complaint[1] > _AGAIN:
+            self._complaint = (text, now)
+            self.say("That cannot be done", text, "red")
 
     def _draw(self, now: float) -> None:
         """One frame: the stage always, the panels ten times a second, or when there is another skill or body."""

@@ -14,7 +14,7 @@ from surefoot.characters.table import CharacterTable
 from surefoot.errors import SurefootError
 from surefoot.simulation import Simulation
 from surefoot.studio import places
-from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.panels.panel import Desk, one_of, put
 from surefoot.studio.proportions import (
     LENGTH,
     MASS,
@@ -92,7 +92,7 @@ class Body:
 
     def _choose(self, name: str) -> None:
         """Begin with another character, with the present skill if that one can do it."""
-        session, own = self._desk.session, f"{name}/walk"
+        session, own = self._desk.session, f"{one_of(characters(), name)}/walk"
         try:
             session.rebuild(character=name, skill=session.sim.skill, proportions={})
         except SurefootError:

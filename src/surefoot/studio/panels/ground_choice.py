@@ -7,7 +7,7 @@ from typing import Any
 import viser
 
 from surefoot.errors import TerrainError
-from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.panels.panel import Desk, one_of, put
 from surefoot.terrains import Parameter, names, parameters
 
 _EXAMPLES = {  # where a number has no default: something one can walk on
@@ -51,7 +51,7 @@ class GroundChoice:
 
     def choose(self, kind: str) -> None:
         """Show the numbers of a kind."""
-        put(self._kind, kind)
+        put(self._kind, one_of(names(), kind))
         for field in self._fields.values():
             field.remove()
         with self._folder:
@@ -71,7 +71,7 @@ class GroundChoice:
         """Begin again on the chosen ground, with the skill that runs."""
         session = self._desk.session
         values = [self._checked(name, field.value) for name, field in self._fields.items()]
-        text = self._kind.value + (":" + ",".join(values) if values else "")
+        text = one_of(names(), self._kind.value) + (":" + ",".join(values) if values else "")
         session.rebuild(terrain=text, skill=session.sim.skill, character=self._character())
 
     def _character(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Protocol
 
 import viser
 
+from surefoot.errors import CommandError
 from surefoot.studio.editing import Editing
 from surefoot.studio.loop import Loop
 from surefoot.studio.session import Session
@@ -47,6 +48,13 @@ class Panel(Protocol):
 
     def refresh(self) -> None:
         """Show the present moment; called at most ten times a second."""
+
+
+def one_of(options: Collection[str], value: str) -> str:
+    """A value that is among the options: what a page sends need not be what it was offered."""
+    if value not in options:
+        raise CommandError(f"{value[:40]!r} cannot be chosen; valid: {', '.join(options)}")
+    return value
 
 
 def put(handle: Any, value: object, name: str = "value") -> None:

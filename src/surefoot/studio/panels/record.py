@@ -8,7 +8,7 @@ from pathlib import Path
 import viser
 
 from surefoot.motions.formats import suffixes
-from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.panels.panel import Desk, one_of, put
 from surefoot.studio.places import inside
 from surefoot.studio.saver import Order, Saver
 
@@ -57,10 +57,10 @@ class Record:
 
     def save(self, client: viser.ClientHandle | None = None) -> None:
         """Have the last seconds written, and sent to a client."""
-        suffix = FORMATS[self._format.value]
+        suffix = FORMATS[one_of(FORMATS, self._format.value)]
         path = inside(self._desk.folder, self._name.value.strip()[:_NAME].removesuffix(suffix) + suffix, suffixes())
         order = Order(
-            self._desk.session.moments(self._seconds.value), _free(path), _RATES[self._rate.value],
+            self._desk.session.moments(self._seconds.value), _free(path), _RATES[one_of(_RATES, self._rate.value)],
             self._travel.value, self._loop.value,
         )  # fmt: skip
         self._saver.start(order)
