@@ -26,7 +26,7 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatu
 
 from surefoot.errors import SurefootError
 from surefoot.lab.bench_studio import Visitor, greeting, resident
-from surefoot.studio import server as guarded
+from surefoot.studio import guard as guarded
 from surefoot.studio.page import Studio
 from surefoot.studio.places import LONGEST, existing, inside
 from surefoot.studio.server import open_server
@@ -179,7 +179,7 @@ def test_foreign_hosts_are_refused(server: viser.ViserServer) -> None:
 
 
 def test_open_to_others_it_takes_addresses_but_not_strangers_names() -> None:
-    guard = guarded._Guard("0.0.0.0")
+    guard = guarded.Guard("0.0.0.0")
     own = socket.gethostname().lower()
     for host in ("192.168.1.5:8080", "10.0.0.1", "[fe80::1]:8080", f"{own}:8080", f"{own}.local", "localhost:8080"):
         assert guard.is_ours(host), host
@@ -233,13 +233,13 @@ def test_nobody_may_show_the_page_in_a_frame(server: viser.ViserServer) -> None:
 
 
 def test_a_viser_that_cannot_be_guarded_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded._Guard, "serve", lambda self, *a, **k: self._serve(*a, **k))
+    monkeypatch.setattr(guarded.Guard, "serve", lambda self, *a, **k: self._serve(*a, **k))
     with pytest.raises(SurefootError, match="cannot be protected"):
         open_server(port=0)
 
 
 def test_a_guard_that_lets_everybody_in_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded._Guard, "is_own_page", lambda *_: True)
+    monkeypatch.setattr(guarded.Guard, "is_own_page", lambda *_: True)
     with pytest.raises(SurefootError, match="cannot be protected"):
         open_server(port=0)
 
