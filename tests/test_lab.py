@@ -20,7 +20,7 @@ from surefoot.lab.experiment import Experiment, Result, Setting, perform
 from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.objectives import Objective
 from surefoot.lab.replicas import disturb_state, generator
-from surefoot.lab.reproduce import experiments, genbicon, select, simbicon
+from surefoot.lab.reproduce import experiments, genbicon, motions, select, simbicon
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
 from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, robust
@@ -393,7 +393,8 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
     papers = {"simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS}
-    assert len(found) == sum(map(len, papers.values()))
+    assert len(found) == sum(map(len, papers.values())) + len(motions.EXPERIMENTS)
+    assert all(found[e.name] is e and e.name.startswith("motions/") for e in motions.EXPERIMENTS)
     for paper, own in papers.items():
         assert len(own) == len({e.name for e in own})
         for experiment in own:
@@ -413,7 +414,7 @@ def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
     assert select(["simbicon"]) == list(simbicon.EXPERIMENTS)
-    assert select(["genbicon", "simbicon"]) == every
+    assert select(["genbicon", "motions", "simbicon"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

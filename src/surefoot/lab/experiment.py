@@ -43,6 +43,7 @@ class Result:
     also: list[dict[str, str]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)  # raw, one a simulated run
     quick: bool = False
+    partial: bool = False  # something it needs was not there: shown, but not taken up as finished
 
     def row(self, case: str, paper: str, ours: str, unit: str, holds: bool) -> None:
         """Add a figure that has a bar."""
@@ -111,7 +112,8 @@ def perform(experiment: Experiment, setting: Setting) -> Result:
         result.rows = []
         result.row("could not run", "", f"{type(error).__name__}: {error}", "", False)
         return result
-    _save(result, setting)
+    if not result.partial:
+        _save(result, setting)
     return result
 
 

@@ -36,7 +36,7 @@ def save(
 
 def text(motion: Motion, *, scale: float = 1.0, up: str = "y", forward: str = "z", fps: float | None = None) -> str:
     """What `save` writes. The root's own offset is left out: its position is in its channels."""
-    frame, scale = _frame(up, forward), _positive(scale)
+    frame, scale = axes(up, forward), positive(scale)
     if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
         raise OutputError("cannot write a BVH of numbers that are not finite")
     pace = rate(motion) if fps is None else fps
@@ -64,25 +64,23 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
         up: the file's axis that points up: x, y, z, -x, -y or -z.
         forward: the file's axis that points forward.
     """
-    frame, scale = _frame(up, forward), _positive(scale)
+    frame, scale = axes(up, forward), positive(scale)
     file = bvh_text.read(Path(path))
     count, offsets = len(file.values), np.array([joint.offset for joint in file.joints])
     size = float(np.abs(offsets).sum(axis=0).max())
     rotations, root = np.zeros((count, len(offsets), 4)), np.tile(offsets[0], (count, 1))
-    rotations[..., 0] = 1.0
     for i, joint in enumerate(file.joints):
-        place = np.tile(joint.offset, (count, 1))
+        place, turn = np.tile(joint.offset, (count, 1)), np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
         for column, channel in enumerate(joint.channels, start=joint.column):
             axis, values = "xyz".index(channel[0]), file.values[:, column]
             if channel.endswith("position"):
                 place[:, axis] = values
             else:
-                turn = np.zeros((count, 3))
-                turn[:, axis] = np.radians(values)
-                rotations[:, i] = quat.multiply(rotations[:, i], quat.exp(turn))
+                turn = quat.about(turn, axis, np.radians(values))
+        rotations[:, i] = turn
         if joint.parent < 0:
             root = place
-        elif np.abs(place).max() > 0.0:  # where positions are all zero they were meant to be added
+        elif "position" in "".join(joint.channels) and np.abs(place).max() > 0.0:  # all zero: meant to be added
             offsets[i] = np.median(place, axis=0)
             slid = float(np.linalg.norm(place - offsets[i], axis=1).max())
             if slid > _STRETCH * size:
@@ -91,6 +89,7 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
                     "only files with rigid bones can be read"
                 )
     rotations[..., 1:] = rotations[..., 1:] @ frame
+    rotations /= np.linalg.norm(rotations, axis=-1, keepdims=True)
     return Motion(
         time=np.arange(count) * file.frame_time,
         skeleton=Skeleton(
@@ -99,12 +98,12 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
             offsets @ frame / scale,
         ),
         root_position=root @ frame / scale,
-        rotations=quat.continuous(rotations / np.linalg.norm(rotations, axis=-1, keepdims=True)),
+        rotations=quat.continuous(rotations),
     )
 
 
-def _frame(up: str, forward: str) -> np.ndarray:
-    """(3, 3) that takes our vectors (x forward, y left, z up) to the file's."""
+def axes(up: str, forward: str) -> np.ndarray:
+    """(3, 3) rotation that takes our vectors (x forward, y left, z up) to the file's."""
     for axis in (up, forward):
         if axis not in _AXES:
             raise OutputError(f"unknown axis {axis!r}; valid: {', '.join(_AXES)}")
@@ -113,7 +112,8 @@ def _frame(up: str, forward: str) -> np.ndarray:
     return np.column_stack([_AXES[forward], np.cross(_AXES[up], _AXES[forward]), _AXES[up]])
 
 
-def _positive(scale: float) -> float:
+def positive(scale: float) -> float:
+    """The scale, checked."""
     if not 0.0 < scale < np.inf:
         raise OutputError(f"the scale must be a positive number of units per metre, got {scale}")
     return scale

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from surefoot.errors import OutputError
 
 MAX_BYTES = 256 * 1024 * 1024
 MAX_JOINTS = 1000
+LARGEST = 1e9  # of any number: what is larger is an error and not a length or an angle
+_REMARKS = ("#", "//")  # begin lines that are not part of the format, and do no harm
 _CHANNELS = tuple(f"{axis}{kind}" for kind in ("position", "rotation") for axis in "XYZ")
 _ROOT_CHANNELS = "Xposition Yposition Zposition Zrotation Xrotation Yrotation"
 _JOINT_CHANNELS = "Zrotation Xrotation Yrotation"
@@ -71,38 +74,51 @@ def hierarchy(names: Sequence[str], parents: np.ndarray, offsets: np.ndarray, en
 
 def read(path: Path) -> File:
     """Read a file; what is wrong with it is an `OutputError` with the line."""
+    return _Reader(content(path, "a BVH file"), str(path)).file()
+
+
+def content(path: Path, kind: str) -> str:
+    """The text of a file of a motion; `kind` is what it should be, for the error."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise OutputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if len(raw) > MAX_BYTES:
-        raise OutputError(f"{path}: a BVH file has at most {MAX_BYTES // 1024**2} MB")
-    return _Reader(raw.decode("utf-8-sig", errors="replace"), str(path)).file()
+        raise OutputError(f"{path}: {kind} has at most {MAX_BYTES // 1024**2} MB")
+    return raw.decode("utf-8-sig", errors="replace")
 
 
 class _Reader:
-    """Goes through the lines that are not blank; a line is its words."""
+    """Goes through the lines that are neither blank nor remarks; a line is its words."""
 
     def __init__(self, text: str, label: str) -> None:
         self._label, self._line = label, 0
-        self._lines = ((i, words) for i, line in enumerate(text.splitlines(), 1) if (words := line.split()))
+        self._lines = (
+            (i, words)
+            for i, line in enumerate(text.splitlines(), 1)
+            if (words := line.split()) and not words[0].startswith(_REMARKS)
+        )
         self._width = 0
 
     def file(self) -> File:
         joints = self._joints()
-        words = self._next("'Frames: COUNT'")
-        if words[0].rstrip(":").lower() != "frames" or len(words) != 2 or not words[1].isdecimal() or len(words[1]) > 9:
-            raise self._wrong(words, "'Frames: COUNT'")
-        count = int(words[1])
-        words = self._next("'Frame Time: SECONDS'")
-        if [word.rstrip(":").lower() for word in words[:2]] != ["frame", "time"] or len(words) != 3:
-            raise self._wrong(words, "'Frame Time: SECONDS'")
-        frame_time = float(self._floats(words[2:], 1)[0])
-        if frame_time <= 0.0 or not count:
+        (number,) = self._after("'Frames: COUNT'")
+        if not number.isdecimal() or len(number) > 9:
+            raise self._wrong([number], "'Frames: COUNT'")
+        frame_time = float(self._floats(self._after("'Frame Time: SECONDS'"), 1)[0])
+        if frame_time <= 0.0 or not int(number):
             raise self._error("a motion needs at least one frame and a positive frame time")
-        rows = [self._floats(words, self._width) for words in self._rows(count)]
-        return File(joints, np.array(rows), frame_time)
+        return File(joints, self._values(int(number)), frame_time)
+
+    def _after(self, wanted: str) -> list[str]:
+        """The one word after the colon of a line that looks like `wanted`; blanks around the colon may be missing."""
+        words = self._next(wanted)
+        found = " ".join(words).replace(":", " ").split()
+        labels = wanted.strip("'").lower().partition(":")[0].split()
+        if [word.lower() for word in found[:-1]] != labels:
+            raise self._wrong(words, wanted)
+        return found[-1:]
 
     def _joints(self) -> list[Joint]:
         """Everything up to the word MOTION."""
@@ -151,16 +167,28 @@ class _Reader:
             raise self._wrong(words, "OFFSET")
         return self._floats(words[1:], 3)
 
-    def _rows(self, count: int) -> Iterator[list[str]]:
-        """As many rows as the file has promised, and nothing after them."""
-        found = 0
+    def _values(self, count: int) -> np.ndarray:
+        """(count, width) as many rows as the file has promised, and nothing after them."""
+        flat, lines, width = array("d"), array("q"), self._width
         for line, words in self._lines:
-            self._line, found = line, found + 1
-            if found > count:
+            self._line = line
+            lines.append(line)
+            if len(lines) > count:
                 raise self._error(f"more rows than the {count} frames that were announced")
-            yield words
-        if found < count:
-            raise self._error(f"the file ends after {found} of {count} frames")
+            if len(words) != width:
+                raise self._error(f"expected {width} numbers, got {len(words)}")
+            try:
+                flat.fromlist(list(map(float, words)))
+            except ValueError as error:
+                raise self._error(str(error)[:120]) from None
+        if len(lines) < count:
+            raise self._error(f"the file ends after {len(lines)} of {count} frames")
+        found = np.frombuffer(flat).reshape(count, width) if width else np.zeros((count, 0))
+        wrong = np.flatnonzero(~(np.abs(found) <= LARGEST).all(axis=1))
+        if len(wrong):
+            self._line = lines[wrong[0]]
+            self._check(found[wrong[0]])
+        return found
 
     def _floats(self, words: list[str], count: int) -> np.ndarray:
         if len(words) != count:
@@ -168,10 +196,15 @@ class _Reader:
         try:
             found = np.array([float(word) for word in words])
         except ValueError as error:
-            raise self._error(str(error)) from None
-        if not np.isfinite(found).all():
-            raise self._error("a number that is not finite")
+            raise self._error(str(error)[:120]) from None
+        self._check(found)
         return found
+
+    def _check(self, values: np.ndarray) -> None:
+        if not np.isfinite(values).all():
+            raise self._error("a number that is not finite")
+        if (np.abs(values) > LARGEST).any():
+            raise self._error(f"a number beyond ±{LARGEST:g}, too large for a length or an angle")
 
     def _next(self, wanted: str) -> list[str]:
         found = next(self._lines, None)

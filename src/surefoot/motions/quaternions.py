@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -39,6 +41,46 @@ def exp(vectors: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
 
 
+def about(q: np.ndarray, axis: int, angles: np.ndarray) -> np.ndarray:
+    """The rotations `q` (…, 4) after those by angles (…) [rad] about one of their own axes: 0, 1 or 2."""
+    cosine, sine = np.cos(0.5 * angles)[..., None], np.sin(0.5 * angles)[..., None]
+    one, two, three = (1 + (axis + k) % 3 for k in range(3))
+    order, signs = np.empty(4, int), np.empty(4)
+    order[[0, one, two, three]] = one, 0, three, two
+    signs[[0, one, two, three]] = -1.0, 1.0, 1.0, -1.0
+    return np.asarray(cosine * q + sine * signs * q[..., order])
+
+
+def angles(q: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    """(n, 3) angles [rad] of frames (n, 4) as turns about three different axes, each carried along by those before.
+
+    They go on smoothly from frame to frame. The other way to write the same rotations, where the middle angle lies
+    beyond a right angle, is half a turn more, half a turn less the middle angle, and half a turn more.
+    """
+    first, middle, last = axes
+    sign = 1.0 if (middle - first) % 3 == 1 else -1.0
+    table = np.stack([rotate(q, axis) for axis in np.eye(3)], axis=-1)  # (n, 3, 3)
+    one = np.stack(
+        [
+            np.arctan2(-sign * table[:, middle, last], table[:, last, last]),
+            np.arctan2(sign * table[:, first, last], np.hypot(table[:, first, first], table[:, first, middle])),
+            np.arctan2(-sign * table[:, first, middle], table[:, first, first]),
+        ],
+        axis=-1,
+    )
+    ways = np.stack([one, other_way(one)])
+    steps = ways[:, 1:] - one[:-1]
+    steps -= 2.0 * np.pi * np.round(steps / (2.0 * np.pi))
+    crossed = np.diff((steps**2).sum(axis=-1), axis=0)[0] < 0.0
+    other = np.concatenate([[False], np.cumsum(crossed) % 2 == 1])
+    return np.asarray(np.unwrap(np.where(other[:, None], ways[1], ways[0]), axis=0))
+
+
+def other_way(found: np.ndarray) -> np.ndarray:
+    """The other three angles (…, 3) that make the rotations of three `angles`."""
+    return np.asarray(found * np.array([1.0, -1.0, 1.0]) + np.pi)
+
+
 def slerp(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The rotations a share (…) of the short way from `a` to `b`."""
     return multiply(a, exp(np.asarray(share)[..., None] * log(multiply(inverse(a), b))))
@@ -46,9 +88,10 @@ def slerp(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 def continuous(q: np.ndarray) -> np.ndarray:
     """Frames (n, …, 4) with each one's signs nearest to those of the frame before."""
-    flips = (q[1:] * q[:-1]).sum(axis=-1) < 0.0
-    signs = np.where(np.cumsum(flips, axis=0) % 2, -1.0, 1.0)
-    return np.concatenate([q[:1], q[1:] * signs[..., None]])
+    flips = np.einsum("...i,...i->...", q[1:], q[:-1]) < 0.0
+    found = q.copy()
+    found[1:] *= np.where(np.logical_xor.accumulate(flips, axis=0), -1.0, 1.0)[..., None]
+    return found
 
 
 def yaw(q: np.ndarray) -> np.ndarray:

@@ -1,0 +1,160 @@
+"""What no body does: a first frame in another pose, joints that jump and come back, joints that flip over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from surefoot.motions import quaternions as quat
+from surefoot.motions.motion import Motion
+from surefoot.motions.parts import Parts
+from surefoot.motions.places import chain
+
+_FIRST = 0.05  # [s] at the start in which a pose that does not belong to the motion is looked for
+_POSE = (np.radians(4.0), 8.0)  # mean step of all joints from it: at least, and in largest later steps
+_JUMP = (
+    np.radians(1500.0),
+    4.0,
+)  # [rad/s] of a joint that jumps: at least, and in medians of its speed before and after
+_AROUND = 0.15  # [s] before and after: it is no jump unless it is unlike both
+_SPIKE = 0.1  # [s] after which a joint that jumped has come back
+_BACK = 0.5  # of how far it strayed: what is left of it then
+_FLIP = np.radians(110.0)  # from one frame to the next: no joint of a body does this at any usual frame rate
+_WILD = np.radians(40.0)  # a jump that does not come back and is worth mentioning
+
+
+def frames(motion: Motion, chosen: slice) -> Motion:
+    """Some of a motion's frames, at their own times."""
+    rows: dict[str, Any] = {
+        name: table[chosen]
+        for name, table in motion.arrays().items()
+        if not name.startswith("skeleton") and len(table) == len(motion)
+    }
+    return replace(motion, **rows)
+
+
+def drop_first_pose(motion: Motion) -> tuple[Motion, str | None]:
+    """Without the frames at the start (a T-pose, mostly) from which the whole body jumps into the motion."""
+    steps = _steps(motion.rotations)
+    mean = steps.mean(axis=1)
+    first = min(max(int(_FIRST / _frame(motion)), 1), len(mean) // 2)
+    if not first:
+        return motion, None
+    jump = int(np.argmax(mean[:first]))
+    later = float(np.quantile(mean[first:], 0.99)) if first < len(mean) else 0.0
+    if mean[jump] < max(_POSE[0], _POSE[1] * later):
+        return motion, None
+    straight = float(np.degrees(np.median(np.linalg.norm(quat.log(motion.rotations[0, 1:]), axis=-1))))
+    kind = "the rest pose" if straight < 10.0 else "another pose"
+    which = "first frame" if jump == 0 else f"first {jump + 1} frames"
+    said = f"the {which} showed {kind} (joints jump by {np.degrees(mean[jump]):.0f}° on average)"
+    return frames(motion, slice(jump + 1, None)), f"{said}: dropped"
+
+
+def repair_joints(motion: Motion, parts: Parts) -> tuple[Motion, list[str], list[str]]:
+    """With spikes and flips of the joints mended, and in words which, and what is unsure.
+
+    Joints beyond the wrists are left as they are: they carry no data in most clips.
+    """
+    rotations, frame = motion.rotations.copy(), _frame(motion)
+    wrists = {arm.wrist for arm in (parts.left_arm, parts.right_arm) if arm is not None}
+    understood, unsure = list[str](), list[str]()
+    for joint, name in enumerate(motion.skeleton.names):
+        if wrists & set(chain(motion.skeleton, joint)[:-1]):
+            continue
+        mended, wild = _despike(rotations, joint, frame)
+        turned = _unflip(rotations, joint)
+        wild = [jump for jump in wild if jump not in turned]
+        if turned:
+            at = _times(motion, turned)
+            unsure.append(f"{name} flips over at {at} and does not come back: turned back by what it flipped")
+        if mended:
+            at = _times(motion, [a for a, _ in mended])
+            total = _count(sum(stop - first for first, stop in mended), "frame")
+            understood.append(f"{name} jumps for a moment at {at}: {total} interpolated")
+        if wild:
+            unsure.append(f"{name} jumps at {_times(motion, wild)} and does not come back: left as it is")
+    return replace(motion, rotations=quat.continuous(rotations)), understood, unsure
+
+
+def _despike(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[tuple[int, int]], list[int]]:
+    """Interpolate in place where a joint strays for a moment; the spans mended, and frames of jumps that stay.
+
+    A jump next to either end of the clip cannot come back: the few frames beyond it hold the joint still.
+    """
+    steps = _steps(rotations[:, joint])
+    near = max(round(_AROUND / frame), 3)
+    fast = np.flatnonzero(steps > _JUMP[0] * frame)
+    jumps = np.array(
+        [i for i in fast.tolist() if steps[i] > _JUMP[1] * max(map(np.median, around(steps, i, near)))], dtype=int
+    )
+    longest, mended, wild, done = max(round(_SPIKE / frame), 2), list[tuple[int, int]](), list[int](), -1
+    for jump in jumps:
+        if jump <= done:
+            continue
+        ends = [b for b in jumps[np.searchsorted(jumps, jump, side="right") :] if b - jump <= longest]
+        for end in ends:
+            inside = rotations[jump + 1 : end + 1, joint]
+            before, after = rotations[jump, joint], rotations[end + 1, joint]
+            strayed = max(_angles(before[None], inside).max(), _angles(after[None], inside).max())
+            if _angles(before, after) < _BACK * strayed:
+                share = np.arange(1, end - jump + 1) / (end + 1 - jump)
+                rotations[jump + 1 : end + 1, joint] = quat.slerp(before[None], after[None], share)
+                mended.append((int(jump) + 1, int(end) + 1))
+                done = int(end)
+                break
+        else:
+            if jump < longest:  # nothing is known from before it
+                rotations[: jump + 1, joint] = rotations[jump + 1, joint]
+                mended.append((0, int(jump) + 1))
+            elif jump >= len(steps) - longest:
+                rotations[jump + 1 :, joint] = rotations[jump, joint]
+                mended.append((int(jump) + 1, len(rotations)))
+                break
+            elif steps[jump] > _WILD:
+                wild.append(int(jump) + 1)
+    return mended, wild
+
+
+def _unflip(rotations: np.ndarray, joint: int) -> list[int]:
+    """Turn a joint back in place from each flip on; the frames of the flips."""
+    turned = []
+    for jump in np.flatnonzero(_steps(rotations[:, joint]) > _FLIP):
+        before, after = rotations[jump, joint], rotations[jump + 1 :, joint]
+        if _angles(before, after[0]) > _FLIP:  # not undone with the flip before
+            turned.append(int(jump) + 1)
+            fixed = quat.multiply(after, quat.multiply(quat.inverse(after[0]), before)[None])
+            rotations[jump + 1 :, joint] = fixed / np.linalg.norm(fixed, axis=-1, keepdims=True)
+    return turned
+
+
+def around(steps: np.ndarray, i: int, near: int) -> list[np.ndarray]:
+    """So many steps before and after one; where there are none, only those on the other side.
+
+    What begins suddenly and goes on is like what comes after it: only a jump is like neither.
+    """
+    return [own for own in (steps[max(i - near, 0) : i], steps[i + 1 : i + 1 + near]) if len(own)]
+
+
+def _steps(rotations: np.ndarray) -> np.ndarray:
+    """(n − 1, …) angles from frame to frame [rad]."""
+    return _angles(rotations[:-1], rotations[1:])
+
+
+def _angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.norm(quat.log(quat.multiply(quat.inverse(a), b)), axis=-1))
+
+
+def _frame(motion: Motion) -> float:
+    return float(np.median(np.diff(motion.time)))
+
+
+def _times(motion: Motion, found: list[int]) -> str:
+    shown = ", ".join(f"{motion.time[i]:.2f}" for i in found[:4])
+    return f"{shown}{' …' if len(found) > 4 else ''} s"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,150 @@
+"""One averaged cycle of a gait as Fourier series of its joints over the phase (SIMBICON §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from surefoot.characters.table import SAGITTAL, CharacterTable
+from surefoot.motions import fourier
+from surefoot.motions import quaternions as quat
+from surefoot.motions.retargeting import Retargeted
+
+_EVEN = ("surge", "height", "pitch")  # what a mirrored body does alike; sway, roll and yaw are reversed
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class GaitCycle:
+    """Joints and root over a phase of 0 … 1; at 0.25 the right hip is bent most.
+
+    The root is told in a frame that moves on evenly and turns along, with its x where the body faces on average.
+    """
+
+    period: float  # [s]
+    joints: dict[str, np.ndarray]  # coefficients as in `fourier` [rad]
+    root: dict[str, np.ndarray]  # of surge, sway, height [m] and roll, pitch, yaw [rad]; pitch is positive forward
+    travel: np.ndarray  # (3,) per cycle [m]: forward and left at its beginning, up
+    turn: float  # per cycle [rad], to the left
+    contacts: tuple[tuple[Span, ...], tuple[Span, ...]]  # phases at which left and right foot stand; ends may be > 1
+    residuals: dict[str, float]  # [rad] root mean square of what each joint did otherwise
+    asymmetry: float  # [rad] between the body and its mirror image half a cycle later, legs and trunk
+    symmetric: bool
+    window: Span  # [s] of the clip
+    mismatch: float  # of the clip with itself one period later, 0 … 1
+    notes: tuple[str, ...]
+
+    @property
+    def residual(self) -> float:
+        """Mean over the joints of what they did otherwise [rad]."""
+        return float(np.mean(list(self.residuals.values())))
+
+    def at(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
+        """Joint angles [rad] at phases, of their shape."""
+        return {name: _at(series, phase) for name, series in self.joints.items()}
+
+    def rates(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
+        """Joint speeds [rad/s] at phases, of their shape."""
+        return {name: _at(fourier.slope(series), phase) / self.period for name, series in self.joints.items()}
+
+    def root_at(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
+        """The root in its even frame [m, rad] at phases, of their shape."""
+        return {name: _at(series, phase) for name, series in self.root.items()}
+
+    def in_place(self) -> GaitCycle:
+        """The same cycle without travel and turn, as on a treadmill."""
+        return replace(self, travel=np.zeros(3), turn=0.0, notes=(*self.notes, "its travel and turn are taken out"))
+
+    def symmetrized(self, table: CharacterTable) -> GaitCycle:
+        """The mean of the cycle and its mirror image half a cycle later, of the table's character."""
+        joints, hinges = dict(self.joints), table.hinges
+        for left, right in zip(table.anatomy.left.joints, table.anatomy.right.joints, strict=True):
+            mean = _mean(self.joints[left], fourier.shifted(self.joints[right], 0.5))
+            joints |= {left: mean, right: fourier.shifted(mean, 0.5)}
+        for name in table.anatomy.middle:
+            sign = 1.0 if hinges[name].plane == SAGITTAL else -1.0
+            joints[name] = _mean(self.joints[name], sign * fourier.shifted(self.joints[name], 0.5))
+        signs = {name: 1.0 if name in _EVEN else -1.0 for name in self.root}
+        root = {name: _mean(c, signs[name] * fourier.shifted(c, 0.5)) for name, c in self.root.items()}
+        right_spans = tuple((a + 0.5 - np.floor(a + 0.5), b + 0.5 - np.floor(a + 0.5)) for a, b in self.contacts[0])
+        return replace(
+            self, joints=joints, root=root, travel=self.travel * [1.0, 0.0, 1.0], turn=0.0, asymmetry=0.0,
+            symmetric=True, contacts=(self.contacts[0], right_spans),
+        )  # fmt: skip
+
+    def played(self, cycles: float = 2.0, fps: float = 60.0) -> Retargeted:
+        """Frames of so many cycles from phase 0 on, beginning at the origin."""
+        time = np.arange(0.0, cycles * self.period + 1e-9, 1.0 / fps)
+        done = time / self.period
+        root, turn = self.root_at(done % 1.0), self.turn * done
+        path = self._speed() * _arc(done, self.turn) + np.exp(1j * turn) * (root["surge"] + 1j * root["sway"])
+        height = root["height"] + self.travel[2] * done
+        tilt = quat.multiply(_about(1, root["pitch"]), _about(0, root["roll"]))
+        rotation = quat.multiply(quat.about_vertical(turn + root["yaw"]), tilt)
+        stands = [np.any([(done - a) % 1.0 < b - a for a, b in foot] or [done < 0.0], axis=0) for foot in self.contacts]
+        return Retargeted(
+            time, self.at(done % 1.0), np.column_stack([path.real, path.imag, height]), quat.continuous(rotation),
+            np.column_stack(stands), 1.0, self.notes,
+        )  # fmt: skip
+
+    def _speed(self) -> complex:
+        """Travel per cycle along the way, as if there were no turn [m]."""
+        one = complex(_arc(np.array([1.0]), self.turn)[0])
+        return complex(self.travel[0], self.travel[1]) / one if abs(one) > 1e-6 else 0j
+
+
+def even_frame(found: Retargeted, inside: np.ndarray, period: float) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
+    """The root of some frames in a frame that moves and turns evenly, the travel (3,) and the turn per cycle."""
+    time = (found.time[inside] - found.time[inside][0]) / period  # [cycles]
+    rotation, place = found.root_rotation[inside], found.root_position[inside]
+    heading = quat.yaw(quat.continuous(rotation))
+    level = quat.multiply(quat.about_vertical(-heading), rotation)
+    pitch = np.arcsin(np.clip(2.0 * (level[:, 0] * level[:, 2] - level[:, 1] * level[:, 3]), -1.0, 1.0))
+    roll = 2.0 * np.arctan2(level[:, 1], level[:, 0])
+    waves, later = fourier.basis(time, 3), np.interp(time + 1.0, time, np.arange(len(time)), right=np.nan)
+    both = np.flatnonzero(np.isfinite(later))  # frames that are there again one cycle later
+
+    def gained(values: np.ndarray) -> np.ndarray:
+        return np.asarray(np.interp(later[both], np.arange(len(time)), values) - values[both])
+
+    turn = float(gained(heading).mean())
+    start = float(fourier.fit(time, heading - turn * time, 3)[0])
+    way, climb = turn * time, float(gained(place[:, 2]).mean())
+    path = np.exp(-1j * start) * (place[:, 0] + 1j * place[:, 1])
+    total = np.concatenate([[0.0], np.cumsum(0.5 * (heading[1:] + heading[:-1]) * np.diff(time))])
+    steps = np.exp(1j * (start - gained(total))) * (gained(path.real) + 1j * gained(path.imag))  # from mean headings
+    travel = complex(steps.mean()) * np.exp(0.5j * turn)
+    speed = travel / complex(_arc(np.array([1.0]), turn)[0])
+    rest = path - speed * _arc(time, turn)
+    origin = np.linalg.lstsq(np.column_stack([np.ones(len(time)), np.exp(1j * way)[:, None] * waves[:, 1:]]), rest)[0][
+        0
+    ]
+    strayed = np.exp(-1j * way) * (rest - origin)
+    root = {
+        "surge": strayed.real, "sway": strayed.imag, "height": place[:, 2] - climb * (time - time.mean()),
+        "roll": roll, "pitch": pitch, "yaw": heading - way - start,
+    }  # fmt: skip
+    return root, np.array([travel.real, travel.imag, 0.0]), turn
+
+
+def _arc(done: np.ndarray, turn: float) -> np.ndarray:
+    """Where a constant speed of 1 per cycle leads that turns evenly, as complex numbers."""
+    angles = turn * done
+    return np.asarray(done * np.exp(0.5j * angles) * np.sinc(0.5 * angles / np.pi))
+
+
+def _at(series: np.ndarray, phase: float | np.ndarray) -> np.ndarray:
+    return fourier.evaluate(series, np.ravel(phase)).reshape(np.shape(phase))
+
+
+def _about(axis: int, angles: np.ndarray) -> np.ndarray:
+    return quat.exp(np.asarray(angles)[:, None] * np.eye(3)[axis])
+
+
+def _mean(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The mean of two series of any numbers of harmonics."""
+    found = np.zeros(max(len(one), len(other)))
+    found[: len(one)] += 0.5 * one
+    found[: len(other)] += 0.5 * other
+    return found
