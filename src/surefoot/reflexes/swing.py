@@ -26,7 +26,7 @@ from surefoot.reflexes.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, v
 from surefoot.reflexes.two_links import first_rotation, middle_angle
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times, unit
 
-_SETTLED = 1.0  # phase from which a foot that is late comes down where it is, unless its place is given
+_SETTLED = 0.9  # phase from which the foot comes down where it is, whatever happens meanwhile
 _SOON = 0.01  # [s] ahead, to know how fast the targets move
 _FAST_FORESIGHT = 0.15  # more of it in a very fast walk
 _FASTEST = 15.0  # [rad/s] of a target
@@ -96,7 +96,7 @@ def swing_leg(
     side = int(walker.swing)
     chain, outward = limbs.legs[side], 1.0 if side == 0 else -1.0
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
-    if walker.phase < _SETTLED or intent.foothold != 0.0:
+    if walker.phase < _SETTLED:
         walker.aim_x, walker.aim_y = aim(row, limbs, style, walker, intent, com, velocity, point)
     gx, gy = walker.aim_x, walker.aim_y
     n = (chain.nx, chain.ny, chain.nz)

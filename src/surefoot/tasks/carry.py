@@ -26,6 +26,7 @@ _TAKE_UP = 2.0  # [s] in which the weight is taken up, or put down
 _STAND_OFF = 0.46  # [m] from where it stands to the crate's middle
 _NEAR = 0.05  # [m] from before the chest at which it may go
 _DOWN = 0.012  # [m] above what it is put on from where the crate is let down
+_STUCK = 3.0  # [s] of waiting after which they are sent no farther
 _LAG = 0.08  # [m] of the hands behind where they are sent, from which they wait for the body
 _TAKING, _PUTTING = (0.06, 0.05), (0.08, 0.2)  # [m] along and across: how well it has to stand for it
 _STOPPING, _HEAVIER = 0.3, 0.04  # [s], [s/kg]: how long it takes to stop with a load
@@ -70,7 +71,7 @@ class Carry(Task):
         self._phase = "walking to the crate"
         self._approach, self._hands, self._stoop = Approach(self.period, tolerance=_TAKING), Hands(_STIFF), Stoop()
         self._load = Load()
-        self._since = math.nan
+        self._since, self._blocked = math.nan, False
 
     def props(self) -> tuple[Prop, ...]:
         """A crate of 15 kg on the floor, and a table where it is to be put on one."""
@@ -113,7 +114,7 @@ class Carry(Task):
         elif self._phase == "carrying the crate":
             self._hands.toward(actor, before_chest(actor), math.inf)
             if self._approach.toward(actor, self._load.com(actor), self._before(self.to), self._yaw):
-                self._lowered = handles(actor)
+                self._lowered, self._since = handles(actor), actor.time
                 self._phase = "putting the crate down"
         elif self._phase == "putting the crate down":
             self._put_down(actor)
@@ -154,14 +155,18 @@ class Carry(Task):
 
     def _put_down(self, actor: Actor) -> None:
         """Stoop until the crate stands on something."""
-        low = bottom(actor) - self.height - actor.ground(*self.to)
-        lag = float(np.linalg.norm(handles(actor) - self._lowered, axis=1).max())
+        low, most = bottom(actor) - self.height - actor.ground(*self.to), _LIFT_SPEED * self.period
+        lag = handles(actor) - self._lowered
         if low <= _DOWN:
             self._phase = "letting go of the crate"
-        elif lag < _LAG:
-            most = _LIFT_SPEED * self.period
-            self._lowered[:, :2] += 0.5 * np.clip(self.to - self._lowered.mean(axis=0)[:2], -most, most)
+        elif np.linalg.norm(lag, axis=1).max() < _LAG:
+            self._since = actor.time
+            if not self._blocked:
+                self._lowered[:, :2] += 0.5 * np.clip(self.to - self._lowered.mean(axis=0)[:2], -most, most)
             self._lowered[:, 2] -= min(most, 0.02 * low + 0.0005)
+        elif self._blocked or actor.time - self._since > _STUCK:  # it cannot come nearer: down where it is
+            self._blocked = True
+            self._lowered += np.clip(lag, -most, most)
         self._stoop.down(actor, self._lowered, self.period)
         self._hands.toward(actor, self._lowered, math.inf)
 

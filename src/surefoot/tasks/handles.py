@@ -13,6 +13,7 @@ from surefoot.tasks.actor import Actor
 _GAIN = 0.5  # [1/s] speed by what is left of the way
 _SLOWEST, _CREEPING = 0.2, 0.12  # [m/s] towards the place; most of it in the small steps before it
 _LINE_UP = 0.7  # [m] before the place from where it comes straight
+_ASIDE, _SIDEWAYS = 2.5, 0.25  # [1/s], [m/s] the same across: of a small command little becomes a sideways step
 _MEAN = 0.5  # [s] over which the sway of its steps is averaged out
 _TURNED = 0.1  # [rad] that it may stand off
 _REST = 0.5  # [s] it stands before that counts
@@ -71,7 +72,8 @@ class Approach:
     def _go(self, actor: Actor, ahead: float, yaw: float) -> None:
         left = self._off[1]
         if self._near:
-            along, across = (min(max(off, -_CREEPING), _CREEPING) for off in self._off)
+            along = min(max(self._off[0], -_CREEPING), _CREEPING)
+            across = min(max(_ASIDE * left, -_SIDEWAYS), _SIDEWAYS)
             actor.command(heading=yaw, speed=along, sideways=across, stop=0.0)
             return
         line_up = ahead - _LINE_UP
