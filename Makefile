@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST_MARKS := $(if $(SLOW),,-m "not slow")
+PYTEST_MARKS := -m "not browser$(if $(SLOW),, and not slow)"
 
 .PHONY: demo studio test clean
 
@@ -20,6 +20,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check src tests examples
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 $(PYTEST_MARKS)
+	$(BIN)/pytest -m browser
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else f"Surefoot needs Python 3.11-3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.12 ...")'

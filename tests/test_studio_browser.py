@@ -21,6 +21,7 @@ from surefoot.studio.panels.push import PushPanel
 from surefoot.studio.panels.styles import Styles
 from surefoot.studio.session import Setup
 
+pytestmark = pytest.mark.browser
 T = TypeVar("T")
 PAGE = Path(__file__).parents[1] / "docs" / "studio.md"
 
