@@ -216,9 +216,9 @@ def test_commands_are_kept_within_their_ranges_and_unknown_ones_list_the_known()
     assert sim.memory.commands[genbicon.SPEED] == -0.4
 
 
-def test_a_switch_to_a_skill_of_another_controller_is_refused() -> None:
-    sim = sf.Simulation("human", "zero-walk")
-    with pytest.raises(CommandError, match="simbicon"):
+def test_a_switch_to_a_skill_that_the_body_cannot_do_is_refused() -> None:
+    sim = sf.Simulation("humanoid", "zero-walk")
+    with pytest.raises(CommandError, match="not for 'humanoid'"):
         sim.switch("human/walk")
 
 

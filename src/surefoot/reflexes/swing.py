@@ -96,7 +96,7 @@ def swing_leg(
     side = int(walker.swing)
     chain, outward = limbs.legs[side], 1.0 if side == 0 else -1.0
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
-    if walker.phase < _SETTLED:
+    if walker.phase < _SETTLED or intent.load_mass > 0.0:  # a load is balanced to the last
         walker.aim_x, walker.aim_y = aim(row, limbs, style, walker, intent, com, velocity, point)
     gx, gy = walker.aim_x, walker.aim_y
     n = (chain.nx, chain.ny, chain.nz)
