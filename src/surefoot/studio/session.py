@@ -16,7 +16,7 @@ import mujoco
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder
-from surefoot.native.memory import Row, view
+from surefoot.native.memory import Row
 from surefoot.simulation import Simulation
 from surefoot.skills.schema import Skill
 from surefoot.studio.timeline import Moment, Timeline
@@ -213,10 +213,3 @@ def motion_of(moments: Sequence[Moment]) -> Motion:
             recorder.add(data.time, data.qpos, data.qvel, data.userdata)
             last = data.time
     return recorder.motion()
-
-
-def row_of(sim: Simulation, moment: Moment) -> Row:
-    """The controller's memory at a moment of a simulation."""
-    data = mujoco.MjData(sim.model)
-    mujoco.mj_setState(sim.model, data, moment.snapshot().state, int(mujoco.mjtState.mjSTATE_INTEGRATION))
-    return view(data.userdata.copy())
