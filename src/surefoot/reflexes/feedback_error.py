@@ -37,3 +37,22 @@ def feed_forward(table: Any, learner: Any, here: int, rate: float, limit: float,
         learner.total += feedback
         learner.count += 1.0
     return learned  # type: ignore[no-any-return]
+
+
+@kernel
+def displacement(table: Any, learner: Any, here: int, rate: float, error: float) -> tuple[float, float]:
+    """The displacement of a target at the present bin [rad], and its slope [rad/bin]; with a `rate` > 0 it learns.
+
+    On leaving a bin, δθ' = (1 − α) δθ + α (θ − θd) with the mean of `error` = θ − θd in it (§7.2).
+    """
+    count = len(table)
+    if rate > 0.0:
+        if here != learner.bin:
+            if learner.bin >= 0.0 and learner.count > 0.0:
+                at = int(learner.bin)
+                table[at] = (1.0 - rate) * table[at] + rate * learner.total / learner.count
+            learner.bin, learner.total, learner.count = float(here), 0.0, 0.0
+        learner.total += error
+        learner.count += 1.0
+    ahead, behind = table[(here + 1) % count], table[(here - 1) % count]
+    return table[here], 0.5 * (ahead - behind)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.skills.genbicon import GenbiconParameters
+from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.simbicon import SimbiconParameters
 
 SCHEMA_VERSION = 1
@@ -116,15 +117,25 @@ class GenbiconSkill(Skill):
     parameters: GenbiconParameters
 
 
+class ImitationSkill(Skill):
+    """A gait captured from a person."""
+
+    controller: Literal["imitation"]
+    credit: Text = ""  # what the licence of the clip asks for
+    parameters: ImitationParameters
+
+
 class UnknownSkill(Skill):
     """What a document of an unknown controller is held against: that alone is reported."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon"]
+    controller: Literal["simbicon", "genbicon", "imitation"]
 
 
-_BY_CONTROLLER: dict[str, type[Skill]] = {"simbicon": SimbiconSkill, "genbicon": GenbiconSkill}
+_BY_CONTROLLER: dict[str, type[Skill]] = {
+    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill,
+}  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 
 

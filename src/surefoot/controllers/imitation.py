@@ -1,0 +1,306 @@
+"""SIMBICON from motion capture (Yin, Loken, van de Panne 2007, §5): target trajectories Θ(φ) in place of poses.
+
+Two states, one for each leg that swings; a footstrike ends a state and resets the phase. Swing thigh and torso follow
+the clip in the world frame, the stance hip makes their torques real, every other joint follows its own trajectory with
+τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) answers how far d and v are from what they were in the clip:
+with d and v themselves, as printed, the clip's own swing of the hips would be answered like a disturbance.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefoot.native.pointers import apart, kernel, records, viewer
+from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
+from surefoot.reflexes.displacement import LIFT_KNEE, SLOPE_LEAN, displace_leg, steer
+from surefoot.reflexes.feedback_error import LEARNER, displacement, feed_forward
+from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within
+from surefoot.reflexes.reaction import stiffness
+from surefoot.reflexes.sensing import SAMPLE, seeded, sense_balance
+from surefoot.reflexes.servo import actuate, clamp
+from surefoot.reflexes.speed import lean_for_speed
+from surefoot.reflexes.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
+
+COMMANDS = ("lean", "speed", "heading", "sideways", "width", "slope", "lift", "ahead")
+RANGES = {
+    "lean": (-1.0, 1.0),  # [rad] of the torso, forward negative
+    "speed": (-3.0, 5.0),  # [m/s] along the heading
+    "heading": (-1000.0, 1000.0),  # [rad] world yaw
+    "sideways": (-0.4, 0.4),  # [rad] of the swing leg, away from the way to go: positive walks to the left
+    "width": (-0.2, 0.4),  # [rad] of the swing leg outward: widens the stance
+    "slope": (-0.6, 0.6),  # [rad] of the ground ahead
+    "lift": (-0.3, 1.0),  # [rad] the swing thigh is lifted further, for steps
+    "ahead": (-0.4, 0.4),  # [rad] of the swing leg, away from the way to go: positive walks forward
+}
+LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+IMITATOR = np.dtype([(n, "f8") for n in (
+    "swing", "done", "phase", "pace", "step_start", "period", "steps", "heading", "alarmed", "random", "measured",
+    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean")])  # fmt: skip
+"""`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
+the body has more than the clip."""
+
+# The memory: an IMITATOR, displacements by role, values and rates of all series, two LEARNERs a channel, samples.
+_IMITATOR, _LEARNER, _SAMPLE = IMITATOR.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
+_SOON = 1e-3  # [s] over which the spin of a target is measured
+
+
+def memory_size(roles: int, actuators: int, samples: int) -> int:
+    """Numbers it remembers."""
+    count = actuators + EXTRA
+    return _IMITATOR + roles + 2 * count + 2 * _LEARNER * (actuators + 3) + _SAMPLE * samples
+
+
+@viewer
+def learners_of(memory: Any, roles: int, actuators: int) -> Any:
+    """The LEARNER records of a memory: of torques, then of displacements."""
+    return records(memory, _IMITATOR + roles + 2 * (actuators + EXTRA), 2 * (actuators + 3), LEARNER)
+
+
+@kernel
+def law(world: Any, row: Any, is_new: bool) -> None:
+    """One control step; `is_new` is false when the same moment is evaluated again."""
+    anatomy = world.anatomy[0]
+    roles, actuators = int(anatomy.roles), int(anatomy.actuators)
+    imitator = records(row.memory, 0, 1, IMITATOR)[0]
+    if is_new and row.header[0].handover == TAKEN:
+        _take_over(world, row, imitator, roles, actuators)
+    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    at = _IMITATOR + roles
+    count = actuators + EXTRA
+    values, rates = row.memory[at : at + count], row.memory[at + count : at + 2 * count]
+    if is_new:
+        _advance(world, row, imitator, roles, actuators)
+        plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+        follow(plan.series, imitator.phase, imitator.pace, values, rates)
+        _look(world, row, imitator, plan, values, roles, actuators)
+        _displace(world, row, imitator, plan, roles)
+    feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
+    report = row.report[0]
+    report.state, report.swing, report.steps, report.phase = (
+        imitator.swing, imitator.swing, imitator.steps, imitator.phase)  # fmt: skip
+    report.distance, report.velocity, report.heading = imitator.d, imitator.v, imitator.heading
+    report.lateral_distance, report.lateral_velocity = imitator.lateral_d, imitator.lateral_v
+    report.feedback, report.feedforward = feedback, feedforward
+
+
+@apart
+def _take_over(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
+    """Begin with the step that another controller has just begun."""
+    row.header[0].handover = NONE
+    imitator.heading = row.commands[HEADING] = row.report[0].heading
+    imitator.random = seeded(row.header[0].seed)
+    imitator.swing, imitator.step_start = row.report[0].swing, world.time
+    learners = learners_of(row.memory, roles, actuators)
+    for i in range(len(learners)):
+        learners[i].bin = -1.0
+
+
+@kernel
+def _advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
+    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's and resets it (§5).
+
+    A step that ends late waits for its footstrike a little after the phase of the clip's own.
+    """
+    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    begin, span = step_span(plan, int(imitator.swing))
+    before = imitator.done
+    imitator.done = min(before + plan.head[0].rate * world.dt, span + plan.head[0].overrun)
+    if row.touch[int(imitator.swing)] != 0.0 and imitator.done >= plan.head[0].earliest * span:
+        imitator.period = world.time - imitator.step_start
+        imitator.step_start, imitator.steps, imitator.done = world.time, imitator.steps + 1.0, 0.0
+        imitator.swing = 1.0 - imitator.swing
+        if row.header[0].pending != 0.0:
+            row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
+            plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+        begin = step_span(plan, int(imitator.swing))[0]
+    imitator.pace = plan.head[0].rate if imitator.done != before else 0.0
+    imitator.phase = (begin + imitator.done) % 1.0
+
+
+@apart
+def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: int, actuators: int) -> None:
+    """Take in the heading, and by how much d and v differ from what they are in the clip at this phase."""
+    head, stance = plan.head[0], 1 - int(imitator.swing)
+    turn = head.turn * world.dt
+    row.commands[HEADING] += turn
+    imitator.heading += turn
+    steer(imitator, row.commands[HEADING], head.turn_rate, world.dt)
+    at = _IMITATOR + roles + 2 * (actuators + EXTRA) + 2 * _LEARNER * (actuators + 3)
+    ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
+    d, v, lateral_d, lateral_v = over_stance_ankle(world, stance, imitator.heading, head.true_com != 0.0)
+    place, pace = actuators + PLACES + 2 * stance, actuators + PACE
+    wanted = values[pace]
+    if row.commands[SPEED_GIVEN] != 0.0:
+        wanted += row.commands[SPEED] - head.mean_speed
+        lean_for_speed(imitator, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
+    sample = (d - values[place], v - wanted, lateral_d - values[place + 1], lateral_v - values[pace + 1])
+    sense_balance(imitator, ring, head, sample)
+
+
+@kernel
+def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> None:
+    """Write what the skill's offsets, its clearance and the commands add to this step's targets."""
+    displaced, commands, anatomy = row.memory[_IMITATOR : _IMITATOR + roles], row.commands, world.anatomy[0]
+    for role in range(roles):
+        displaced[role] = plan.offsets[role]
+    swing = int(imitator.swing)
+    span = step_span(plan, swing)[1]
+    lift = plan.head[0].clearance * math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0)) ** 2
+    outward = world.outward[swing, 1]
+    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
+    displaced[0] += lift - commands[AHEAD]
+    displaced[int(anatomy.knee)] += LIFT_KNEE * lift
+    displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
+
+
+@kernel
+def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
+    """Balance feedback of a role in the plane it moves in (eq. 1) [rad]."""
+    cd, cv = plan.feedback[role, 0], plan.feedback[role, 1]
+    if world.plane[role] == 0.0:
+        return cd * imitator.d + cv * imitator.v  # type: ignore[no-any-return]
+    sign = world.outward[int(imitator.swing), role]
+    return sign * (cd * imitator.lateral_d + cv * imitator.lateral_v)  # type: ignore[no-any-return]
+
+
+@kernel
+def _torques(
+    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, is_new: bool
+) -> tuple[float, float]:
+    """Torques of all joints; returns the root of the sum of squares of the feedback and of the learned [N·m]."""
+    head, anatomy = plan.head[0], world.anatomy[0]
+    swing, side, actuators = int(imitator.swing), int(anatomy.side_roles), int(anatomy.actuators)
+    torso = int(anatomy.torso)
+    at = actuators + TORSO
+    lean = head.torso + row.commands[LEAN] + SLOPE_LEAN * row.commands[SLOPE] + head.load_lean
+    if row.commands[SPEED_GIVEN] != 0.0:
+        lean += imitator.lean
+    yaw, roll, pitch = imitator.heading + values[at], values[at + 1] + head.torso_roll, values[at + 2] + lean
+    wanted = turned(yaw, roll, pitch)
+    error = turn_between(wanted, world.xquat[torso])
+    soft = stiffness(imitator, head, length(error), world.time)
+    spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    upright, squares, learned = _turn_torque(
+        world, row, imitator, plan, torso, actuators, soft, head.torso_kp, head.torso_kd, error, spin, is_new
+    )
+    upright = within(upright, head.torso_limit)
+    moved, fb, ff = _thigh_torque(world, row, imitator, plan, values, rates, soft, is_new)
+    squares, learned = squares + fb, learned + ff
+    for hinge in range(int(anatomy.hip_hinges)):
+        joint = int(world.role[swing, hinge])
+        actuate(world, row, joint, along_axis(world, joint, moved), plan.gains[hinge])
+        joint = int(world.role[swing, side + hinge])
+        reaction = (-upright[0] - moved[0], -upright[1] - moved[1], -upright[2] - moved[2])
+        actuate(world, row, joint, along_axis(world, joint, reaction), plan.gains[side + hinge])
+    fb, ff = _joints(world, row, imitator, plan, values, rates, soft, is_new)
+    return (squares + fb) ** 0.5, (learned + ff) ** 0.5
+
+
+@kernel
+def _spin(
+    wanted: tuple[float, float, float, float], yaw: float, roll: float, pitch: float
+) -> tuple[float, float, float]:
+    """Angular velocity of a target whose orientation is given now and a moment later [rad/s], world axes."""
+    x, y, z = turn_between(turned(yaw, roll, pitch), wanted)
+    return x / _SOON, y / _SOON, z / _SOON
+
+
+@kernel
+def _thigh_torque(
+    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+) -> tuple[tuple[float, float, float], float, float]:
+    """Torque vector that turns the swing thigh to its target in the world = heading ∘ lateral ∘ sagittal."""
+    head, gain, swing = plan.head[0], plan.gains[0], int(imitator.swing)
+    displaced, outward = row.memory[_IMITATOR : _IMITATOR + int(world.anatomy[0].roles)], world.outward[swing, 1]
+    at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
+    yaw = imitator.heading + values[at] + outward * displaced[2]
+    roll = values[at + 1] + outward * displaced[1]
+    pitch = clamp(values[at + 2] + displaced[0], head.hip_low, head.hip_high)
+    wanted, thigh = turned(yaw, roll, pitch), int(world.leg[swing, 0])
+    spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    error = turn_between(wanted, world.xquat[thigh])
+    torque, squares, learned = _turn_torque(
+        world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, error, spin, is_new
+    )
+    balanced = clamp(pitch + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
+    answer = turn_between(turned(yaw, roll + outward * _answer(world, imitator, plan, 1), balanced), wanted)
+    torque = (
+        torque[0] + gain.kp * answer[0], torque[1] + gain.kp * answer[1], torque[2] + gain.kp * answer[2])  # fmt: skip
+    return within(torque, gain.limit), squares, learned
+
+
+@kernel
+def _turn_torque(
+    world: Any, row: Any, imitator: Any, plan: Any, body: int, channel: int, soft: float, kp: float, kd: float,
+    error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
+) -> tuple[tuple[float, float, float], float, float]:  # fmt: skip
+    """Torque vector of a servo in the world and what was learned, which lies in three channels by heading axes."""
+    is_spin, head = world.cvel[body], plan.head[0]
+    kp, kd = soft * kp, soft * kd
+    wx, wy, wz = spin[0] - is_spin[0], spin[1] - is_spin[1], spin[2] - is_spin[2]
+    if head.bins == 0.0:
+        fx, fy, fz = kp * error[0] + kd * wx, kp * error[1] + kd * wy, kp * error[2] + kd * wz
+        return (fx, fy, fz), fx * fx + fy * fy + fz * fz, 0.0
+    c, s = math.cos(imitator.heading), math.sin(imitator.heading)
+    ex, ey = c * error[0] + s * error[1], c * error[1] - s * error[0]
+    ux, uy = c * wx + s * wy, c * wy - s * wx
+    fx, lx = _track(world, row, imitator, plan, channel, kp, kd, soft, ex, ux, is_new)
+    fy, ly = _track(world, row, imitator, plan, channel + 1, kp, kd, soft, ey, uy, is_new)
+    fz, lz = _track(world, row, imitator, plan, channel + 2, kp, kd, soft, error[2], wz, is_new)
+    tx, ty = fx + lx, fy + ly
+    return (c * tx - s * ty, s * tx + c * ty, fz + lz), fx * fx + fy * fy + fz * fz, lx * lx + ly * ly + lz * lz
+
+
+@apart
+def _track(
+    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, soft: float, error: float,
+    rate: float, is_new: bool,
+) -> tuple[float, float]:  # fmt: skip
+    """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m]."""
+    head, actuators = plan.head[0], int(world.anatomy[0].actuators)
+    bins, channels = int(head.bins), actuators + 3
+    learners = learners_of(row.memory, int(world.anatomy[0].roles), actuators)
+    here = min(int(imitator.phase * bins), bins - 1)
+    alpha = head.learning_rate if is_new else 0.0
+    if head.displaces != 0.0:
+        at = (channels + channel) * bins
+        shift, slope = displacement(row.table[at : at + bins], learners[channels + channel], here, alpha, -error)
+        error += shift
+        rate += slope * bins * imitator.pace
+    feedback = kp * error + kd * rate
+    table = row.table[channel * bins : (channel + 1) * bins]
+    return feedback, feed_forward(
+        table, learners[channel], here, alpha, head.learning_limit * kp / max(soft, 1e-6), feedback
+    )
+
+
+@kernel
+def _joints(
+    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+) -> tuple[float, float]:
+    """Servo the joints that follow their parent's frame; returns Σ feedback² and Σ learned²."""
+    anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
+    hinges, side, roles = int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
+    squares, learned_squares = 0.0, 0.0
+    for role in range(roles):
+        if role < hinges or side <= role < side + hinges:
+            continue
+        joint = int(world.role[int(imitator.swing), role])
+        error = values[joint] + row.memory[_IMITATOR + role] - world.qpos[int(world.qadr[joint])]
+        rate = rates[joint] - world.qvel[int(world.dof[joint])]
+        kp, kd = soft * gains[role].kp, soft * gains[role].kd
+        feedback, learned = kp * error + kd * rate, 0.0
+        if learns:
+            feedback, learned = _track(world, row, imitator, plan, joint, kp, kd, soft, error, rate, is_new)
+        squares += feedback * feedback
+        learned_squares += learned * learned
+        answer = gains[role].kp * _answer(world, imitator, plan, role)
+        actuate(world, row, joint, feedback + learned + answer, gains[role])
+    return squares, learned_squares
