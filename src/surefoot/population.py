@@ -12,7 +12,7 @@ from mujoco.batch import Batch
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
-from surefoot.native import callback
+from surefoot.native import callback, memory
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
@@ -139,6 +139,11 @@ class Population:
     def fallen_at(self) -> np.ndarray:
         """(n,) seconds, inf where it did not fall."""
         return np.array([row.clock[0].fallen_at for row in self.rows])
+
+    @property
+    def reports(self) -> np.ndarray:
+        """(n,) what every row's law reports now, as `memory.REPORT` records."""
+        return memory.reports(self._userdata)
 
     def run(self, seconds: float, fps: float | None = None, stop_fallen: bool = False) -> list[Motion]:
         """Advance all rows natively.

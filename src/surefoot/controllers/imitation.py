@@ -3,7 +3,8 @@
 Two states, one for each leg that swings; a footstrike ends a state and resets the phase. Swing thigh and torso follow
 the clip in the world frame, the stance hip makes their torques real, every other joint follows its own trajectory with
 τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) answers how far d and v are from what they were in the clip:
-with d and v themselves, as printed, the clip's own swing of the hips would be answered like a disturbance.
+with d and v themselves, as printed, the clip's own swing of the hips would be answered like a disturbance. Beyond the
+paper, a stance knee straightens if the hips sink below where they were in the clip.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from surefoot.native.pointers import apart, kernel, records, viewer
 from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
-from surefoot.reflexes.displacement import LIFT_KNEE, SLOPE_LEAN, displace_leg, steer
+from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, displacement, feed_forward
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within
@@ -40,12 +41,13 @@ LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2
 
 IMITATOR = np.dtype([(n, "f8") for n in (
     "swing", "done", "phase", "pace", "step_start", "period", "steps", "heading", "alarmed", "random", "measured",
-    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean")])  # fmt: skip
+    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk")])  # fmt: skip
 """`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
-the body has more than the clip."""
+the body has more than the clip, `sunk` how much lower its hips are [m]."""
 
 # The memory: an IMITATOR, displacements by role, values and rates of all series, two LEARNERs a channel, samples.
 _IMITATOR, _LEARNER, _SAMPLE = IMITATOR.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
+_SUNK = 0.2  # [m] the most that is answered
 _SOON = 1e-3  # [s] over which the spin of a target is measured
 
 
@@ -102,23 +104,26 @@ def _take_over(world: Any, row: Any, imitator: Any, roles: int, actuators: int) 
 
 @kernel
 def _advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
-    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's and resets it (§5).
+    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
 
-    A step that ends late waits for its footstrike a little after the phase of the clip's own.
+    A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
+    ends late waits for its footstrike a little after the phase of the clip's own.
     """
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    head = plan.head[0]
     begin, span = step_span(plan, int(imitator.swing))
-    before = imitator.done
-    imitator.done = min(before + plan.head[0].rate * world.dt, span + plan.head[0].overrun)
-    if row.touch[int(imitator.swing)] != 0.0 and imitator.done >= plan.head[0].earliest * span:
+    before, pace = imitator.done, head.rate * (head.catch_up if imitator.done < 0.0 else 1.0)
+    imitator.done = min(before + pace * world.dt, span + head.overrun)
+    imitator.pace = pace if imitator.done != before else 0.0
+    if row.touch[int(imitator.swing)] != 0.0 and imitator.done >= head.earliest * span:
         imitator.period = world.time - imitator.step_start
-        imitator.step_start, imitator.steps, imitator.done = world.time, imitator.steps + 1.0, 0.0
+        imitator.step_start, imitator.steps = world.time, imitator.steps + 1.0
+        imitator.done -= span
         imitator.swing = 1.0 - imitator.swing
         if row.header[0].pending != 0.0:
             row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
             plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
         begin = step_span(plan, int(imitator.swing))[0]
-    imitator.pace = plan.head[0].rate if imitator.done != before else 0.0
     imitator.phase = (begin + imitator.done) % 1.0
 
 
@@ -133,13 +138,15 @@ def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: in
     at = _IMITATOR + roles + 2 * (actuators + EXTRA) + 2 * _LEARNER * (actuators + 3)
     ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
     d, v, lateral_d, lateral_v = over_stance_ankle(world, stance, imitator.heading, head.true_com != 0.0)
-    place, pace = actuators + PLACES + 2 * stance, actuators + PACE
+    place, pace = actuators + PLACES + 3 * stance, actuators + PACE
     wanted = values[pace]
     if row.commands[SPEED_GIVEN] != 0.0:
         wanted += row.commands[SPEED] - head.mean_speed
         lean_for_speed(imitator, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
     sample = (d - values[place], v - wanted, lateral_d - values[place + 1], lateral_v - values[pace + 1])
     sense_balance(imitator, ring, head, sample)
+    height = hip_midpoint(world, 2) - world.xpos[int(world.leg[stance, 2]), 2]
+    imitator.sunk = clamp(values[place + 2] - height, -_SUNK, _SUNK)
 
 
 @kernel
@@ -150,11 +157,11 @@ def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> Non
         displaced[role] = plan.offsets[role]
     swing = int(imitator.swing)
     span = step_span(plan, swing)[1]
-    lift = plan.head[0].clearance * math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0)) ** 2
+    middle = math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0)) ** 2
     outward = world.outward[swing, 1]
     displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
-    displaced[0] += lift - commands[AHEAD]
-    displaced[int(anatomy.knee)] += LIFT_KNEE * lift
+    displaced[0] += plan.head[0].clearance * middle - commands[AHEAD]
+    displaced[int(anatomy.knee)] -= plan.head[0].tuck * middle
     displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
 
 
@@ -288,7 +295,7 @@ def _joints(
     """Servo the joints that follow their parent's frame; returns Σ feedback² and Σ learned²."""
     anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
     hinges, side, roles = int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
-    squares, learned_squares = 0.0, 0.0
+    squares, learned_squares, stance_knee = 0.0, 0.0, side + int(anatomy.knee)
     for role in range(roles):
         if role < hinges or side <= role < side + hinges:
             continue
@@ -301,6 +308,8 @@ def _joints(
             feedback, learned = _track(world, row, imitator, plan, joint, kp, kd, soft, error, rate, is_new)
         squares += feedback * feedback
         learned_squares += learned * learned
-        answer = gains[role].kp * _answer(world, imitator, plan, role)
-        actuate(world, row, joint, feedback + learned + answer, gains[role])
+        answer = _answer(world, imitator, plan, role)
+        if role == stance_knee:
+            answer += plan.head[0].support * imitator.sunk
+        actuate(world, row, joint, feedback + learned + gains[role].kp * answer, gains[role])
     return squares, learned_squares

@@ -144,3 +144,9 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1
 def view(userdata: np.ndarray) -> Row:
     """The named views of a formatted row, for Python."""
     return plain(row_of)(userdata)
+
+
+def reports(userdata: np.ndarray) -> np.ndarray:
+    """(n,) copies of the REPORT records of rows (n, nuserdata)."""
+    at = _HEADER + _CLOCK
+    return np.ascontiguousarray(userdata[:, at : at + _REPORT]).view(REPORT)[:, 0]

@@ -17,7 +17,7 @@ from surefoot.native.pointers import kernel, records
 from surefoot.reflexes.pose_graph import GAIN
 
 PLAN = np.dtype([(n, "f8") for n in (
-    *(SLOT.names or ()), "rate", "turn", "left_lands", "right_lands", "earliest", "overrun", "clearance",
+    *(SLOT.names or ()), "rate", "turn", "left_lands", "right_lands", "earliest", "overrun", "catch_up", "clearance", "tuck", "support",
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high", "torso", "torso_roll", "mean_speed",
     "learning_rate", "learning_limit", "bins", "displaces", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate", "load_lean")])  # fmt: skip
@@ -25,7 +25,7 @@ PLAN = np.dtype([(n, "f8") for n in (
 
 HARMONICS = 8
 WIDTH = 2 * HARMONICS + 1  # coefficients of a series: the mean, then cosine and sine of each harmonic
-TORSO, THIGHS, PLACES, PACE, EXTRA = 0, 3, 9, 13, 15  # where series begin behind those of the joints, and how many
+TORSO, THIGHS, PLACES, PACE, EXTRA = 0, 3, 9, 15, 17  # where series begin behind those of the joints, and how many
 
 _PLAN, _GAIN = PLAN.itemsize // 8, GAIN.itemsize // 8
 

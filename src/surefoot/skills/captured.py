@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,17 @@ from surefoot.skills import files
 from surefoot.skills.schema import SCHEMA_VERSION, Skill
 
 _DIGITS = 5
-_STIFF = {"shoulder": 150.0, "elbow": 100.0, "neck": 100.0, "wrist": 20.0}  # kp [N·m/rad]; tracking wants high gains
+_STIFF: dict[str, tuple[float, float]] = {
+    "knee": (1000.0, 60.0), "shoulder": (150.0, 15.0), "elbow": (100.0, 10.0), "neck": (100.0, 10.0), "wrist": (20.0, 2.0),
+}  # fmt: skip
+"""kp [N·m/rad] and kd [N·m·s/rad] by kind of joint: tracking wants high gains. Limits are the body's own."""
+FIRST_GUESS: dict[str, Any] = {
+    "cd": 0.8, "cv": 0.1, "cd_lateral": 0.7, "cv_lateral": 0.15, "clearance": 0.1, "tuck": 0.4, "tempo": 0.96,
+    "earliest": 0.6, "catch_up": 2.0, "support": 2.0, "speed": 0.0,
+    "feedback": {"stance_ankle": [-0.5, -0.3], "stance_ankle_roll": [0.0, -0.3]},
+    "offsets": {"swing_hip_roll": -0.05, "swing_ankle": 0.15, "stance_knee": 0.05, "stance_ankle": -0.1},
+}  # fmt: skip
+"""Where a search begins: between what was found for two walks of different people."""
 
 
 def captured(
@@ -43,7 +54,7 @@ def captured(
                 "turn": round(float(cycle.turn), _DIGITS), "lands": _rounded(np.array(lands)),
                 "root": {axis: _rounded(series) for axis, series in cycle.root.items()}, "joints": joints,
             },
-            "begins": round(begins, _DIGITS), "gains": _gains(table),
+            "begins": round(begins, _DIGITS), "gains": _gains(table), **copy.deepcopy(FIRST_GUESS),
         },
     }  # fmt: skip
     files.validate(document, name)
@@ -51,13 +62,8 @@ def captured(
 
 
 def _gains(table: CharacterTable) -> dict[str, dict[str, float]]:
-    """Arms and head that follow a clip need more than those that hang; limits stay within the body's own."""
-    found = {}
-    for kind, kp in _STIFF.items():
-        names = [joint for joint in table.gains if kind in joint]
-        if names:
-            found[kind] = {"kp": kp, "kd": 0.1 * kp}
-    return found
+    kinds = {table.anatomy.kind(role) for role in table.anatomy.roles}
+    return {kind: {"kp": kp, "kd": kd} for kind, (kp, kd) in _STIFF.items() if kind in kinds}
 
 
 def landings(cycle: GaitCycle) -> tuple[float, float]:

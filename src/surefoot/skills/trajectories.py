@@ -45,7 +45,7 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: f
     head.rate, head.turn = parameters.tempo / cycle.period, cycle.turn * parameters.tempo / cycle.period
     head.left_lands, head.right_lands = cycle.lands
     head.mean_speed = cycle.travel[0] * head.rate
-    for name in ("earliest", "overrun", "clearance", "torso", "torso_roll"):
+    for name in ("earliest", "overrun", "catch_up", "clearance", "tuck", "support", "torso", "torso_roll"):
         head[name] = getattr(parameters, name)
     if parameters.learning:
         head.bins, head.displaces = parameters.learning.bins, parameters.displaces
@@ -100,7 +100,7 @@ def _in_the_world(body: _OnBody) -> tuple[np.ndarray, np.ndarray]:
     legs = (table.anatomy.left, table.anatomy.right)
     rows = [_angles(at[part][1]) for part in (table.anatomy.torso, legs[0].thigh, legs[1].thigh)]
     hips = 0.5 * (at[legs[0].thigh][0] + at[legs[1].thigh][0])
-    rows += [(hips - at[leg.foot][0])[:, :2] for leg in legs]
+    rows += [hips - at[leg.foot][0] for leg in legs]
     series = np.zeros((EXTRA, WIDTH))
     series[: EXTRA - 2] = fourier.fit(_PHASE, np.column_stack(rows), HARMONICS).T
     pace = fourier.slope(fourier.fit(_PHASE, hips[:, :2], HARMONICS)).T

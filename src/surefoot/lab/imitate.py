@@ -1,0 +1,67 @@
+"""Tunes a skill made of a clip until it walks: first that it stays up, then that it is like the clip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.lab.following import BOUNDS, FALL, Following
+from surefoot.lab.tune import tune
+from surefoot.skills.imitation import Cycle
+from surefoot.skills.schema import Skill
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One search: how long it must walk, how many generations at most, and how widely it looks."""
+
+    seconds: float
+    generations: int
+    sigma: float
+    replicas: int = 2
+    push: float = 0.0
+    share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
+
+
+STAGES = (
+    Stage(3.0, 30, 0.15, replicas=1, share_up=0.4),
+    Stage(6.0, 20, 0.10, share_up=0.5),
+    Stage(10.0, 30, 0.07, push=60.0, share_up=2.0),
+)
+_CANDIDATES = 14
+
+
+def imitate(
+    skill: Skill,
+    cycle: Cycle,
+    *,
+    seed: int = 0,
+    stages: tuple[Stage, ...] = STAGES,
+    threads: int = 0,
+    checkpoint: Path | None = None,
+    report: Callable[[Stage, int, float], None] = lambda stage, generation, best: None,
+) -> Skill:
+    """Search for the numbers with which a captured gait walks like its cycle.
+
+    Args:
+        skill: where to begin.
+        cycle: what it should be like: the cleaned cycle, which the skill may have made symmetric.
+        seed: of the search.
+        stages: one after the other, each from what the last one found.
+        threads: 0 is all cores.
+        checkpoint: a killed search is resumed from files of this name with the stage's number added.
+        report: called after every generation.
+    """
+    for number, stage in enumerate(stages):
+        found = tune(
+            skill, BOUNDS, [Following(cycle, stage.seconds, stage.replicas, stage.push)],
+            generations=stage.generations, seed=seed, near=0.2, sigma=stage.sigma, popsize=_CANDIDATES,
+            threads=threads, checkpoint=checkpoint and checkpoint.with_suffix(f".{number}.json"),
+            report=lambda generation, best, stage=stage: report(stage, generation, best),  # type: ignore[misc]
+            enough=lambda costs, stage=stage: np.mean(np.array(costs) < FALL) >= stage.share_up,  # type: ignore[misc]
+        )  # fmt: skip
+        skill = found.skill
+    return skill
