@@ -41,9 +41,10 @@ LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2
 
 IMITATOR = np.dtype([(n, "f8") for n in (
     "swing", "done", "phase", "pace", "step_start", "period", "steps", "heading", "alarmed", "random", "measured",
-    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk")])  # fmt: skip
+    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk", "late")])  # fmt: skip
 """`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
-the body has more than the clip, `sunk` how much lower its hips are [m]."""
+the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
+long it has been waiting for a footstrike [s]."""
 
 # The memory: an IMITATOR, displacements by role, values and rates of all series, two LEARNERs a channel, samples.
 _IMITATOR, _LEARNER, _SAMPLE = IMITATOR.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
@@ -115,10 +116,11 @@ def _advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) ->
     before, pace = imitator.done, head.rate * (head.catch_up if imitator.done < 0.0 else 1.0)
     imitator.done = min(before + pace * world.dt, span + head.overrun)
     imitator.pace = pace if imitator.done != before else 0.0
+    imitator.late = imitator.late + world.dt if imitator.done == before else 0.0
     if row.touch[int(imitator.swing)] != 0.0 and imitator.done >= head.earliest * span:
         imitator.period = world.time - imitator.step_start
         imitator.step_start, imitator.steps = world.time, imitator.steps + 1.0
-        imitator.done -= span
+        imitator.done, imitator.late = imitator.done - span, 0.0
         imitator.swing = 1.0 - imitator.swing
         if row.header[0].pending != 0.0:
             row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
@@ -163,6 +165,9 @@ def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> Non
     displaced[0] += plan.head[0].clearance * middle - commands[AHEAD]
     displaced[int(anatomy.knee)] -= plan.head[0].tuck * middle
     displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
+    reach = plan.head[0].reach * imitator.late  # for the ground: the swing leg straightens, the stance leg yields
+    displaced[int(anatomy.knee)] += reach
+    displaced[int(anatomy.side_roles) + int(anatomy.knee)] -= reach
 
 
 @kernel

@@ -60,8 +60,7 @@ class Following:
                 population.scene.add_push(population.rows[i], Push(force, 0.2, start), 0.0)
         model, table = population.scene.model, population.scene.table
         joints = {name: int(model.joint(name).qposadr[0]) for name in table.gains}
-        upper = [kind for kind in table.anatomy.upper]
-        legs = [name for name in joints if not any(kind in name for kind in upper)]
+        legs = [name for name in joints if not any(kind in name for kind in table.anatomy.upper)]
         cost = [self._cost(frames, joints, legs) for frames in watch(population, self.seconds)]
         return np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1)
 
@@ -76,7 +75,8 @@ class Following:
         }
         cost = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
         cost += min(2.0 * max(max(errors[name] for name in legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
-        cost += min(4.0 * self._untimely(frames, np.flatnonzero(np.diff(steps) > 0.0)), 2.0)
+        strikes = np.flatnonzero(np.diff(steps) > 0.0)
+        cost += min(4.0 * self._untimely(frames, strikes), 2.0) + self._stalled(frames.time[strikes], stood)
         if has_fallen:
             return cost + FALL + RISING * (1.0 - stood / self.seconds)
         seen = likeness(frames, self.cycle, joints, min(_SETTLED, 0.3 * self.seconds))
@@ -93,3 +93,8 @@ class Following:
         begin, end = lands[1 - swing], lands[swing]
         done = (frames.reports["phase"][strikes] - begin + 0.3) % 1.0 - 0.3  # a little before its beginning is possible
         return float(np.mean(np.abs(done / ((end - begin) % 1.0) - 1.0)))
+
+    def _stalled(self, strikes: np.ndarray, stood: float) -> float:
+        """What the longest time without a footstrike costs, if it is much longer than a step."""
+        longest = float(np.diff([0.0, *strikes, stood]).max())
+        return min(2.0 * max(longest / (0.5 * self.cycle.period) - 1.6, 0.0), 3.0)

@@ -56,6 +56,7 @@ class ImitationParameters(_Strict):
     earliest: float = Field(0.6, ge=0.1, le=1.0)
     overrun: float = Field(0.02, ge=0.0, le=0.5)  # [cycles]
     catch_up: float = Field(3.0, ge=1.0, le=100.0)  # how much faster the phase goes after an early footstrike
+    reach: float = Field(1.5, ge=0.0, le=20.0)  # [rad/s] knees move to bring a late foot down
     clearance: Angle = 0.0  # [rad] the swing thigh is lifted further in the middle of a step
     tuck: Angle = 0.0  # [rad] the swing knee is bent further there
     support: float = Field(2.0, ge=0.0, le=20.0)  # [rad/m] the stance knee straightens for hips that are too low
