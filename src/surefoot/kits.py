@@ -12,6 +12,7 @@ from surefoot.controllers import genbicon, imitation, simbicon
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
 from surefoot.reflexes import style
+from surefoot.reflexes.feedback_error import lessons_size
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.walker import STAND
@@ -157,7 +158,7 @@ class _Imitation(_Simbicon):
 
     def table_size(self, skill: Skill) -> int:
         learning = skill.parameters.learning
-        return 2 * learning.bins * (self._actuators + 3) if learning else 0
+        return lessons_size(self._actuators + 3, learning.bins) if learning else 0
 
     def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         trajectories.fill_slot(slot, skill, self._table, self._timestep)
@@ -170,13 +171,11 @@ class _Imitation(_Simbicon):
         imitator.step_start = -imitator.done * cycle.period / skill.parameters.tempo
         imitator.heading = row.commands[imitation.HEADING] = skill.start.heading
         imitator.random = plain(seeded)(seed)
-        plain(imitation.learners_of)(row.memory, self._roles, self._actuators)["bin"] = -1.0
 
     def grow(self, row: memory.Row, length: float, torque: float) -> None:
-        learners = plain(imitation.learners_of)(row.memory, self._roles, self._actuators)
-        half = len(learners) // 2  # torques come first, then angles, which stay
-        learners["total"][:half] *= torque
-        row.table[: len(row.table) // 2] *= torque
+        quarter = len(row.table) // (4 * (self._actuators + 3) + 1) * (self._actuators + 3)
+        row.table[:quarter] *= torque
+        row.table[2 * quarter : 3 * quarter] *= torque
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         return trajectories.same_size(one, other, self._table)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.native.pointers import apart, kernel, records, viewer
+from surefoot.native.pointers import apart, kernel, records
 from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
-from surefoot.reflexes.feedback_error import LEARNER, displacement, feed_forward
+from surefoot.reflexes.feedback_error import absorb, lesson_of
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within
 from surefoot.reflexes.reaction import stiffness
@@ -41,13 +41,13 @@ LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2
 
 IMITATOR = np.dtype([(n, "f8") for n in (
     "swing", "done", "phase", "pace", "step_start", "period", "steps", "heading", "alarmed", "random", "measured",
-    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk", "late")])  # fmt: skip
+    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk", "late", "last_phase", "landed", "wait")])  # fmt: skip
 """`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
 the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
-long it has been waiting for a footstrike [s]."""
+long it has been waiting for a footstrike [s]. Once it has `landed`, the legs are exchanged after `wait` [cycles]."""
 
-# The memory: an IMITATOR, displacements by role, values and rates of all series, two LEARNERs a channel, samples.
-_IMITATOR, _LEARNER, _SAMPLE = IMITATOR.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
+# The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
+_IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
 _SUNK = 0.2  # [m] the most that is answered
 _SOON = 1e-3  # [s] over which the spin of a target is measured
 
@@ -55,13 +55,7 @@ _SOON = 1e-3  # [s] over which the spin of a target is measured
 def memory_size(roles: int, actuators: int, samples: int) -> int:
     """Numbers it remembers."""
     count = actuators + EXTRA
-    return _IMITATOR + roles + 2 * count + 2 * _LEARNER * (actuators + 3) + _SAMPLE * samples
-
-
-@viewer
-def learners_of(memory: Any, roles: int, actuators: int) -> Any:
-    """The LEARNER records of a memory: of torques, then of displacements."""
-    return records(memory, _IMITATOR + roles + 2 * (actuators + EXTRA), 2 * (actuators + 3), LEARNER)
+    return _IMITATOR + roles + 2 * count + _SAMPLE * samples
 
 
 @kernel
@@ -71,7 +65,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     roles, actuators = int(anatomy.roles), int(anatomy.actuators)
     imitator = records(row.memory, 0, 1, IMITATOR)[0]
     if is_new and row.header[0].handover == TAKEN:
-        _take_over(world, row, imitator, roles, actuators)
+        _take_over(world, row, imitator)
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     at = _IMITATOR + roles
     count = actuators + EXTRA
@@ -82,6 +76,8 @@ def law(world: Any, row: Any, is_new: bool) -> None:
         follow(plan.series, imitator.phase, imitator.pace, values, rates)
         _look(world, row, imitator, plan, values, roles, actuators)
         _displace(world, row, imitator, plan, roles)
+        if plan.head[0].bins > 0.0 and plan.head[0].learning_rate > 0.0:
+            _learn(world, row, imitator, plan)
     feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
     report = row.report[0]
     report.state, report.swing, report.steps, report.phase = (
@@ -92,15 +88,12 @@ def law(world: Any, row: Any, is_new: bool) -> None:
 
 
 @apart
-def _take_over(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
+def _take_over(world: Any, row: Any, imitator: Any) -> None:
     """Begin with the step that another controller has just begun."""
     row.header[0].handover = NONE
     imitator.heading = row.commands[HEADING] = row.report[0].heading
     imitator.random = seeded(row.header[0].seed)
     imitator.swing, imitator.step_start = row.report[0].swing, world.time
-    learners = learners_of(row.memory, roles, actuators)
-    for i in range(len(learners)):
-        learners[i].bin = -1.0
 
 
 @kernel
@@ -108,25 +101,41 @@ def _advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) ->
     """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
 
     A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
-    ends late waits for its footstrike a little after the phase of the clip's own.
+    ends late waits for its footstrike a little after the phase of the clip's own. The leg that stood may go on bearing
+    for a share `handoff` of the time that both feet stand in the clip; printed, it is 0.
     """
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
-    head = plan.head[0]
-    begin, span = step_span(plan, int(imitator.swing))
-    before, pace = imitator.done, head.rate * (head.catch_up if imitator.done < 0.0 else 1.0)
-    imitator.done = min(before + pace * world.dt, span + head.overrun)
+    head, swing = plan.head[0], int(imitator.swing)
+    begin, span = step_span(plan, swing)
+    before, late = imitator.done, imitator.landed == 0.0
+    hurries = before < 0.0 or (not late and before < span)
+    pace = head.rate * (head.catch_up if hurries else 1.0)
+    imitator.done = before + pace * world.dt
+    if late:
+        imitator.done = min(imitator.done, span + head.overrun)
     imitator.pace = pace if imitator.done != before else 0.0
     imitator.late = imitator.late + world.dt if imitator.done == before else 0.0
-    if row.touch[int(imitator.swing)] != 0.0 and imitator.done >= head.earliest * span:
-        imitator.period = world.time - imitator.step_start
-        imitator.step_start, imitator.steps = world.time, imitator.steps + 1.0
-        imitator.done, imitator.late = imitator.done - span, 0.0
-        imitator.swing = 1.0 - imitator.swing
-        if row.header[0].pending != 0.0:
-            row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
-            plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
-        begin = step_span(plan, int(imitator.swing))[0]
+    if late and row.touch[swing] != 0.0 and imitator.done >= head.earliest * span:
+        imitator.landed, imitator.late = 1.0, 0.0
+        imitator.wait = head.handoff * (head.left_stays if swing == 1 else head.right_stays)
+    if imitator.landed != 0.0:
+        imitator.wait -= pace * world.dt
+        if imitator.wait <= 0.0:
+            begin = _exchange(row, imitator, span, roles, actuators, world.time)
     imitator.phase = (begin + imitator.done) % 1.0
+
+
+@kernel
+def _exchange(row: Any, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
+    """Let the other leg swing, and a requested skill begin; returns the phase at which its step begins."""
+    imitator.period = time - imitator.step_start
+    imitator.step_start, imitator.steps = time, imitator.steps + 1.0
+    imitator.done, imitator.landed = imitator.done - span, 0.0
+    imitator.swing = 1.0 - imitator.swing
+    if row.header[0].pending != 0.0:
+        row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
+    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    return step_span(plan, int(imitator.swing))[0]
 
 
 @apart
@@ -137,7 +146,7 @@ def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: in
     row.commands[HEADING] += turn
     imitator.heading += turn
     steer(imitator, row.commands[HEADING], head.turn_rate, world.dt)
-    at = _IMITATOR + roles + 2 * (actuators + EXTRA) + 2 * _LEARNER * (actuators + 3)
+    at = _IMITATOR + roles + 2 * (actuators + EXTRA)
     ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
     d, v, lateral_d, lateral_v = over_stance_ankle(world, stance, imitator.heading, head.true_com != 0.0)
     place, pace = actuators + PLACES + 3 * stance, actuators + PACE
@@ -174,6 +183,8 @@ def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> Non
 def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
     """Balance feedback of a role in the plane it moves in (eq. 1) [rad]."""
     cd, cv = plan.feedback[role, 0], plan.feedback[role, 1]
+    if imitator.landed != 0.0 and role < int(world.anatomy[0].side_roles):
+        return 0.0  # a leg that has come down pushes where it would step
     if world.plane[role] == 0.0:
         return cd * imitator.d + cv * imitator.v  # type: ignore[no-any-return]
     sign = world.outward[int(imitator.swing), role]
@@ -263,34 +274,59 @@ def _turn_torque(
     c, s = math.cos(imitator.heading), math.sin(imitator.heading)
     ex, ey = c * error[0] + s * error[1], c * error[1] - s * error[0]
     ux, uy = c * wx + s * wy, c * wy - s * wx
-    fx, lx = _track(world, row, imitator, plan, channel, kp, kd, soft, ex, ux, is_new)
-    fy, ly = _track(world, row, imitator, plan, channel + 1, kp, kd, soft, ey, uy, is_new)
-    fz, lz = _track(world, row, imitator, plan, channel + 2, kp, kd, soft, error[2], wz, is_new)
+    fx, lx = _track(world, row, imitator, plan, channel, kp, kd, ex, ux, is_new)
+    fy, ly = _track(world, row, imitator, plan, channel + 1, kp, kd, ey, uy, is_new)
+    fz, lz = _track(world, row, imitator, plan, channel + 2, kp, kd, error[2], wz, is_new)
     tx, ty = fx + lx, fy + ly
     return (c * tx - s * ty, s * tx + c * ty, fz + lz), fx * fx + fy * fy + fz * fz, lx * lx + ly * ly + lz * lz
 
 
 @apart
 def _track(
-    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, soft: float, error: float,
-    rate: float, is_new: bool,
+    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, error: float, rate: float,
+    is_new: bool,
 ) -> tuple[float, float]:  # fmt: skip
     """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m]."""
-    head, actuators = plan.head[0], int(world.anatomy[0].actuators)
-    bins, channels = int(head.bins), actuators + 3
-    learners = learners_of(row.memory, int(world.anatomy[0].roles), actuators)
+    head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
+    bins = int(head.bins)
     here = min(int(imitator.phase * bins), bins - 1)
-    alpha = head.learning_rate if is_new else 0.0
+    lesson = lesson_of(row.table, channels, bins, channel)
+    shift, slope = 0.0, 0.0
     if head.displaces != 0.0:
-        at = (channels + channel) * bins
-        shift, slope = displacement(row.table[at : at + bins], learners[channels + channel], here, alpha, -error)
-        error += shift
-        rate += slope * bins * imitator.pace
-    feedback = kp * error + kd * rate
-    table = row.table[channel * bins : (channel + 1) * bins]
-    return feedback, feed_forward(
-        table, learners[channel], here, alpha, head.learning_limit * kp / max(soft, 1e-6), feedback
-    )
+        shift = lesson.shift[here]
+        slope = 0.5 * (lesson.shift[(here + 1) % bins] - lesson.shift[(here - 1) % bins]) * bins * imitator.pace
+    feedback = kp * (error + shift) + kd * (rate + slope)
+    if is_new and head.learning_rate > 0.0:
+        lesson.feedback[here] += feedback
+        lesson.error[here] -= error
+    return feedback, lesson.torque[here]
+
+
+@apart
+def _learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
+    """Count the visit of a bin; when a cycle ends, learn from it."""
+    head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
+    bins = int(head.bins)
+    visits = row.table[4 * channels * bins : (4 * channels + 1) * bins]
+    if imitator.phase < imitator.last_phase - 0.5:
+        for channel in range(channels):
+            kp = head.torso_kp
+            if channel < channels - 3:
+                kp = _kp_of(world, plan, channel)
+            absorb(lesson_of(row.table, channels, bins, channel), visits, head.learning_rate, head.learning_limit * kp)
+        for n in range(bins):
+            visits[n] = 0.0
+    imitator.last_phase = imitator.phase
+    visits[min(int(imitator.phase * bins), bins - 1)] += 1.0
+
+
+@kernel
+def _kp_of(world: Any, plan: Any, actuator: int) -> float:
+    """The gain of a joint, whose role has the same on either side."""
+    for role in range(int(world.anatomy[0].roles)):
+        if int(world.role[0, role]) == actuator:
+            return plan.gains[role].kp  # type: ignore[no-any-return]
+    return 0.0
 
 
 @kernel
@@ -310,7 +346,7 @@ def _joints(
         kp, kd = soft * gains[role].kp, soft * gains[role].kd
         feedback, learned = kp * error + kd * rate, 0.0
         if learns:
-            feedback, learned = _track(world, row, imitator, plan, joint, kp, kd, soft, error, rate, is_new)
+            feedback, learned = _track(world, row, imitator, plan, joint, kp, kd, error, rate, is_new)
         squares += feedback * feedback
         learned_squares += learned * learned
         answer = _answer(world, imitator, plan, role)

@@ -21,8 +21,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "offsets.swing_hip": (-0.2, 0.3), "offsets.swing_hip_roll": (-0.15, 0.25), "offsets.swing_knee": (-0.2, 0.2),
     "offsets.swing_ankle": (-0.2, 0.4), "offsets.stance_knee": (-0.2, 0.3), "offsets.stance_ankle": (-0.3, 0.3),
     "torso": (-0.25, 0.2), "torso_roll": (-0.1, 0.1), "clearance": (0.0, 0.4), "tuck": (0.0, 0.8),
-    "tempo": (0.9, 1.15), "earliest": (0.4, 0.95), "catch_up": (1.2, 6.0), "support": (0.0, 6.0),
-    "speed": (-0.4, 0.4), "drift": (-0.2, 0.2),
+    "tempo": (0.9, 1.15), "earliest": (0.4, 0.95), "handoff": (0.0, 1.0), "catch_up": (1.2, 6.0), "support": (0.0, 6.0),
+    "speed": (-0.6, 0.6), "drift": (-0.5, 0.5),
 }  # fmt: skip
 """Parameters that a search may change, and how far."""
 
@@ -82,7 +82,7 @@ class Following:
         seen = likeness(frames, self.cycle, joints, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL
-        return cost + min(8.0 * abs(seen.cadence - 1.0), 2.0) + min(3.0 * seen.travel_error, 2.0)
+        return cost + min(8.0 * abs(seen.cadence - 1.0), 2.0) + min(5.0 * seen.travel_error, 3.0)
 
     def _untimely(self, frames: Frames, strikes: np.ndarray) -> float:
         """By how much of a step footstrikes come too early or too late, on average."""

@@ -17,11 +17,12 @@ from surefoot.native.pointers import kernel, records
 from surefoot.reflexes.pose_graph import GAIN
 
 PLAN = np.dtype([(n, "f8") for n in (
-    *(SLOT.names or ()), "rate", "turn", "left_lands", "right_lands", "earliest", "overrun", "catch_up", "reach", "clearance", "tuck", "support",
+    *(SLOT.names or ()), "rate", "turn", "left_lands", "right_lands", "left_stays", "right_stays", "handoff", "earliest", "overrun", "catch_up", "reach", "clearance", "tuck", "support",
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high", "torso", "torso_roll", "mean_speed",
     "learning_rate", "learning_limit", "bins", "displaces", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate", "load_lean")])  # fmt: skip
-"""Of the times: `rate` [cycles/s], `turn` [rad/s], phases at which feet land; `earliest` is a share of a step."""
+"""Of the times: `rate` [cycles/s], `turn` [rad/s], phases at which feet land, how long each stays after the
+other has come down [cycles]; `earliest` is a share of a step."""
 
 HARMONICS = 8
 WIDTH = 2 * HARMONICS + 1  # coefficients of a series: the mean, then cosine and sine of each harmonic

@@ -52,6 +52,7 @@ def captured(
             "cycle": {
                 "period": round(cycle.period, _DIGITS), "travel": _rounded(cycle.travel[:2]),
                 "turn": round(float(cycle.turn), _DIGITS), "lands": _rounded(np.array(lands)),
+                "stays": _rounded(np.array(stays(cycle, lands))),
                 "root": {axis: _rounded(series) for axis, series in cycle.root.items()}, "joints": joints,
             },
             "begins": round(begins, _DIGITS), "gains": _gains(table), **copy.deepcopy(FIRST_GUESS),
@@ -79,6 +80,15 @@ def landings(cycle: GaitCycle) -> tuple[float, float]:
     apart = (found[1] - found[0]) % 1.0
     if not 0.1 < apart < 0.9:
         raise SurefootError(f"both feet come down together (phases {found[0]:.2f} and {found[1]:.2f}): not a walk")
+    return found[0], found[1]
+
+
+def stays(cycle: GaitCycle, lands: tuple[float, float]) -> tuple[float, float]:
+    """How long each foot stands on after the other has come down [cycles]."""
+    found = []
+    for spans, other in zip(cycle.contacts, reversed(lands), strict=True):
+        left = [b - a - (other - a) % 1.0 for a, b in spans if (other - a) % 1.0 < b - a]
+        found.append(min(max(left, default=0.0), 0.3))
     return found[0], found[1]
 
 

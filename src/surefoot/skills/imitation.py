@@ -38,6 +38,7 @@ class Cycle(_Strict):
     travel: tuple[float, float] = (0.0, 0.0)  # [m] per cycle, forward and to the left
     turn: Angle = 0.0  # [rad] per cycle, to the left
     lands: tuple[Phase, Phase]  # phases at which the left and the right foot come down
+    stays: tuple[Phase, Phase] = (0.0, 0.0)  # [cycles] that each foot stays after the other has come down
     root: dict[str, Series]
     joints: dict[str, Series]
 
@@ -55,6 +56,7 @@ class ImitationParameters(_Strict):
     tempo: float = Field(1.0, ge=0.5, le=2.0)  # how much faster than in the clip
     earliest: float = Field(0.6, ge=0.1, le=1.0)
     overrun: float = Field(0.02, ge=0.0, le=0.5)  # [cycles]
+    handoff: float = Field(0.0, ge=0.0, le=1.0)  # share of `stays` for which a leg goes on bearing
     catch_up: float = Field(3.0, ge=1.0, le=100.0)  # how much faster the phase goes after an early footstrike
     reach: float = Field(1.5, ge=0.0, le=20.0)  # [rad/s] knees move to bring a late foot down
     clearance: Angle = 0.0  # [rad] the swing thigh is lifted further in the middle of a step
