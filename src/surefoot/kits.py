@@ -12,7 +12,7 @@ from surefoot.controllers import genbicon, imitation, simbicon
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
 from surefoot.reflexes import style
-from surefoot.reflexes.feedback_error import lessons_size
+from surefoot.reflexes.feedback_error import grow_lessons, lessons_size
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.walker import STAND
@@ -173,9 +173,7 @@ class _Imitation(_Simbicon):
         imitator.random = plain(seeded)(seed)
 
     def grow(self, row: memory.Row, length: float, torque: float) -> None:
-        quarter = len(row.table) // (4 * (self._actuators + 3) + 1) * (self._actuators + 3)
-        row.table[:quarter] *= torque
-        row.table[2 * quarter : 3 * quarter] *= torque
+        grow_lessons(row.table, self._actuators + 3, torque)
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         return trajectories.same_size(one, other, self._table)

@@ -17,7 +17,7 @@ import numpy as np
 from surefoot.native.pointers import apart, kernel, records
 from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
-from surefoot.reflexes.feedback_error import absorb, lesson_of
+from surefoot.reflexes.feedback_error import absorb, lesson_of, slope_at, visits_of
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within
 from surefoot.reflexes.reaction import stiffness
@@ -41,13 +41,14 @@ LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2
 
 IMITATOR = np.dtype([(n, "f8") for n in (
     "swing", "done", "phase", "pace", "step_start", "period", "steps", "heading", "alarmed", "random", "measured",
-    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk", "late", "last_phase", "landed", "wait")])  # fmt: skip
+    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk", "late", "landed", "wait", "learned", "bin", "bins_per_second")])  # fmt: skip
 """`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
 the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
 long it has been waiting for a footstrike [s]. Once it has `landed`, the legs are exchanged after `wait` [cycles]."""
 
 # The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
 _IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
+_LONGEST = 1.2  # a step that bins are for, by the clip's
 _SUNK = 0.2  # [m] the most that is answered
 _SOON = 1e-3  # [s] over which the spin of a target is measured
 
@@ -76,7 +77,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
         follow(plan.series, imitator.phase, imitator.pace, values, rates)
         _look(world, row, imitator, plan, values, roles, actuators)
         _displace(world, row, imitator, plan, roles)
-        if plan.head[0].bins > 0.0 and plan.head[0].learning_rate > 0.0:
+        if plan.head[0].bins > 0.0:
             _learn(world, row, imitator, plan)
     feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
     report = row.report[0]
@@ -288,13 +289,11 @@ def _track(
 ) -> tuple[float, float]:  # fmt: skip
     """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m]."""
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
-    bins = int(head.bins)
-    here = min(int(imitator.phase * bins), bins - 1)
-    lesson = lesson_of(row.table, channels, bins, channel)
+    bins, here = int(head.bins), int(imitator.bin)
+    lesson = lesson_of(row.table, channels, bins, int(imitator.swing), channel)
     shift, slope = 0.0, 0.0
     if head.displaces != 0.0:
-        shift = lesson.shift[here]
-        slope = 0.5 * (lesson.shift[(here + 1) % bins] - lesson.shift[(here - 1) % bins]) * bins * imitator.pace
+        shift, slope = lesson.shift[here], slope_at(lesson.shift, here) * imitator.bins_per_second
     feedback = kp * (error + shift) + kd * (rate + slope)
     if is_new and head.learning_rate > 0.0:
         lesson.feedback[here] += feedback
@@ -304,20 +303,22 @@ def _track(
 
 @apart
 def _learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
-    """Count the visit of a bin; when a cycle ends, learn from it."""
+    """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
-    bins = int(head.bins)
-    visits = row.table[4 * channels * bins : (4 * channels + 1) * bins]
-    if imitator.phase < imitator.last_phase - 0.5:
+    bins, side = int(head.bins), int(imitator.swing)
+    if imitator.steps != imitator.learned and head.learning_rate > 0.0:
+        visits = visits_of(row.table, channels, bins, 1 - side)
         for channel in range(channels):
-            kp = head.torso_kp
-            if channel < channels - 3:
-                kp = _kp_of(world, plan, channel)
-            absorb(lesson_of(row.table, channels, bins, channel), visits, head.learning_rate, head.learning_limit * kp)
+            kp = head.torso_kp if channel >= channels - 3 else _kp_of(world, plan, channel)
+            lesson = lesson_of(row.table, channels, bins, 1 - side, channel)
+            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp)
         for n in range(bins):
             visits[n] = 0.0
-    imitator.last_phase = imitator.phase
-    visits[min(int(imitator.phase * bins), bins - 1)] += 1.0
+    imitator.learned = imitator.steps
+    imitator.bins_per_second = bins * head.rate / (_LONGEST * step_span(plan, side)[1])
+    imitator.bin = float(min(int((world.time - imitator.step_start) * imitator.bins_per_second), bins - 1))
+    if head.learning_rate > 0.0:
+        visits_of(row.table, channels, bins, side)[int(imitator.bin)] += 1.0
 
 
 @kernel

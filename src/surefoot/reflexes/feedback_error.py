@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.pointers import kernel
+from surefoot.native.pointers import kernel, plain, viewer
 from surefoot.reflexes.servo import clamp
 
-_AROUND = 3  # bins on either side that a bin is averaged with
+_AROUND = 1  # bins on either side that a bin is averaged with
 LEARNER = np.dtype([(n, "f8") for n in ("bin", "total", "count")])
 
 
@@ -41,7 +41,7 @@ def feed_forward(table: Any, learner: Any, here: int, rate: float, limit: float,
 
 
 class Lesson(NamedTuple):
-    """What a tracked channel has learned, and what it has gathered in the present cycle, by phase bin."""
+    """What a channel has learned for the steps of one leg, and what it has gathered in the present step, by bin."""
 
     torque: Any  # (bins,) [N·m]
     shift: Any  # (bins,) [rad] displacement δθ of the target
@@ -50,18 +50,60 @@ class Lesson(NamedTuple):
 
 
 def lessons_size(channels: int, bins: int) -> int:
-    """Numbers in a table of lessons: four for every channel and bin, and how often each bin was visited."""
-    return (4 * channels + 1) * bins
+    """Numbers in a table of lessons: for both legs' steps four for every channel and bin, and the bins' visits."""
+    return 2 * (4 * channels + 1) * bins
+
+
+def grow_lessons(table: np.ndarray, channels: int, torque: float) -> None:
+    """Multiply all learned and gathered torques, in place."""
+    bins = len(table) // (2 * (4 * channels + 1))
+    for side in range(2):
+        for channel in range(channels):
+            lesson = plain(lesson_of)(table, channels, bins, side, channel)
+            lesson.torque[:] *= torque
+            lesson.feedback[:] *= torque
 
 
 @kernel
-def lesson_of(table: Any, channels: int, bins: int, channel: int) -> Lesson:
-    """The views of one channel."""
-    at, all_of_one = channel * bins, channels * bins
+def lesson_of(table: Any, channels: int, bins: int, side: int, channel: int) -> Lesson:
+    """The views of one channel in the steps of a leg."""
+    at = (side * (4 * channels + 1) + 4 * channel) * bins
     return Lesson(
-        table[at : at + bins], table[at + all_of_one : at + all_of_one + bins],
-        table[at + 2 * all_of_one : at + 2 * all_of_one + bins], table[at + 3 * all_of_one : at + 3 * all_of_one + bins],
+        table[at : at + bins], table[at + bins : at + 2 * bins], table[at + 2 * bins : at + 3 * bins],
+        table[at + 3 * bins : at + 4 * bins],
     )  # fmt: skip
+
+
+@viewer
+def visits_of(table: Any, channels: int, bins: int, side: int) -> Any:
+    """(bins,) how often each bin of a leg's step was visited."""
+    at = (side * (4 * channels + 1) + 4 * channels) * bins
+    return table[at : at + bins]
+
+
+@kernel
+def slope_at(values: Any, here: int) -> float:
+    """How fast a learned table rises at a bin, by bin."""
+    before, after = max(here - 1, 0), min(here + 1, len(values) - 1)
+    return (values[after] - values[before]) / max(after - before, 1)  # type: ignore[no-any-return]
+
+
+@kernel
+def absorb(lesson: Lesson, visits: Any, rate: float, limit: float) -> None:
+    """Learn from a whole step at once: torque and displacement change together, so that their sum does not.
+
+    v_ff' = (1 − α) v_ff + α (v_ff + v_fb) (eq. 2) and δθ' = (1 − α) δθ + α (θ − θd) (§7.2), then both are smoothed:
+    noise of a single bin would be a jump of the target.
+    """
+    for n in range(len(visits)):
+        mean = lesson.feedback[n] / visits[n] if visits[n] > 0.0 else 0.0
+        off = lesson.error[n] / visits[n] if visits[n] > 0.0 else lesson.shift[n]
+        lesson.feedback[n] = clamp((1.0 - rate) * lesson.torque[n] + rate * (lesson.torque[n] + mean), -limit, limit)
+        lesson.error[n] = (1.0 - rate) * lesson.shift[n] + rate * off
+    _smooth(lesson.feedback, lesson.torque)
+    _smooth(lesson.error, lesson.shift)
+    for n in range(len(visits)):
+        lesson.feedback[n] = lesson.error[n] = 0.0
 
 
 @kernel
@@ -69,26 +111,9 @@ def _smooth(rough: Any, even: Any) -> None:
     """Write the means of the neighbourhoods of all bins, which weigh less the farther they are."""
     bins = len(rough)
     for n in range(bins):
-        total = 0.0
-        for k in range(-_AROUND, _AROUND + 1):
-            total += (_AROUND + 1 - abs(k)) * rough[(n + k) % bins]
-        even[n] = total / (_AROUND + 1) ** 2
-
-
-@kernel
-def absorb(lesson: Lesson, visits: Any, rate: float, limit: float) -> None:
-    """Learn from a whole cycle at once, evenly: torque and displacement change together, so that their sum does not.
-
-    v_ff' = (1 − α) v_ff + α (v_ff + v_fb) (eq. 2) and δθ' = (1 − α) δθ + α (θ − θd) (§7.2), then both are smoothed:
-    spikes, which come a little earlier or later every cycle, would be learned at the wrong place and grow.
-    """
-    bins = len(visits)
-    for n in range(bins):
-        mean = lesson.feedback[n] / visits[n] if visits[n] > 0.0 else 0.0
-        off = lesson.error[n] / visits[n] if visits[n] > 0.0 else lesson.shift[n]
-        lesson.feedback[n] = clamp((1.0 - rate) * lesson.torque[n] + rate * (lesson.torque[n] + mean), -limit, limit)
-        lesson.error[n] = (1.0 - rate) * lesson.shift[n] + rate * off
-    _smooth(lesson.feedback, lesson.torque)
-    _smooth(lesson.error, lesson.shift)
-    for n in range(bins):
-        lesson.feedback[n] = lesson.error[n] = 0.0
+        total, weight = 0.0, 0.0
+        for k in range(max(n - _AROUND, 0), min(n + _AROUND, bins - 1) + 1):
+            share = float(_AROUND + 1 - abs(n - k))
+            total += share * rough[k]
+            weight += share
+        even[n] = total / weight
