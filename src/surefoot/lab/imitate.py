@@ -28,8 +28,9 @@ class Stage:
 
 STAGES = (
     Stage(3.0, 60, 0.15, replicas=1, share_up=0.5),
-    Stage(5.0, 30, 0.10, share_up=0.6),
-    Stage(10.0, 35, 0.07, push=60.0, share_up=2.0),
+    Stage(4.5, 30, 0.10, share_up=0.6),
+    Stage(7.0, 20, 0.08, share_up=0.6),
+    Stage(10.0, 30, 0.06, push=60.0, share_up=2.0),
 )
 _CANDIDATES = 14
 

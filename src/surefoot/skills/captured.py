@@ -22,7 +22,7 @@ _STIFF: dict[str, tuple[float, float]] = {
 FIRST_GUESS: dict[str, Any] = {
     "cd": 0.8, "cv": 0.1, "cd_lateral": 0.7, "cv_lateral": 0.15, "clearance": 0.1, "tuck": 0.4, "tempo": 0.96,
     "earliest": 0.6, "catch_up": 2.0, "support": 2.0, "speed": 0.0,
-    "feedback": {"stance_ankle": [-0.5, -0.3], "stance_ankle_roll": [0.0, -0.3]},
+    "feedback": {"stance_ankle": [-1.5, -0.6], "stance_ankle_roll": [-1.5, -0.6]},
     "offsets": {"swing_hip_roll": -0.05, "swing_ankle": 0.15, "stance_knee": 0.05, "stance_ankle": -0.1},
 }  # fmt: skip
 """Where a search begins: between what was found for two walks of different people."""
