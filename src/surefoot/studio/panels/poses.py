@@ -141,7 +141,8 @@ class Poses:
         graph = self.graph
         if graph is not None:
             self._fill(graph)
-            self._board.light(acting(graph, int(session.row.report[0].state)), self._chosen)
+            if self._board.visible:
+                self._board.light(acting(graph, int(session.row.report[0].state)), self._chosen)
             self._keeping.refresh()
 
 
