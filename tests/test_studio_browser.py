@@ -116,8 +116,10 @@ def test_a_knot_of_a_style_can_be_dragged(browser: Any, tmp_path: Path) -> None:
 def test_nothing_sticks_out_of_the_panel(browser: Any, setup: Setup, tmp_path: Path) -> None:
     tabs, sizes = ("Walk", "Push", "Poses", "Style", "Body", "Plots", "Record"), ((1280, 800), (1920, 1080))
     with visit(browser, setup, tmp_path) as person:
-        for tab, (width, height) in itertools.product(tabs, sizes):
+        for (width, height), tab in itertools.product(sizes, tabs):
             person.page.set_viewport_size({"width": width, "height": height})
+            last = person.page.get_by_role("tab", name="Record", exact=True)
+            until(lambda: width - 430 < last.bounding_box()["x"] < width, "the panel is at the window's right side")  # noqa: B023
             person.tab(tab)
             person.page.wait_for_timeout(700)
             person.keep(f"tab-{tab.lower()}-{setup.character or 'human'}-{width}")
