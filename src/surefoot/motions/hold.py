@@ -11,7 +11,7 @@ _NEAR, _FAR = 1.5, 2.5  # [reaches] from a joint up to where its blend is whole,
 
 @dataclass(frozen=True)
 class Hold:
-    """Of every vertex two joints (n, 2) and the weights (n, 2) with which it follows them; they add up to 1."""
+    """Of every vertex two joints (n, 2) and how much it follows each, weights (n, 2): 1 in all, the larger first."""
 
     joints: np.ndarray
     weights: np.ndarray
@@ -59,10 +59,10 @@ def hold(vertices: np.ndarray, joint: int, hinges: list[Hinge]) -> Hold:
         second = np.where(better, best, np.maximum(second, share))
         best, other = np.where(better, share, best), np.where(better, neighbour, other)
     shares = np.round(best - second, 6)
-    return Hold(
-        np.column_stack([np.full(len(vertices), joint), np.where(shares > 0.0, other, joint)]),
-        np.column_stack([1.0 - shares, shares]),
-    )
+    joints = np.column_stack([np.full(len(vertices), joint), np.where(shares > 0.0, other, joint)])
+    weights = np.column_stack([1.0 - shares, shares])
+    order = np.argsort(-weights, axis=1, kind="stable")
+    return Hold(np.take_along_axis(joints, order, axis=1), np.take_along_axis(weights, order, axis=1))
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
