@@ -67,10 +67,11 @@ def simulate(
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     fps: Annotated[float, typer.Option(help="Recorded frames per second.")] = 100.0,
     save: Annotated[
-        list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb .html; repeatable.")
+        list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb .usda .html; repeatable.")
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Save it without its travel and turn.")] = False,
     loop: Annotated[bool, typer.Option("--loop", help="Save one whole cycle that ends as it began.")] = False,
+    skinned: Annotated[bool, typer.Option("--skinned", help="Save a .glb as one skin over a skeleton.")] = False,
     view: Annotated[bool, typer.Option("--view", help="Watch it in MuJoCo's viewer.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> int:
@@ -82,6 +83,7 @@ def simulate(
         commands=running.commands_of(command or [], speed), pushes=push or [], switches=switch or [],
         proportions=running.factors_of(proportion or []), backpack=backpack, self_collision=self_collision,
         seed=seed, fps=fps, save=save or [], in_place=in_place, loop=loop, tasks=task or [],
+        skinned=skinned,
     )  # fmt: skip
     if view:
         running.watch(options)

@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from surefoot.motions import figure, painter
+from surefoot.motions.facing import mean_facing
 from surefoot.motions.motion import Motion
 from surefoot.simulation import Simulation
 from surefoot.skills import load, names
@@ -38,7 +39,7 @@ def thumbnail(motion: Motion, name: str) -> np.ndarray:
     canvas, actor = _sheet(name), figure.actor_of(motion)
     end = float(motion.time[-1])
     times = [max(end - 0.5 * _STEP * back, 0.0) for back, _ in _POSES]
-    yaw = figure.mean_facing(motion, times[0], end)
+    yaw = mean_facing(motion, times[0], end)
     poses = [actor.limbs(time) for time in times]
     tall = max(painter.extent(limbs, 2)[1] for limbs in poses)
     ends = [place for limbs in poses for place in painter.extent(limbs, 0, yaw)]
