@@ -13,7 +13,7 @@ import numpy as np
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
 from surefoot.lab.imitate import STAGES, Stage, imitate
-from surefoot.lab.likeness import Likeness, likeness, watch
+from surefoot.lab.likeness import Body, Likeness, likeness, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.motions import clips, retargeting
 from surefoot.motions.cleaning import clean
@@ -178,12 +178,9 @@ def walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: int = 3, s
     """Let a skill walk from slightly different starts and compare it with a cycle."""
     population = Population(replicas, skill=skill)
     disturb(population, [generator(seed, "imitate", k) for k in range(replicas)])
-    scene = population.scene
-    joints = {name: int(scene.model.joint(name).qposadr[0]) for name in scene.table.gains}
-    frames = watch(population, seconds)
-    seen = [likeness(f, cycle, joints, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
-    legs = tuple(name for name in joints if not any(kind in name for kind in scene.table.anatomy.upper))
-    return Walk(seconds, tuple(f.fallen_at for f in frames), tuple(seen), legs)
+    body, frames = Body(population.scene), watch(population, seconds)
+    seen = [likeness(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
+    return Walk(seconds, tuple(f.fallen_at for f in frames), tuple(seen), body.legs)
 
 
 @dataclass(frozen=True)
@@ -217,5 +214,6 @@ def told(done: Walk) -> dict[str, Any]:
         "walked": f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s",
         "joints differ by": f"{np.degrees(done.error):.1f}° on average, legs {np.degrees(done.worst_leg):.1f}° at most",
         "cadence": f"{done.cadence:.2f} of the clip's",
+        "step width": f"{done.seen[0].width:.2f} m, the clip's {done.seen[0].wanted_width:.2f} m",
         "travel": f"{100 * done.travel_error:.0f} % off the clip's",
     }

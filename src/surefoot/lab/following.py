@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.lab.likeness import Frames, at_phases, likeness, watch
+from surefoot.lab.likeness import Body, Frames, at_phases, likeness, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.population import Population
 from surefoot.scene import Push
@@ -58,30 +58,29 @@ class Following:
                 turn, start = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.3, 0.6) * self.seconds
                 force = (self.push * np.cos(turn), self.push * np.sin(turn), 0.0)
                 population.scene.add_push(population.rows[i], Push(force, 0.2, start), 0.0)
-        model, table = population.scene.model, population.scene.table
-        joints = {name: int(model.joint(name).qposadr[0]) for name in table.gains}
-        legs = [name for name in joints if not any(kind in name for kind in table.anatomy.upper)]
-        cost = [self._cost(frames, joints, legs) for frames in watch(population, self.seconds)]
+        body = Body(population.scene)
+        cost = [self._cost(frames, body) for frames in watch(population, self.seconds)]
         return np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1)
 
-    def _cost(self, frames: Frames, joints: dict[str, int], legs: list[str]) -> float:
+    def _cost(self, frames: Frames, body: Body) -> float:
         stood = min(frames.fallen_at, self.seconds)
         has_fallen = stood < self.seconds
         until = max(int(np.searchsorted(frames.time, stood - 0.3)), 5)
         phase, steps = frames.reports["phase"][:until], frames.reports["steps"][:until]
         errors = {
             name: float(np.sqrt(np.mean((frames.qpos[:until, at] - at_phases(self.cycle, name, phase)) ** 2)))
-            for name, at in joints.items()
+            for name, at in body.joints.items()
         }
         cost = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
-        cost += min(2.0 * max(max(errors[name] for name in legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
+        cost += min(2.0 * max(max(errors[name] for name in body.legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
         strikes = np.flatnonzero(np.diff(steps) > 0.0)
         cost += min(4.0 * self._untimely(frames, strikes), 2.0) + self._stalled(frames.time[strikes], stood)
         if has_fallen:
             return cost + FALL + RISING * (1.0 - stood / self.seconds)
-        seen = likeness(frames, self.cycle, joints, min(_SETTLED, 0.3 * self.seconds))
+        seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL
+        cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         return cost + min(8.0 * abs(seen.cadence - 1.0), 2.0) + min(5.0 * seen.travel_error, 3.0)
 
     def _untimely(self, frames: Frames, strikes: np.ndarray) -> float:

@@ -109,6 +109,13 @@ def _in_the_world(body: _OnBody) -> tuple[np.ndarray, np.ndarray]:
     return series, pace
 
 
+def hips_over_ankles(cycle: Cycle, table: CharacterTable) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3) where the hips' midpoint is over the left and the right ankle at even phases [m]."""
+    series = _in_the_world(_OnBody(cycle, table))[0][trajectory.PLACES : trajectory.PACE]
+    values = fourier.evaluate(series.T, _PHASE)
+    return values[:, :3], values[:, 3:]
+
+
 def _evaluated(series: list[float]) -> np.ndarray:
     return fourier.evaluate(np.asarray(series), _PHASE)
 
