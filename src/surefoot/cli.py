@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from surefoot.errors import CommandError, SurefootError
-from surefoot.terminal import Bar, labelled, out, print_pairs, print_result
+from surefoot.terminal import Bar, labelled, print_pairs, print_result, screen
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -116,9 +116,9 @@ def list_all(as_json: Annotated[bool, typer.Option("--json")] = False) -> int:
         sys.stdout.write(json.dumps(found) + "\n")
         return 0
     for kind, names in found.items():
-        out.print(f"[bold]{kind}[/bold]")
+        screen.print(f"[bold]{kind}[/bold]")
         for name in names:
-            out.print(f"  {name}" + (f"  [dim]{names[name]}[/dim]" if isinstance(names, dict) else ""))
+            screen.print(f"  {name}" + (f"  [dim]{names[name]}[/dim]" if isinstance(names, dict) else ""))
     return 0
 
 
@@ -152,7 +152,7 @@ def reproduce(
         if json_file:
             replace_file(json_file, json.dumps([r.as_json() for r in results], indent=1).encode())
     missing = [r.experiment for r in results if not r.holds]
-    out.print(
+    screen.print(
         f"{len(results) - len(missing)} of {len(results)} experiments hold" + ("  (quick look)" if quick else "")
     )
     return 1 if missing else 0
@@ -200,8 +200,8 @@ def tune(
         )  # fmt: skip
     write_tuned(skill, tuned.values, save)
     for name, value in tuned.values.items():
-        out.print(f"{name} = {value:.4f}")
-    out.print(f"cost {tuned.cost:.4f} after {tuned.generations} generations; written to {save}")
+        screen.print(f"{name} = {value:.4f}")
+    screen.print(f"cost {tuned.cost:.4f} after {tuned.generations} generations; written to {save}")
     return 0
 
 
@@ -229,9 +229,9 @@ def imitate_clip(
     check_place(path)
     found = imitating.understand(imitating.Source(clip, asf, character, in_place, scale, up, fps))
     for line in found.said:
-        out.print(f"  {line}", highlight=False)
+        screen.print(f"  {line}", highlight=False)
     for line in found.unsure:
-        out.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
+        screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
     if only_read:
         return 0
     document, cycle = imitating.begin(found, imitating.skill_name(path), clip.name, credit)
@@ -239,7 +239,7 @@ def imitate_clip(
         done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=path.with_suffix(".search"), report=tick)
     print_pairs(imitating.told(done.walk))
     files.write(done.document, path)
-    out.print(f"written to {path}")
+    screen.print(f"written to {path}")
     return 0 if done.walk.stays_up else 1
 
 
@@ -280,5 +280,5 @@ def bench(
         table = Table("measure", "ours", "bar", "holds", box=None)
         for row in rows:
             table.add_row(row["case"], row["ours"], row["bar"], {True: "yes", False: "NO", None: ""}[row["holds"]])
-        out.print(table)
+        screen.print(table)
     return 1 if any(row["holds"] is False for row in rows) else 0

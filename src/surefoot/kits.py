@@ -15,6 +15,7 @@ from surefoot.reflexes import style
 from surefoot.reflexes.feedback_error import grow_lessons, lessons_size
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
+from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
 from surefoot.skills import graph, styles, trajectories
 from surefoot.skills.schema import Skill
@@ -139,9 +140,9 @@ class _Simbicon:
 class _Imitation(_Simbicon):
     """Around `controllers.imitation`."""
 
-    commands = imitation.COMMANDS
-    ranges = imitation.RANGES
-    units = _SIMBICON_UNITS | {"ahead": DEGREES}
+    commands: tuple[str, ...] = imitation.COMMANDS
+    ranges: dict[str, tuple[float, float]] = imitation.RANGES
+    units: dict[str, str] = _SIMBICON_UNITS | {"ahead": DEGREES}
     _speed_given = imitation.SPEED_GIVEN
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
@@ -164,7 +165,7 @@ class _Imitation(_Simbicon):
         trajectories.fill_slot(slot, skill, self._table, self._timestep)
 
     def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
-        imitator = records(row.memory, 0, 1, imitation.IMITATOR)[0]
+        imitator = records(row.memory, 0, 1, IMITATOR)[0]
         imitator.swing = 0.0 if skill.start.swing == "left" else 1.0
         cycle = skill.parameters.cycle
         imitator.done = (skill.parameters.begins - cycle.lands[1 - int(imitator.swing)]) % 1.0

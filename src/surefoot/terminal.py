@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-out, err = Console(), Console(stderr=True)
+screen, aside = Console(), Console(stderr=True)
 
 
 def labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, float], None]:
@@ -28,16 +28,16 @@ def text(value: Any) -> str:
 
 def print_result(result: Any) -> None:
     """Print an experiment's rows and what it shows beside them."""
-    out.print(
+    screen.print(
         f"\n[bold]{result.experiment}[/bold]  [dim]{result.paper}[/dim]" + ("  (quick look)" if result.quick else "")
     )
     table = Table("case", "paper", "ours", "unit", "holds", box=None)
     for row in result.rows:
         table.add_row(row.case, row.paper, row.ours, row.unit, "[green]yes[/green]" if row.holds else "[red]NO[/red]")
-    out.print(table)
+    screen.print(table)
     for item in result.also:
         paper = f" (paper {item['paper']})" if item["paper"] else ""
-        out.print(f"  [dim]{item['case']}: {item['ours']} {item['unit']}{paper}[/dim]", highlight=False)
+        screen.print(f"  [dim]{item['case']}: {item['ours']} {item['unit']}{paper}[/dim]", highlight=False)
 
 
 def print_pairs(pairs: dict[str, Any]) -> None:
@@ -45,7 +45,7 @@ def print_pairs(pairs: dict[str, Any]) -> None:
     table = Table(show_header=False, box=None, padding=(0, 2))
     for key, value in pairs.items():
         table.add_row(key.replace("_", " "), text(value))
-    out.print(table)
+    screen.print(table)
 
 
 class Bar:
@@ -54,8 +54,8 @@ class Bar:
     def __init__(self, hidden: bool = False) -> None:
         """Make it; hidden, it is never shown."""
         self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=err, transient=True,
-            disable=hidden or not err.is_terminal,
+            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=aside, transient=True,
+            disable=hidden or not aside.is_terminal,
         )  # fmt: skip
 
     def __enter__(self) -> Any:

@@ -12,18 +12,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from surefoot.native.pointers import apart, kernel, records
 from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
-from surefoot.reflexes.feedback_error import absorb, lesson_of, slope_at, visits_of
 from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.lessons import learn, track
 from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within
 from surefoot.reflexes.reaction import stiffness
 from surefoot.reflexes.sensing import SAMPLE, seeded, sense_balance
 from surefoot.reflexes.servo import actuate, clamp
 from surefoot.reflexes.speed import lean_for_speed
+from surefoot.reflexes.striding import IMITATOR, advance
 from surefoot.reflexes.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
 
 COMMANDS = ("lean", "speed", "heading", "sideways", "width", "slope", "lift", "ahead")
@@ -39,16 +38,8 @@ RANGES = {
 }
 LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
-IMITATOR = np.dtype([(n, "f8") for n in (
-    "swing", "done", "phase", "pace", "step_start", "period", "steps", "heading", "alarmed", "random", "measured",
-    "d", "v", "lateral_d", "lateral_v", "speed_step", "speed_time", "speed_x", "speed_y", "lean", "sunk", "late", "landed", "wait", "learned", "bin", "bins_per_second")])  # fmt: skip
-"""`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
-the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
-long it has been waiting for a footstrike [s]. Once it has `landed`, the legs are exchanged after `wait` [cycles]."""
-
 # The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
 _IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
-_LONGEST = 1.2  # a step that bins are for, by the clip's
 _SUNK = 0.2  # [m] the most that is answered
 _SOON = 1e-3  # [s] over which the spin of a target is measured
 
@@ -72,13 +63,13 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     count = actuators + EXTRA
     values, rates = row.memory[at : at + count], row.memory[at + count : at + 2 * count]
     if is_new:
-        _advance(world, row, imitator, roles, actuators)
+        advance(world, row, imitator, roles, actuators)
         plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
         follow(plan.series, imitator.phase, imitator.pace, values, rates)
         _look(world, row, imitator, plan, values, roles, actuators)
         _displace(world, row, imitator, plan, roles)
         if plan.head[0].bins > 0.0:
-            _learn(world, row, imitator, plan)
+            learn(world, row, imitator, plan)
     feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
     report = row.report[0]
     report.state, report.swing, report.steps, report.phase = (
@@ -95,48 +86,6 @@ def _take_over(world: Any, row: Any, imitator: Any) -> None:
     imitator.heading = row.commands[HEADING] = row.report[0].heading
     imitator.random = seeded(row.header[0].seed)
     imitator.swing, imitator.step_start = row.report[0].swing, world.time
-
-
-@kernel
-def _advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
-    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
-
-    A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
-    ends late waits for its footstrike a little after the phase of the clip's own. The leg that stood may go on bearing
-    for a share `handoff` of the time that both feet stand in the clip; printed, it is 0.
-    """
-    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
-    head, swing = plan.head[0], int(imitator.swing)
-    begin, span = step_span(plan, swing)
-    before, late = imitator.done, imitator.landed == 0.0
-    hurries = before < 0.0 or (not late and before < span)
-    pace = head.rate * (head.catch_up if hurries else 1.0)
-    imitator.done = before + pace * world.dt
-    if late:
-        imitator.done = min(imitator.done, span + head.overrun)
-    imitator.pace = pace if imitator.done != before else 0.0
-    imitator.late = imitator.late + world.dt if imitator.done == before else 0.0
-    if late and row.touch[swing] != 0.0 and imitator.done >= head.earliest * span:
-        imitator.landed, imitator.late = 1.0, 0.0
-        imitator.wait = head.handoff * (head.left_stays if swing == 1 else head.right_stays)
-    if imitator.landed != 0.0:
-        imitator.wait -= pace * world.dt
-        if imitator.wait <= 0.0:
-            begin = _exchange(row, imitator, span, roles, actuators, world.time)
-    imitator.phase = (begin + imitator.done) % 1.0
-
-
-@kernel
-def _exchange(row: Any, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
-    """Let the other leg swing, and a requested skill begin; returns the phase at which its step begins."""
-    imitator.period = time - imitator.step_start
-    imitator.step_start, imitator.steps = time, imitator.steps + 1.0
-    imitator.done, imitator.landed = imitator.done - span, 0.0
-    imitator.swing = 1.0 - imitator.swing
-    if row.header[0].pending != 0.0:
-        row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
-    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
-    return step_span(plan, int(imitator.swing))[0]
 
 
 @apart
@@ -275,59 +224,11 @@ def _turn_torque(
     c, s = math.cos(imitator.heading), math.sin(imitator.heading)
     ex, ey = c * error[0] + s * error[1], c * error[1] - s * error[0]
     ux, uy = c * wx + s * wy, c * wy - s * wx
-    fx, lx = _track(world, row, imitator, plan, channel, kp, kd, ex, ux, is_new)
-    fy, ly = _track(world, row, imitator, plan, channel + 1, kp, kd, ey, uy, is_new)
-    fz, lz = _track(world, row, imitator, plan, channel + 2, kp, kd, error[2], wz, is_new)
+    fx, lx = track(world, row, imitator, plan, channel, kp, kd, ex, ux, is_new)
+    fy, ly = track(world, row, imitator, plan, channel + 1, kp, kd, ey, uy, is_new)
+    fz, lz = track(world, row, imitator, plan, channel + 2, kp, kd, error[2], wz, is_new)
     tx, ty = fx + lx, fy + ly
     return (c * tx - s * ty, s * tx + c * ty, fz + lz), fx * fx + fy * fy + fz * fz, lx * lx + ly * ly + lz * lz
-
-
-@apart
-def _track(
-    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, error: float, rate: float,
-    is_new: bool,
-) -> tuple[float, float]:  # fmt: skip
-    """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m]."""
-    head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
-    bins, here = int(head.bins), int(imitator.bin)
-    lesson = lesson_of(row.table, channels, bins, int(imitator.swing), channel)
-    shift, slope = 0.0, 0.0
-    if head.displaces != 0.0:
-        shift, slope = lesson.shift[here], slope_at(lesson.shift, here) * imitator.bins_per_second
-    feedback = kp * (error + shift) + kd * (rate + slope)
-    if is_new and head.learning_rate > 0.0:
-        lesson.feedback[here] += feedback
-        lesson.error[here] -= error
-    return feedback, lesson.torque[here]
-
-
-@apart
-def _learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
-    """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
-    head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
-    bins, side = int(head.bins), int(imitator.swing)
-    if imitator.steps != imitator.learned and head.learning_rate > 0.0:
-        visits = visits_of(row.table, channels, bins, 1 - side)
-        for channel in range(channels):
-            kp = head.torso_kp if channel >= channels - 3 else _kp_of(world, plan, channel)
-            lesson = lesson_of(row.table, channels, bins, 1 - side, channel)
-            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp)
-        for n in range(bins):
-            visits[n] = 0.0
-    imitator.learned = imitator.steps
-    imitator.bins_per_second = bins * head.rate / (_LONGEST * step_span(plan, side)[1])
-    imitator.bin = float(min(int((world.time - imitator.step_start) * imitator.bins_per_second), bins - 1))
-    if head.learning_rate > 0.0:
-        visits_of(row.table, channels, bins, side)[int(imitator.bin)] += 1.0
-
-
-@kernel
-def _kp_of(world: Any, plan: Any, actuator: int) -> float:
-    """The gain of a joint, whose role has the same on either side."""
-    for role in range(int(world.anatomy[0].roles)):
-        if int(world.role[0, role]) == actuator:
-            return plan.gains[role].kp  # type: ignore[no-any-return]
-    return 0.0
 
 
 @kernel
@@ -347,7 +248,7 @@ def _joints(
         kp, kd = soft * gains[role].kp, soft * gains[role].kd
         feedback, learned = kp * error + kd * rate, 0.0
         if learns:
-            feedback, learned = _track(world, row, imitator, plan, joint, kp, kd, error, rate, is_new)
+            feedback, learned = track(world, row, imitator, plan, joint, kp, kd, error, rate, is_new)
         squares += feedback * feedback
         learned_squares += learned * learned
         answer = _answer(world, imitator, plan, role)

@@ -28,7 +28,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 FALL, RISING = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
 _SETTLED = 2.0  # [s] after which strides are measured
-_GOOD, _LEG_GOOD = np.radians(8.0), np.radians(12.0)
+_GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(12.0))  # [rad]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Following:
                 population.scene.add_push(population.rows[i], Push(force, 0.2, start), 0.0)
         body = Body(population.scene)
         cost = [self._cost(frames, body) for frames in watch(population, self.seconds)]
-        return np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1)
+        return np.asarray(np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1))
 
     def _cost(self, frames: Frames, body: Body) -> float:
         stood = min(frames.fallen_at, self.seconds)
@@ -71,7 +71,7 @@ class Following:
             name: float(np.sqrt(np.mean((frames.qpos[:until, at] - at_phases(self.cycle, name, phase)) ** 2)))
             for name, at in body.joints.items()
         }
-        cost = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
+        cost: float = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
         cost += min(2.0 * max(max(errors[name] for name in body.legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
         strikes = np.flatnonzero(np.diff(steps) > 0.0)
         cost += min(4.0 * self._untimely(frames, strikes), 2.0) + self._stalled(frames.time[strikes], stood)

@@ -24,7 +24,8 @@ def manner(cycle: GaitCycle, table: CharacterTable) -> str:
     played = cycle.in_place().played(1.0, 100.0 / cycle.period)
     at = places(table, played.angles, played.root_position, played.root_rotation)
     legs = (table.anatomy.left, table.anatomy.right)
-    lean = float(np.degrees(np.arctan2(at[table.anatomy.torso][1][:, 0, 2], at[table.anatomy.torso][1][:, 2, 2]).mean()))
+    upward = at[table.anatomy.torso][1][:, :, 2]
+    lean = float(np.degrees(np.arctan2(upward[:, 0], upward[:, 2]).mean()))
     if abs(np.radians(lean)) > _LEAN:
         words.append(f"trunk bent {'forward' if lean > 0 else 'back'} by {abs(lean):.0f}°")
     knees = [name for name, hinge in table.hinges.items() if "knee" in name and hinge.plane == 0]

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native.memory import SLOT
-from surefoot.native.pointers import kernel, records
+from surefoot.native.pointers import block, kernel, records
 from surefoot.reflexes.pose_graph import GAIN
 
 PLAN = np.dtype([(n, "f8") for n in (
-    *(SLOT.names or ()), "rate", "turn", "left_lands", "right_lands", "left_stays", "right_stays", "handoff", "earliest", "overrun", "catch_up", "reach", "clearance", "tuck", "support",
+    *(SLOT.names or ()), "rate", "turn", "left_lands", "right_lands", "left_stays", "right_stays", "handoff",
+    "earliest", "overrun", "catch_up", "reach", "clearance", "tuck", "support",
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high", "torso", "torso_roll", "mean_speed",
     "learning_rate", "learning_limit", "bins", "displaces", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate", "load_lean")])  # fmt: skip
@@ -54,12 +55,10 @@ def plan_of(slot: Any, roles: int, actuators: int) -> Plan:
     at += _GAIN * roles
     offsets = slot[at : at + roles]
     at += roles
-    feedback = slot[at : at + 2 * roles].reshape((roles, 2))
+    feedback = block(slot, at, (roles, 2))
     at += 2 * roles
     count = actuators + EXTRA
-    return Plan(
-        records(slot, 0, 1, PLAN), gains, offsets, feedback, slot[at : at + count * WIDTH].reshape((count, WIDTH))
-    )
+    return Plan(records(slot, 0, 1, PLAN), gains, offsets, feedback, block(slot, at, (count, WIDTH)))
 
 
 @kernel

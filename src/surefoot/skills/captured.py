@@ -16,7 +16,8 @@ from surefoot.skills.schema import SCHEMA_VERSION, Skill
 
 _DIGITS = 5
 _STIFF: dict[str, tuple[float, float]] = {
-    "knee": (1000.0, 60.0), "shoulder": (150.0, 15.0), "elbow": (100.0, 10.0), "neck": (100.0, 10.0), "wrist": (20.0, 2.0),
+    "knee": (1000.0, 60.0), "shoulder": (150.0, 15.0), "elbow": (100.0, 10.0), "neck": (100.0, 10.0),
+    "wrist": (20.0, 2.0),
 }  # fmt: skip
 """kp [N·m/rad] and kd [N·m·s/rad] by kind of joint: tracking wants high gains. Limits are the body's own."""
 FIRST_GUESS: dict[str, Any] = {

@@ -46,7 +46,18 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: f
     head.left_lands, head.right_lands = cycle.lands
     head.left_stays, head.right_stays = cycle.stays
     head.mean_speed = cycle.travel[0] * head.rate
-    for name in ("earliest", "overrun", "handoff", "catch_up", "reach", "clearance", "tuck", "support", "torso", "torso_roll"):
+    for name in (
+        "earliest",
+        "overrun",
+        "handoff",
+        "catch_up",
+        "reach",
+        "clearance",
+        "tuck",
+        "support",
+        "torso",
+        "torso_roll",
+    ):
         head[name] = getattr(parameters, name)
     if parameters.learning:
         head.bins, head.displaces = parameters.learning.bins, parameters.displaces
