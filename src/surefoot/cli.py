@@ -129,6 +129,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A first look; shorter than the claims ask for.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results to this file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Keep figures and raw runs here; finished ones are resumed.")] = None,
+    clips: Annotated[
+        Path | None, typer.Option(help="Folder of motion-capture clips; default: what SUREFOOT_CLIPS names.")
+    ] = None,
 ) -> int:
     """Reproduce the papers' tables, figures and claims; say which of ours hold."""
     from surefoot.lab.experiment import Setting, make_folder, perform
@@ -138,6 +141,8 @@ def reproduce(
     chosen = select(experiments or [])
     if seed < 0:
         raise CommandError(f"a seed is not negative, got {seed}")
+    if clips and not clips.is_dir():
+        raise CommandError(f"--clips takes a folder of motion-capture clips, got {clips}")
     if out:
         make_folder(out)
     if json_file:
@@ -146,7 +151,7 @@ def reproduce(
     for number, experiment in enumerate(chosen):
         label = f"[{number + 1}/{len(chosen)}] {experiment.name}"
         with Bar() as tick:
-            result = perform(experiment, Setting(seed, quick, out, labelled(tick, label)))
+            result = perform(experiment, Setting(seed, quick, out, labelled(tick, label), clips))
         results.append(result)
         print_result(result)
         if json_file:
@@ -234,7 +239,7 @@ def imitate_clip(
         screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
     if only_read:
         return 0
-    document, cycle = imitating.begin(found, imitating.skill_name(path), clip.name, credit)
+    document, cycle = imitating.begin(found, imitating.skill_name(path), credit)
     with Bar() as tick:
         done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=path.with_suffix(".search"), report=tick)
     print_pairs(imitating.told(done.walk))

@@ -69,6 +69,7 @@ class Understood:
     table: CharacterTable
     said: tuple[str, ...]
     unsure: tuple[str, ...]
+    source: Source
 
     @property
     def followed(self) -> GaitCycle:
@@ -90,11 +91,15 @@ class Walk:
         """Whether no replica fell."""
         return all(at > self.seconds for at in self.fallen_at)
 
+    def is_near(self, near: Nearness) -> bool:
+        """Whether it is as near to its clip as is asked for."""
+        joints = self.error <= near.joints and self.worst_leg <= near.leg
+        return joints and abs(self.cadence - 1.0) <= near.cadence and self.travel_error <= near.travel
+
     @property
     def is_alike(self) -> bool:
         """Whether it is as near to its clip as the paper's own imitations look."""
-        near = self.error <= ALIKE.joints and self.worst_leg <= ALIKE.leg
-        return near and abs(self.cadence - 1.0) <= ALIKE.cadence and self.travel_error <= ALIKE.travel
+        return self.is_near(ALIKE)
 
     @property
     def error(self) -> float:
@@ -128,14 +133,14 @@ def understand(source: Source) -> Understood:
     if source.in_place:
         cycle = treading(cycle, table)
     said = (*clip.understood, *cleaned.understood, *ours.notes, *cycle.notes, manner(cycle, table))
-    return Understood(cycle, ours, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure))
+    return Understood(cycle, ours, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
 
 
-def begin(found: Understood, name: str, source: str, credit: str = "") -> tuple[dict[str, Any], Cycle]:
+def begin(found: Understood, name: str, credit: str = "") -> tuple[dict[str, Any], Cycle]:
     """The document of a skill that follows a clip, before it is tuned, and the cycle it is measured against."""
-    summary = manner(found.cycle, found.table)
-    document = captured(found.followed, found.table, name, summary, source, credit)
-    own = captured(found.cycle, found.table, name, summary, source, credit)
+    about = manner(found.cycle, found.table), found.source.clip.stem, credit, found.source.in_place
+    document = captured(found.followed, found.table, name, *about)
+    own = captured(found.cycle, found.table, name, *about)
     return document, files.validate(own, name).parameters.cycle
 
 
@@ -192,13 +197,13 @@ class Made:
 
 
 def make(
-    document: dict[str, Any], cycle: Cycle, seconds: float, *, seed: int = 0, checkpoint: Path | None = None,
-    report: Callable[[str, float], None] = lambda text, share: None,
+    document: dict[str, Any], cycle: Cycle, seconds: float, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
+    checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
 ) -> Made:  # fmt: skip
     """Let the first guess walk, and search for better numbers if it falls or is too unlike its clip."""
     first = walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed)
     if not (first.stays_up and first.is_alike):
-        document = improve(document, cycle, seed=seed, checkpoint=checkpoint, report=report)
+        document = improve(document, cycle, seed=seed, stages=stages, checkpoint=checkpoint, report=report)
     return Made(document, walk(files.validate(document, document["name"]), cycle, seconds, seed=seed))
 
 

@@ -16,8 +16,8 @@ from surefoot.skills.schema import Skill
 
 BOUNDS: dict[str, tuple[float, float]] = {
     "cd": (0.0, 1.5), "cv": (0.0, 0.6), "cd_lateral": (0.0, 1.5), "cv_lateral": (0.0, 0.6),
-    "feedback.stance_ankle.0": (-8.0, 1.0), "feedback.stance_ankle.1": (-3.0, 0.4),
-    "feedback.stance_ankle_roll.0": (-8.0, 1.5), "feedback.stance_ankle_roll.1": (-3.0, 0.5),
+    "feedback.stance_ankle.0": (-5.0, 1.0), "feedback.stance_ankle.1": (-2.0, 0.4),
+    "feedback.stance_ankle_roll.0": (-5.0, 1.5), "feedback.stance_ankle_roll.1": (-2.0, 0.5),
     "offsets.swing_hip": (-0.2, 0.3), "offsets.swing_hip_roll": (-0.15, 0.25), "offsets.swing_knee": (-0.2, 0.2),
     "offsets.swing_ankle": (-0.2, 0.4), "offsets.stance_knee": (-0.2, 0.3), "offsets.stance_ankle": (-0.3, 0.3),
     "torso": (-0.25, 0.2), "torso_roll": (-0.1, 0.1), "clearance": (0.0, 0.4), "tuck": (0.0, 0.8),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot.lab.following import BOUNDS, FALL, Following
 from surefoot.lab.tune import tune
+from surefoot.skills import varied
 from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
 
@@ -33,6 +34,15 @@ STAGES = (
     Stage(10.0, 30, 0.06, push=60.0, share_up=2.0),
 )
 _CANDIDATES = 14
+_NEAR = 0.2  # cost of leaving where a stage began by a whole range
+GUESSES: tuple[dict[str, float], ...] = (
+    {},  # as the skill is: a brisk walk
+    {
+        "handoff": 0.6, "clearance": 0.25, "earliest": 0.75, "feedback.stance_ankle.0": -3.0,
+        "feedback.stance_ankle.1": -1.2, "feedback.stance_ankle_roll.0": -3.0, "feedback.stance_ankle_roll.1": -1.2,
+    },  # a slow one, long on both feet and balanced by its ankles
+)  # fmt: skip
+"""Where the first stage begins, one after the other until one of them stays up."""
 
 
 def imitate(
@@ -56,13 +66,28 @@ def imitate(
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
         report: called after every generation.
     """
-    for number, stage in enumerate(stages):
+
+    def search(begin: Skill, stage: Stage, label: str) -> tuple[Skill, float, bool]:
+        is_enough = [False]
+
+        def enough(costs: Sequence[float]) -> bool:
+            is_enough[0] = bool(np.mean(np.array(costs) < FALL) >= stage.share_up)
+            return is_enough[0]
+
         found = tune(
-            skill, BOUNDS, [Following(cycle, stage.seconds, stage.replicas, stage.push)],
-            generations=stage.generations, seed=seed, near=0.2, sigma=stage.sigma, popsize=_CANDIDATES,
-            threads=threads, checkpoint=checkpoint and checkpoint.with_suffix(f".{number}.json"),
-            report=lambda generation, best, stage=stage: report(stage, generation, best),  # type: ignore[misc]
-            enough=lambda costs, stage=stage: np.mean(np.array(costs) < FALL) >= stage.share_up,  # type: ignore[misc]
+            begin, BOUNDS, [Following(cycle, stage.seconds, stage.replicas, stage.push)],
+            generations=stage.generations, seed=seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
+            threads=threads, checkpoint=checkpoint and checkpoint.with_suffix(f".{label}.json"),
+            report=lambda generation, best: report(stage, generation, best), enough=enough,
         )  # fmt: skip
-        skill = found.skill
+        return found.skill, found.cost, is_enough[0]
+
+    tries = []
+    for number, guess in enumerate(GUESSES):
+        tries.append(search(varied(skill, guess) if guess else skill, stages[0], f"0-{number}"))
+        if tries[-1][2]:
+            break
+    skill = min(tries, key=lambda tried: (not tried[2], tried[1]))[0]
+    for number, stage in enumerate(stages[1:], 1):
+        skill = search(skill, stage, str(number))[0]
     return skill

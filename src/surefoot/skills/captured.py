@@ -23,14 +23,20 @@ _STIFF: dict[str, tuple[float, float]] = {
 FIRST_GUESS: dict[str, Any] = {
     "cd": 0.8, "cv": 0.1, "cd_lateral": 0.7, "cv_lateral": 0.15, "clearance": 0.1, "tuck": 0.4, "tempo": 0.96,
     "earliest": 0.6, "catch_up": 2.0, "support": 2.0, "speed": 0.0,
-    "feedback": {"stance_ankle": [-1.5, -0.6], "stance_ankle_roll": [-1.5, -0.6]},
+    "feedback": {"stance_ankle": [-0.5, -0.3], "stance_ankle_roll": [0.0, -0.3]},
     "offsets": {"swing_hip_roll": -0.05, "swing_ankle": 0.15, "stance_knee": 0.05, "stance_ankle": -0.1},
 }  # fmt: skip
 """Where a search begins: between what was found for two walks of different people."""
 
 
 def captured(
-    cycle: GaitCycle, table: CharacterTable, name: str, summary: str, source: str, credit: str = ""
+    cycle: GaitCycle,
+    table: CharacterTable,
+    name: str,
+    summary: str,
+    clip: str,
+    credit: str = "",
+    in_place: bool = False,
 ) -> dict[str, Any]:
     """The document of a skill that follows a cycle.
 
@@ -39,15 +45,17 @@ def captured(
         table: the character.
         name: of the skill.
         summary: what it does, in a line.
-        source: where the clip comes from.
+        clip: name of its file, without the suffix.
         credit: what its licence asks for.
+        in_place: whether its travel was taken out.
     """
     lands = landings(cycle)
     begins = on_left_foot(cycle, lands)
     joints = {joint: _rounded(cycle.joints[joint]) for joint in table.gains if joint in cycle.joints}
     document = {
         "schema": SCHEMA_VERSION, "name": name, "character": table.name, "controller": "imitation",
-        "summary": summary, "credit": credit, "provenance": {"source": source}, "commands": list(COMMANDS),
+        "summary": summary, "credit": credit, "clip": clip, "in_place": in_place,
+        "provenance": {"source": f"made of the clip {clip} by surefoot imitate"}, "commands": list(COMMANDS),
         "start": start_of(cycle, table, begins),
         "parameters": {
             "cycle": {

@@ -122,6 +122,8 @@ class ImitationSkill(Skill):
 
     controller: Literal["imitation"]
     credit: Text = ""  # what the licence of the clip asks for
+    clip: Text = ""  # the name of the file it was made of, without its suffix
+    in_place: bool = False  # whether the clip's travel was taken out
     parameters: ImitationParameters
 
 
