@@ -160,7 +160,19 @@ def _torques(
     spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
                  pitch + _SOON * rates[at + 2])  # fmt: skip
     upright, squares, learned = _turn_torque(
-        world, row, imitator, plan, torso, actuators, soft, head.torso_kp, head.torso_kd, error, spin, is_new
+        world,
+        row,
+        imitator,
+        plan,
+        torso,
+        actuators,
+        soft,
+        head.torso_kp,
+        head.torso_kd,
+        head.torso_limit,
+        error,
+        spin,
+        is_new,
     )
     upright = within(upright, head.torso_limit)
     moved, fb, ff = _thigh_torque(world, row, imitator, plan, values, rates, soft, is_new)
@@ -192,27 +204,35 @@ def _thigh_torque(
     head, gain, swing = plan.head[0], plan.gains[0], int(imitator.swing)
     displaced, outward = row.memory[_IMITATOR : _IMITATOR + int(world.anatomy[0].roles)], world.outward[swing, 1]
     at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
-    yaw = imitator.heading + values[at] + outward * displaced[2]
-    roll = values[at + 1] + outward * displaced[1]
-    pitch = clamp(values[at + 2] + displaced[0], head.hip_low, head.hip_high)
-    wanted, thigh = turned(yaw, roll, pitch), int(world.leg[swing, 0])
-    spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+    heading, thigh = imitator.heading, int(world.leg[swing, 0])
+    yaw, roll, pitch = heading + values[at], values[at + 1], values[at + 2]
+    spin = _spin(turned(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
                  pitch + _SOON * rates[at + 2])  # fmt: skip
-    error = turn_between(wanted, world.xquat[thigh])
+    moved = (
+        yaw + outward * displaced[2], roll + outward * displaced[1],
+        clamp(pitch + displaced[0], head.hip_low, head.hip_high))  # fmt: skip
+    wanted, extra = turned(moved[0], moved[1], moved[2]), (0.0, 0.0, 0.0)
+    followed = wanted
+    if head.bins > 0.0:  # a displacement of the target is a torque of its own, which needs no learning
+        followed = turned(yaw, roll, pitch)
+        extra = turn_between(wanted, followed)
     torque, squares, learned = _turn_torque(
-        world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, error, spin, is_new
-    )
-    balanced = clamp(pitch + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
-    answer = turn_between(turned(yaw, roll + outward * _answer(world, imitator, plan, 1), balanced), wanted)
+        world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, gain.limit,
+        turn_between(followed, world.xquat[thigh]), spin, is_new,
+    )  # fmt: skip
+    balanced = clamp(moved[2] + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
+    answer = turn_between(turned(moved[0], moved[1] + outward * _answer(world, imitator, plan, 1), balanced), wanted)
+    kp, full = soft * gain.kp, gain.kp  # a soft leg is moved as far by its answer as a stiff one
     torque = (
-        torque[0] + gain.kp * answer[0], torque[1] + gain.kp * answer[1], torque[2] + gain.kp * answer[2])  # fmt: skip
+        torque[0] + full * extra[0] + kp * answer[0], torque[1] + full * extra[1] + kp * answer[1],
+        torque[2] + full * extra[2] + kp * answer[2])  # fmt: skip
     return within(torque, gain.limit), squares, learned
 
 
 @kernel
 def _turn_torque(
     world: Any, row: Any, imitator: Any, plan: Any, body: int, channel: int, soft: float, kp: float, kd: float,
-    error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
+    limit: float, error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
 ) -> tuple[tuple[float, float, float], float, float]:  # fmt: skip
     """Torque vector of a servo in the world and what was learned, which lies in three channels by heading axes."""
     is_spin, head = world.cvel[body], plan.head[0]
@@ -224,9 +244,9 @@ def _turn_torque(
     c, s = math.cos(imitator.heading), math.sin(imitator.heading)
     ex, ey = c * error[0] + s * error[1], c * error[1] - s * error[0]
     ux, uy = c * wx + s * wy, c * wy - s * wx
-    fx, lx = track(world, row, imitator, plan, channel, kp, kd, ex, ux, is_new)
-    fy, ly = track(world, row, imitator, plan, channel + 1, kp, kd, ey, uy, is_new)
-    fz, lz = track(world, row, imitator, plan, channel + 2, kp, kd, error[2], wz, is_new)
+    fx, lx = track(world, row, imitator, plan, channel, kp, kd, limit, ex, ux, is_new)
+    fy, ly = track(world, row, imitator, plan, channel + 1, kp, kd, limit, ey, uy, is_new)
+    fz, lz = track(world, row, imitator, plan, channel + 2, kp, kd, limit, error[2], wz, is_new)
     tx, ty = fx + lx, fy + ly
     return (c * tx - s * ty, s * tx + c * ty, fz + lz), fx * fx + fy * fy + fz * fz, lx * lx + ly * ly + lz * lz
 
@@ -243,16 +263,18 @@ def _joints(
         if role < hinges or side <= role < side + hinges:
             continue
         joint = int(world.role[int(imitator.swing), role])
-        error = values[joint] + row.memory[_IMITATOR + role] - world.qpos[int(world.qadr[joint])]
+        error, moved = values[joint] - world.qpos[int(world.qadr[joint])], row.memory[_IMITATOR + role]
         rate = rates[joint] - world.qvel[int(world.dof[joint])]
         kp, kd = soft * gains[role].kp, soft * gains[role].kd
-        feedback, learned = kp * error + kd * rate, 0.0
-        if learns:
-            feedback, learned = track(world, row, imitator, plan, joint, kp, kd, error, rate, is_new)
+        if learns:  # a displacement of the target is a torque of its own, which needs no learning
+            limit, displaced = gains[role].limit, gains[role].kp * moved
+            feedback, learned = track(world, row, imitator, plan, joint, kp, kd, limit, error, rate, is_new)
+        else:
+            feedback, learned, displaced = kp * (error + moved) + kd * rate, 0.0, 0.0
         squares += feedback * feedback
         learned_squares += learned * learned
         answer = _answer(world, imitator, plan, role)
         if role == stance_knee:
             answer += plan.head[0].support * imitator.sunk
-        actuate(world, row, joint, feedback + learned + gains[role].kp * answer, gains[role])
+        actuate(world, row, joint, feedback + learned + displaced + gains[role].kp * answer, gains[role])
     return squares, learned_squares

@@ -96,10 +96,14 @@ def absorb(lesson: Lesson, visits: Any, rate: float, limit: float) -> None:
     noise of a single bin would be a jump of the target.
     """
     for n in range(len(visits)):
-        mean = lesson.feedback[n] / visits[n] if visits[n] > 0.0 else 0.0
-        off = lesson.error[n] / visits[n] if visits[n] > 0.0 else lesson.shift[n]
-        lesson.feedback[n] = clamp((1.0 - rate) * lesson.torque[n] + rate * (lesson.torque[n] + mean), -limit, limit)
-        lesson.error[n] = (1.0 - rate) * lesson.shift[n] + rate * off
+        if visits[n] > 0.0:
+            mean, off = lesson.feedback[n] / visits[n], lesson.error[n] / visits[n]
+            value = (1.0 - rate) * lesson.torque[n] + rate * (lesson.torque[n] + mean)
+            lesson.feedback[n] = clamp(value, -limit, limit)
+            lesson.error[n] = (1.0 - rate) * lesson.shift[n] + rate * off
+        else:  # after the end of the step: a longer one goes on as this one ended
+            lesson.feedback[n] = lesson.feedback[n - 1] if n > 0 else lesson.torque[n]
+            lesson.error[n] = lesson.error[n - 1] if n > 0 else lesson.shift[n]
     _smooth(lesson.feedback, lesson.torque)
     _smooth(lesson.error, lesson.shift)
     for n in range(len(visits)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.feedback_error import absorb, lesson_of, slope_at, visits_of
+from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.trajectory import step_span
 
 _LONGEST = 1.2  # a step that bins are for, by the clip's
@@ -16,10 +17,13 @@ _LONGEST = 1.2  # a step that bins are for, by the clip's
 
 @apart
 def track(
-    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, error: float, rate: float,
-    is_new: bool,
+    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, limit: float, error: float,
+    rate: float, is_new: bool,
 ) -> tuple[float, float]:  # fmt: skip
-    """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m]."""
+    """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m].
+
+    No more is learned than the joint's `limit` lets it exert.
+    """
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, here = int(head.bins), int(imitator.bin)
     lesson = lesson_of(row.table, channels, bins, int(imitator.swing), channel)
@@ -28,7 +32,7 @@ def track(
         shift, slope = lesson.shift[here], slope_at(lesson.shift, here) * imitator.bins_per_second
     feedback = kp * (error + shift) + kd * (rate + slope)
     if is_new and head.learning_rate > 0.0:
-        lesson.feedback[here] += feedback
+        lesson.feedback[here] += clamp(feedback, -limit, limit)
         lesson.error[here] -= error
     return feedback, lesson.torque[here]
 

@@ -47,7 +47,8 @@ def run(result: Result, setting: Setting) -> None:
         result.show(path.stem, f"{'yes' if holds else 'no'}: {told(done)}", found.said[-1])
         result.runs.append({
             "clip": path.stem, "holds": holds, "fallen_at": min(done.fallen_at),
-            "joint_rmse_deg": np.degrees(done.error), "cadence": done.cadence, "travel_error": done.travel_error, "manner": found.said[-1],
+            "joint_rmse_deg": np.degrees(done.error), "cadence": done.cadence, "travel_error": done.travel_error,
+            "manner": found.said[-1],
         })  # fmt: skip
     result.row(
         f"clips that walk {SECONDS:g} s like themselves (≤ 15°, cadence 10 %, travel 30 %)", f"≥ {ENOUGH}",
