@@ -81,7 +81,7 @@ class Following:
         if not seen.strides:
             return cost + FALL
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
-        return cost + min(8.0 * abs(seen.cadence - 1.0), 2.0) + min(5.0 * seen.travel_error, 3.0)
+        return cost + min(15.0 * abs(seen.cadence - 1.0), 3.0) + min(5.0 * seen.travel_error, 3.0)
 
     def _untimely(self, frames: Frames, strikes: np.ndarray) -> float:
         """By how much of a step footstrikes come too early or too late, on average."""
