@@ -76,7 +76,7 @@ class ImitationParameters(_Strict):
     torso_gain: GainModel = GainModel(kp=None, kd=None, limit=None)
     hip_targets: tuple[Angle, Angle] | None = None
     learning: Learning | None = None
-    displaces: bool = True  # whether what learns adapts its targets to what it does (§7.2)
+    displaces: float = Field(1.0, ge=0.0, le=1.0)  # share by which what learns adapts its targets to what it does
     reaction: Reaction | None = None
     sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
     turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
