@@ -66,7 +66,8 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     )
     bins = max(2, round(_STEP * cycle.period / _BIN))
     learner = varied(stiffened(walk, _STIFF), {
-        "learning.bins": bins, "displaces": _DISPLACES, "learning.rate": 0.0, "learning.limit": 0.5, "reaction.softness": 1.0,
+        "learning.bins": bins, "learning.rate": 0.0, "learning.limit": 0.5, "displaces": _DISPLACES,
+        "reaction.softness": 1.0,
     })  # fmt: skip
     population = Population(1, skill=[learner], seed=setting.seed)
     judged = 4.0 if setting.quick else _JUDGED
