@@ -85,7 +85,7 @@ def imitate(
     tries = []
     for number, guess in enumerate(GUESSES):
         tries.append(search(varied(skill, guess) if guess else skill, stages[0], f"0-{number}"))
-        if tries[-1][2]:
+        if tries[-1][2] or tries[-1][1] < FALL:
             break
     skill = min(tries, key=lambda tried: (not tried[2], tried[1]))[0]
     for number, stage in enumerate(stages[1:], 1):
