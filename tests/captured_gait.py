@@ -48,7 +48,7 @@ def understood() -> imitating.Understood:
 
 @functools.cache
 def _begun() -> tuple[dict[str, Any], Any]:
-    return imitating.begin(understood(), "captured", "a test")
+    return imitating.begin(understood(), "captured")
 
 
 def own_cycle() -> Any:
