@@ -229,8 +229,10 @@ def imitate_clip(
     from surefoot import imitating
     from surefoot.running import check_place
     from surefoot.skills import files
+    from surefoot.tuning import tuned_name
 
     path = save or Path(f"{imitating.skill_name(clip)}.yaml")
+    tuned_name(path)
     check_place(path)
     found = imitating.understand(imitating.Source(clip, asf, character, in_place, scale, up, fps))
     for line in found.said:

@@ -215,8 +215,11 @@ def skill_name(path: Path) -> str:
 def told(done: Walk) -> dict[str, Any]:
     """What is printed of a walk."""
     fallen = [at for at in done.fallen_at if np.isfinite(at)]
+    walked = f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s"
+    if not all(seen.strides for seen in done.seen):
+        return {"walked": walked}  # there is nothing to compare
     return {
-        "walked": f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s",
+        "walked": walked,
         "joints differ by": f"{np.degrees(done.error):.1f}° on average, legs {np.degrees(done.worst_leg):.1f}° at most",
         "cadence": f"{done.cadence:.2f} of the clip's",
         "step width": f"{done.seen[0].width:.2f} m, the clip's {done.seen[0].wanted_width:.2f} m",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from surefoot.reflexes.trajectory import WIDTH
 from surefoot.skills.simbicon import Angle, Feedback, GainModel, Learning, Reaction, Sensing
@@ -13,14 +13,16 @@ Phase = Annotated[float, Field(ge=0.0, lt=1.0)]
 ROOT = ("surge", "sway", "height", "roll", "pitch", "yaw")  # [m] in a frame that moves on evenly, then [rad]
 
 
-def _odd(series: list[float]) -> list[float]:
+def _odd(series: Any) -> Any:
+    if not isinstance(series, (list, tuple)):
+        return series  # what it should be is told by the type
     if not 1 <= len(series) <= WIDTH or len(series) % 2 == 0:
         raise ValueError(f"a series is its mean, then cosine and sine of each harmonic: 1, 3, 5 … {WIDTH} numbers")
-    return series
+    return list(series)
 
 
 Coefficient = Annotated[float, Field(ge=-20.0, le=20.0)]
-Series = Annotated[list[Coefficient], AfterValidator(_odd)]
+Series = Annotated[list[Coefficient], BeforeValidator(_odd)]
 
 
 class _Strict(BaseModel):
