@@ -45,18 +45,22 @@ def test_softness_halves_the_tracking_and_leaves_the_answer_of_an_ankle() -> Non
     assert torques(0.5, ankle) - soft == pytest.approx(more, abs=1e-9)
 
 
-@cfunc(types.void(types.int64, *[types.int64] * 5, types.float64, types.float64), error_model="numpy", _nrt=False)
-def _absorb(address, size, channels, bins, side, channel, rate, limit):  # type: ignore[no-untyped-def]
+@cfunc(types.void(types.int64, *[types.int64] * 5, *[types.float64] * 3), error_model="numpy", _nrt=False)
+def _absorb(address, size, channels, bins, side, channel, rate, limit, share):  # type: ignore[no-untyped-def]
     table = array_at(address, (size,), np.float64)
-    absorb(lesson_of(table, channels, bins, side, channel), visits_of(table, channels, bins, side), rate, limit)
+    lesson, visits = lesson_of(table, channels, bins, side, channel), visits_of(table, channels, bins, side)
+    absorb(lesson, visits, rate, limit, share)
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.floats(-0.4, 0.4), st.floats(0.01, 1.0), st.integers(2, 30), st.floats(5.0, 500.0))
+@given(st.floats(-0.4, 0.4), st.floats(0.01, 1.0), st.integers(2, 30), st.floats(5.0, 500.0), st.floats(0.0, 1.0))
 def test_torque_and_displacement_learn_together_so_that_their_sum_stays(
-    error: float, rate: float, bins: int, limit: float
+    error: float, rate: float, bins: int, limit: float, share: float
 ) -> None:
-    """Of an error θd − θ that repeats: what the feedback gives up, the learned torque takes, until its limit."""
+    """Of an error θd − θ that repeats: what the feedback gives up, the learned torque takes, until its limit.
+
+    What share of the error the target does not adapt to goes on drawing towards it.
+    """
     kp, channels, side, channel = 250.0, 3, 1, 2
     table = np.zeros(lessons_size(channels, bins))
     lesson, visits = (
@@ -68,10 +72,12 @@ def test_torque_and_displacement_learn_together_so_that_their_sum_stays(
         total = feedback + lesson.torque
         visits[:] = 3.0
         lesson.feedback[:], lesson.error[:] = 3.0 * feedback, -3.0 * error
-        _absorb.ctypes(table.ctypes.data, len(table), channels, bins, side, channel, rate, limit)
+        _absorb.ctypes(table.ctypes.data, len(table), channels, bins, side, channel, rate, limit, share)
         assert np.abs(lesson.torque).max() <= limit + 1e-9
         if np.abs(lesson.torque).max() < limit:
-            assert kp * (error + lesson.shift) + lesson.torque == pytest.approx(total, abs=1e-9)
+            assert kp * (error + lesson.shift) + lesson.torque == pytest.approx(
+                total + rate * (1.0 - share) * kp * error, abs=1e-9
+            )
         assert not lesson.feedback.any()
     others = table.copy()
     at = (side * (4 * channels + 1) + 4 * channel) * bins
