@@ -242,10 +242,12 @@ def imitate_clip(
     if only_read:
         return 0
     document, cycle = imitating.begin(found, imitating.skill_name(path), credit)
+    search = path.with_suffix(".search")
     with Bar() as tick:
-        done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=path.with_suffix(".search"), report=tick)
+        done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=search, report=tick)
     print_pairs(imitating.told(done.walk))
     files.write(done.document, path)
+    imitating.forget(search)
     screen.print(f"written to {path}")
     return 0 if done.walk.stays_up else 1
 

@@ -208,6 +208,12 @@ def make(
     return Made(document, walk(files.validate(document, document["name"]), cycle, seconds, seed=seed))
 
 
+def forget(checkpoint: Path) -> None:
+    """Remove what a finished search would be resumed from."""
+    for file in checkpoint.parent.glob(f"{checkpoint.name}-*.json"):
+        file.unlink(missing_ok=True)
+
+
 def skill_name(path: Path) -> str:
     """A skill's name, made of a file's."""
     return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "captured"

@@ -77,7 +77,7 @@ def imitate(
         found = tune(
             begin, BOUNDS, [Following(cycle, stage.seconds, stage.replicas, stage.push)],
             generations=stage.generations, seed=seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
-            threads=threads, checkpoint=checkpoint and checkpoint.with_suffix(f".{label}.json"),
+            threads=threads, checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-{label}.json"),
             report=lambda generation, best: report(stage, generation, best), enough=enough,
         )  # fmt: skip
         return found.skill, found.cost, is_enough[0]
