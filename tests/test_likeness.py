@@ -54,6 +54,7 @@ def frames(
     place = np.interp(done, np.arange(len(step)), np.cumsum(step) - step)
     qpos[:, 0], qpos[:, 1] = place.real, place.imag
     reports["swing"] = (done % 1.0) < 0.5  # after the left foot came down the right leg swings
+    reports["state"] = reports["swing"]
     reports["phase"] = (cycle.lands[0] + done) % 1.0
     reports["steps"] = np.floor(2.0 * done)
     return Frames(time, qpos, reports, fallen_at)
@@ -153,9 +154,9 @@ def test_watched_frames_are_those_of_the_rows() -> None:
 
 def test_a_fall_costs_more_than_any_walk_and_an_early_one_more_than_a_late_one() -> None:
     asks = Following(own_cycle(), 9.0)
-    good = asks._cost(frames(), BODY, 0.0)
-    unlike = asks._cost(frames(slower=1.2, off=dict.fromkeys(BODY.joints, 0.3)), BODY, 0.0)
-    late, early = (asks._cost(frames(fallen_at=at), BODY, 0.0) for at in (8.0, 3.0))
+    good = asks._cost(frames(), BODY)
+    unlike = asks._cost(frames(slower=1.2, off=dict.fromkeys(BODY.joints, 0.3)), BODY)
+    late, early = (asks._cost(frames(fallen_at=at), BODY) for at in (8.0, 3.0))
     assert good < 0.5 < unlike
     assert FALL < late < early
 

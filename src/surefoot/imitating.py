@@ -13,7 +13,7 @@ import numpy as np
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
 from surefoot.lab.imitate import STAGES, Stage, imitate
-from surefoot.lab.likeness import Body, Likeness, exchange_delay, likeness, watch
+from surefoot.lab.likeness import Body, Likeness, likeness, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.motions import clips, retargeting
 from surefoot.motions.cleaning import clean
@@ -184,8 +184,7 @@ def walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: int = 3, s
     population = Population(replicas, skill=skill)
     disturb(population, [generator(seed, "imitate", k) for k in range(replicas)])
     body, frames = Body(population.scene), watch(population, seconds)
-    waits = exchange_delay(skill)
-    seen = [likeness(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds)), waits) for f in frames]
+    seen = [likeness(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
     return Walk(seconds, tuple(f.fallen_at for f in frames), tuple(seen), body.legs)
 
 

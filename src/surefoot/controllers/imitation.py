@@ -72,8 +72,8 @@ def law(world: Any, row: Any, is_new: bool) -> None:
             learn(world, row, imitator, plan)
     feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
     report = row.report[0]
-    report.state, report.swing, report.steps, report.phase = (
-        imitator.swing, imitator.swing, imitator.steps, imitator.phase)  # fmt: skip
+    report.state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just come down
+    report.swing, report.steps, report.phase = imitator.swing, imitator.steps, imitator.phase
     report.distance, report.velocity, report.heading = imitator.d, imitator.v, imitator.heading
     report.lateral_distance, report.lateral_velocity = imitator.lateral_d, imitator.lateral_v
     report.feedback, report.feedforward = feedback, feedforward

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.lab.likeness import Body, Frames, at_phases, exchange_delay, likeness, watch
+from surefoot.lab.likeness import Body, Frames, at_phases, likeness, strikes, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.population import Population
 from surefoot.scene import Push
@@ -59,40 +59,41 @@ class Following:
                 force = (self.push * np.cos(turn), self.push * np.sin(turn), 0.0)
                 population.scene.add_push(population.rows[i], Push(force, 0.2, start), 0.0)
         body = Body(population.scene)
-        seen = zip(watch(population, self.seconds), rows, strict=True)
-        cost = [self._cost(frames, body, exchange_delay(skill)) for frames, (skill, _) in seen]
+        cost = [self._cost(frames, body) for frames in watch(population, self.seconds)]
         return np.asarray(np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1))
 
-    def _cost(self, frames: Frames, body: Body, waits: float) -> float:
+    def _cost(self, frames: Frames, body: Body) -> float:
         stood = min(frames.fallen_at, self.seconds)
         has_fallen = stood < self.seconds
         until = max(int(np.searchsorted(frames.time, stood - 0.3)), 5)
-        phase, steps = frames.reports["phase"][:until], frames.reports["steps"][:until]
+        phase = frames.reports["phase"][:until]
         errors = {
             name: float(np.sqrt(np.mean((frames.qpos[:until, at] - at_phases(self.cycle, name, phase)) ** 2)))
             for name, at in body.joints.items()
         }
         cost: float = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
         cost += min(2.0 * max(max(errors[name] for name in body.legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
-        strikes = np.flatnonzero(np.diff(steps) > 0.0)
-        cost += min(4.0 * self._untimely(frames, strikes, waits), 2.0) + self._stalled(frames.time[strikes], stood)
+        struck = [at[at < until] for at in (strikes(frames, 0), strikes(frames, 1))]
+        cost += min(4.0 * self._untimely(frames, struck), 2.0)
+        cost += self._stalled(np.sort(frames.time[np.concatenate(struck)]), stood)
         if has_fallen:
             return cost + FALL + RISING * (1.0 - stood / self.seconds)
-        seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds), waits)
+        seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         return cost + min(15.0 * abs(seen.cadence - 1.0), 3.0) + min(5.0 * seen.travel_error, 3.0)
 
-    def _untimely(self, frames: Frames, strikes: np.ndarray, waits: float) -> float:
-        """By how much of a step footstrikes come too early or too late, on average."""
-        if not len(strikes):
-            return 0.5
-        swing = frames.reports["swing"][strikes].astype(int)
-        lands = np.array(self.cycle.lands)
-        begin, end = lands[1 - swing], lands[swing]
-        done = (frames.reports["phase"][strikes] - begin + 0.3) % 1.0 - 0.3  # a little before its beginning is possible
-        return float(np.mean(np.abs((done - waits) / ((end - begin) % 1.0) - 1.0)))
+    def _untimely(self, frames: Frames, struck: Sequence[np.ndarray]) -> float:
+        """By how much of a step the footstrikes of either leg come too early or too late, on average."""
+        found = []
+        for leg, at in enumerate(struck):
+            begin, end = self.cycle.lands[1 - leg], self.cycle.lands[leg]
+            done = (
+                frames.reports["phase"][at - 1] - begin + 0.3
+            ) % 1.0 - 0.3  # a little before its beginning it may be
+            found += list(np.abs(done / ((end - begin) % 1.0) - 1.0))
+        return float(np.mean(found)) if found else 0.5
 
     def _stalled(self, strikes: np.ndarray, stood: float) -> float:
         """What the longest time without a footstrike costs, if it is much longer than a step."""

@@ -12,7 +12,6 @@ from surefoot.motions import fourier
 from surefoot.population import Population
 from surefoot.scene import Scene
 from surefoot.skills.imitation import Cycle
-from surefoot.skills.schema import Skill
 from surefoot.skills.trajectories import hips_over_ankles
 
 FPS = 50.0
@@ -98,23 +97,21 @@ def watch(population: Population, seconds: float) -> list[Frames]:
     return [Frames(at, poses[:, i], told[:, i], float(fallen[i])) for i in range(population.n)]
 
 
-def likeness(frames: Frames, cycle: Cycle, body: Body, after: float, waits: float = 0.0) -> Likeness:
+def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness:
     """Measure a run from `after` [s] on, over whole strides, against a cycle.
 
-    A stride lasts from one exchange of the legs to the right one to the next: when the left foot comes down, or `waits`
-    [cycles] later (`exchange_delay`). Time within it is taken evenly, whatever the
+    A stride lasts from one coming down of the left foot to the next. Time within it is taken evenly, whatever the
     controller's own phase was, so that what comes too early or too late counts as an error.
     """
     joints = body.joints
-    time, swing = frames.time, frames.reports["swing"]
-    starts = np.flatnonzero((swing[1:] == 1.0) & (swing[:-1] == 0.0)) + 1  # the left foot came down
+    time, starts = frames.time, strikes(frames, 0)
     starts = starts[(time[starts] >= after) & (time[starts] <= frames.fallen_at - _ENDING)]
     wanted = np.array(cycle.travel)
     if len(starts) < 2:
         nothing = np.full(2, np.inf)
         return Likeness(0, dict.fromkeys(joints, np.inf), np.inf, nothing, wanted, np.inf, -np.inf, body.width(cycle))
     first, last, count = starts[0], starts[-1], len(starts) - 1
-    phase = np.interp(np.arange(first, last), starts, cycle.lands[0] + waits + np.arange(len(starts)))
+    phase = np.interp(np.arange(first, last), starts, cycle.lands[0] + np.arange(len(starts)))
     errors = {
         name: float(np.sqrt(np.mean((frames.qpos[first:last, at] - at_phases(cycle, name, phase)) ** 2)))
         for name, at in joints.items()
@@ -130,9 +127,10 @@ def likeness(frames: Frames, cycle: Cycle, body: Body, after: float, waits: floa
     )  # fmt: skip
 
 
-def exchange_delay(skill: Skill) -> float:
-    """How long after the left foot has come down the right leg begins to swing [cycles]."""
-    return float(skill.parameters.handoff * skill.parameters.cycle.stays[1])
+def strikes(frames: Frames, leg: int) -> np.ndarray:
+    """The frames before which a foot has come down."""
+    swings = frames.reports["state"] == leg
+    return np.asarray(np.flatnonzero(swings[:-1] & ~swings[1:]) + 1)
 
 
 def at_phases(cycle: Cycle, joint: str, phase: np.ndarray) -> np.ndarray:

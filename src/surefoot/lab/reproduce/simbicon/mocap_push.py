@@ -59,7 +59,7 @@ def _pushed(
         simulation.command(**told)
         simulation.step(round(_SETTLE / simulation.model.opt.timestep))
         simulation.push(_force(FORCE, way), DURATION)
-        figures.strip(path, simulation.run(4.0), caption=f"{case}, {FORCE:g} N × {DURATION:g} s", start=_SETTLE)
+        figures.strip(path, simulation.run(4.0), caption=f"{case}, {FORCE:g} N × {DURATION:g} s")
 
 
 def _survivors(setting: Setting, walk: Skill, force: float, way: tuple[float, float], told: dict[str, float]) -> int:
