@@ -28,7 +28,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 FALL, RISING = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
 _SETTLED = 2.0  # [s] after which strides are measured
-_GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(12.0))  # [rad]
+_LEG_BAR = 0.32  # [rad] of a leg's joint over whole strides, from which on it costs much
+_GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(15.0))  # [rad]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Following:
         seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL
+        cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         return cost + min(15.0 * abs(seen.cadence - 1.0), 3.0) + min(5.0 * seen.travel_error, 3.0)
 
