@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from captured_gait import clip_file, document, own_cycle, understood
-from surefoot import imitating
+from surefoot import imitating, tuning
 from surefoot.lab.imitate import Stage
 from surefoot.lab.likeness import Likeness
 from surefoot.simulation import Simulation
@@ -204,4 +204,4 @@ def test_a_written_skill_is_simulated_by_its_file() -> None:
 
 @pytest.mark.parametrize(("stem", "name"), [("Fast Walk", "fast-walk"), ("07_01", "07-01"), ("...", "captured")])
 def test_a_skill_is_named_after_its_file(stem: str, name: str) -> None:
-    assert imitating.skill_name(Path(f"{stem}.bvh")) == name
+    assert tuning.skill_name(Path(f"{stem}.bvh"), "captured") == name

@@ -229,10 +229,10 @@ def imitate_clip(
     from surefoot import imitating
     from surefoot.running import check_place
     from surefoot.skills import files
-    from surefoot.tuning import tuned_name
+    from surefoot.tuning import skill_name, tuned_name
 
-    path = save or Path(f"{imitating.skill_name(clip)}.yaml")
-    tuned_name(path)
+    path = save or Path(f"{skill_name(clip, 'captured')}.yaml")
+    name = tuned_name(path)
     check_place(path)
     found = imitating.understand(imitating.Source(clip, asf, character, in_place, scale, up, fps))
     for line in found.said:
@@ -241,7 +241,7 @@ def imitate_clip(
         screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
     if only_read:
         return 0
-    document, cycle = imitating.begin(found, imitating.skill_name(path), credit)
+    document, cycle = imitating.begin(found, name, credit)
     search = path.with_suffix(".search")
     with Bar() as tick:
         done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=search, report=tick)
