@@ -22,22 +22,24 @@ class Stage:
     seconds: float
     generations: int
     sigma: float
-    replicas: int = 2
-    push: float = 0.0
+    replicas: int = 1  # the noise is another one every generation
+    push: float = 0.0  # [N]
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
     begins: int = 1  # of the best beginnings, each of which is searched from
     is_spare: bool = False  # only if what was found before is not good
 
 
 STAGES = (
-    Stage(3.0, 8, 0.12, replicas=1, begins=5),
-    Stage(3.0, 14, 0.12, replicas=1, begins=2),
-    Stage(3.0, 40, 0.15, replicas=1),
-    Stage(5.0, 25, 0.10, share_up=0.6),
-    Stage(8.0, 15, 0.08, push=60.0, share_up=0.7),
+    Stage(3.0, 8, 0.12, begins=5),
+    Stage(3.0, 14, 0.12, begins=2),
+    Stage(3.0, 40, 0.15),
+    Stage(5.0, 20, 0.10, share_up=0.6),
+    Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
     Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
-    Stage(10.0, 15, 0.06, push=60.0, share_up=2.0, is_spare=True),
-    Stage(10.0, 15, 0.08, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 15, 0.06, share_up=2.0, is_spare=True),
+    Stage(10.0, 15, 0.06, share_up=2.0, is_spare=True),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
