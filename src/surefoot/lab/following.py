@@ -41,7 +41,7 @@ class Following:
         cycle: what it should be like.
         seconds: how long it must stay up.
         replicas: noisy starts per candidate.
-        push: [N] in a random direction of the ground for 0.2 s, once, of every replica but the first, or of the only one.
+        push: [N] in a random direction of the ground for 0.2 s, once; with several replicas not of the first.
     """
 
     cycle: Cycle

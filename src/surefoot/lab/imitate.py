@@ -40,6 +40,7 @@ STAGES = (
     Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, is_spare=True),
     Stage(10.0, 15, 0.06, share_up=2.0, is_spare=True),
     Stage(10.0, 15, 0.06, share_up=2.0, is_spare=True),
+    Stage(15.0, 15, 0.05, share_up=2.0, is_spare=True),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
