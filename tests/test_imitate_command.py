@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,16 @@ def test_every_body_in_space_gets_a_skill_to_begin_with(character: str) -> None:
     sim.step(50)
     assert np.isfinite(sim.data.qpos).all()
     assert sim.memory.report[0].phase > skill.parameters.begins
+
+
+def test_an_uneven_cycle_is_followed_as_it_is_or_evenly() -> None:
+    even = understood()
+    uneven = replace(even, cycle=replace(even.cycle, symmetric=False, travel=np.array([1.2, 0.3, 0.0]), turn=0.2))
+    (own, made_even), cycle = imitating.begin(uneven, "own")
+    assert own["parameters"]["cycle"]["travel"] == pytest.approx([1.2, 0.3])
+    assert made_even["parameters"]["cycle"]["travel"] == pytest.approx([1.2, 0.0])
+    assert (own["parameters"]["cycle"]["turn"], made_even["parameters"]["cycle"]["turn"]) == (0.2, 0.0)
+    assert cycle.travel == pytest.approx((1.2, 0.3))  # measured against the clip in either case
 
 
 # ------------------------------------------------------------------------------------------- what it writes
