@@ -172,6 +172,15 @@ def test_a_skill_is_written_and_a_fall_is_told_by_the_exit_status(
     assert (skill.name, skill.credit, skill.controller) == ("fast-walk", "Somebody", "imitation")
 
 
+def test_how_unlike_a_walk_is_goes_by_its_worst_difference_and_a_fall_is_worse_the_sooner_it_comes() -> None:
+    like = walked()
+    assert like.unlike == pytest.approx(0.1 / np.radians(12.0))
+    far = replace(like, seen=(replace(like.seen[0], cadence=0.9),))
+    assert far.unlike == pytest.approx(2.0)
+    assert (like.is_alike, far.is_alike) == (True, False)
+    assert far.unlike < walked(31.0).unlike < walked(12.0).unlike < walked(1.0).unlike
+
+
 def test_a_fall_without_a_stride_is_told_without_infinities() -> None:
     words = imitating.told(walked(0.9, strides=0))
     assert words["walked"] == "fell after 0.9 s"
