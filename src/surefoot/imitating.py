@@ -29,7 +29,7 @@ from surefoot.skills.schema import Skill
 
 _MEASURED = 5.0  # [s] after which a run is measured
 _TRIAL = 10.0  # [s] that a first guess is let walk
-_AWHILE = 4.0  # [s] what falls sooner is far from walking
+_AWHILE = 4.0  # [s] if all replicas fall sooner, it is far from walking
 _DECIMALS = 4
 
 
@@ -104,8 +104,7 @@ class Walk:
     def unlike(self) -> float:
         """The largest of its differences from the clip by what `ALIKE` allows; after a fall 10 and more."""
         if not self.stays_up:
-            stood = min(self.fallen_at)
-            return HOPELESS if stood < _AWHILE else 10.0 + self.seconds / stood
+            return HOPELESS if max(self.fallen_at) < _AWHILE else 10.0 + self.seconds / min(self.fallen_at)
         shares = self.error / ALIKE.joints, self.worst_leg / ALIKE.leg, abs(self.cadence - 1.0) / ALIKE.cadence
         return max(*shares, self.travel_error / ALIKE.travel)
 
