@@ -208,7 +208,7 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
     monkeypatch.setattr("surefoot.lab.imitate.Following", Cheap)
     stages = (
         Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
-        Stage(6.0, 1, 0.01, is_spare=True),
+        Stage(6.0, 1, 0.01, spare_above=1.0),
     )  # fmt: skip
 
     def searched(*cds: float) -> tuple[list[str], float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
-from surefoot.lab.imitate import HOPELESS, STAGES, Stage, imitate
+from surefoot.lab.imitate import FALLS, HOPELESS, STAGES, Stage, imitate
 from surefoot.lab.likeness import Body, Likeness, likeness, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.motions import clips, retargeting
@@ -102,9 +102,9 @@ class Walk:
 
     @property
     def unlike(self) -> float:
-        """The largest of its differences from the clip by what `ALIKE` allows; after a fall 10 and more."""
+        """The largest of its differences from the clip by what `ALIKE` allows; after a fall more than `FALLS`."""
         if not self.stays_up:
-            return HOPELESS if max(self.fallen_at) < _AWHILE else 10.0 + self.seconds / min(self.fallen_at)
+            return HOPELESS if max(self.fallen_at) < _AWHILE else FALLS + self.seconds / min(self.fallen_at)
         shares = self.error / ALIKE.joints, self.worst_leg / ALIKE.leg, abs(self.cadence - 1.0) / ALIKE.cadence
         return max(*shares, self.travel_error / ALIKE.travel)
 

@@ -15,6 +15,9 @@ from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
 
 
+FALLS, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
+
+
 @dataclass(frozen=True)
 class Stage:
     """One search: how long it must walk, how many generations at most, and how widely it looks."""
@@ -26,7 +29,9 @@ class Stage:
     push: float = 0.0  # [N]
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
     begins: int = 1  # of the best beginnings, each of which is searched from
-    is_spare: bool = False  # only while nothing good was found
+    spare_above: float | None = (
+        None  # only while what was found is more unlike what is wanted; from `FALLS` on it falls
+    )
 
 
 STAGES = (
@@ -36,12 +41,13 @@ STAGES = (
     Stage(5.0, 20, 0.10, share_up=0.6),
     Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
     Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
-    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, is_spare=True),
-    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, is_spare=True),
-    Stage(10.0, 15, 0.06, share_up=2.0, is_spare=True),
-    Stage(15.0, 15, 0.05, share_up=2.0, is_spare=True),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 15, 0.06, share_up=2.0, spare_above=1.0),
+    Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
 )
-HOPELESS = 100.0
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
 _SLOW: dict[str, float] = {
@@ -85,8 +91,8 @@ def imitate(
         stages: one after the other, each from the best that the last one found. Of those of one length, what comes
             after a walk that stays up is left out.
         begin_with: numbers of every beginning; by default `guesses()`.
-        unlike: how far what was found is from what is wanted: above 1 spare stages follow, each from the best so far,
-            and of `HOPELESS` and more none.
+        unlike: how far what was found is from what is wanted: spare stages follow, each from the best so far, while it
+            is too far, but not `HOPELESS`.
         threads: 0 is all cores.
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
         report: called after every generation with what it is at and the largest share of the work that may be done.
@@ -99,13 +105,13 @@ def imitate(
     search = _Search(cycle, seed, threads, checkpoint, report, total)
     up_for = 0.0  # [s]
     for number, stage in enumerate(stages):
-        if not stage.is_spare and up_for != stage.seconds:
+        if stage.spare_above is None and up_for != stage.seconds:
             found = search.from_each(field[: stage.begins], stage, str(number))
             up_for = stage.seconds if found[0].stays_up else 0.0
             field = [one.skill for one in found]
     best, far = field[0], unlike(field[0])
     for number, stage in enumerate(stages):
-        if stage.is_spare and 1.0 < far < HOPELESS:
+        if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
             search.seed = seed + number
             skill = search.run(best, stage, str(number)).skill
             best, far = min(((best, far), (skill, unlike(skill))), key=lambda judged: judged[1])
