@@ -14,7 +14,6 @@ from surefoot.skills import load, names, varied
 from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
 
-
 FALLS, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
 
 
@@ -29,9 +28,7 @@ class Stage:
     push: float = 0.0  # [N]
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
     begins: int = 1  # of the best beginnings, each of which is searched from
-    spare_above: float | None = (
-        None  # only while what was found is more unlike what is wanted; from `FALLS` on it falls
-    )
+    spare_above: float | None = None  # used only while what was found is more unlike its clip than this
 
 
 STAGES = (
