@@ -88,8 +88,8 @@ def imitate(
         stages: one after the other, each from the best that the last one found. Of those of one length, what comes
             after a walk that stays up is left out.
         begin_with: numbers of every beginning; by default `guesses()`.
-        unlike: how far what was found is from what is wanted: spare stages follow, each from the best so far, while it
-            is too far, but not `HOPELESS`.
+        unlike: how far what was found is from what is wanted: spare stages follow while it is too far, but not
+            `HOPELESS`: each from the best so far, or if that falls, which is much by chance, from the last.
         threads: 0 is all cores.
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
         report: called after every generation with what it is at and the largest share of the work that may be done.
@@ -107,11 +107,12 @@ def imitate(
             up_for = stage.seconds if found[0].stays_up else 0.0
             field = [one.skill for one in found]
     best, far = field[0], unlike(field[0])
+    last = best
     for number, stage in enumerate(stages):
         if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
             search.seed = seed + number
-            skill = search.run(best, stage, str(number)).skill
-            best, far = min(((best, far), (skill, unlike(skill))), key=lambda judged: judged[1])
+            last = search.run(best if far < FALLS else last, stage, str(number)).skill
+            best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])
     return best
 
 
