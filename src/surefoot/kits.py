@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, simbicon
+from surefoot.controllers import genbicon, limit_cycle, simbicon
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
 from surefoot.reflexes import style
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.walker import STAND
-from surefoot.skills import graph, styles
+from surefoot.skills import cycle_slot, graph, styles
 from surefoot.skills.schema import Skill
 
 DEGREES = "°"  # what people write angles in, which are radians inside
@@ -24,6 +24,7 @@ _GENBICON_UNITS = {
     "speed": "m/s", "heading": DEGREES, "lean": DEGREES, "step_time": "s", "step_height": "m", "step_width": "m",
     "sideways": "m/s", "stop": "",
 }  # fmt: skip
+_LIMIT_CYCLE_UNITS = {"speed": "m/s", "heading": DEGREES, "turn": DEGREES, "lean": "", "tilt": ""}
 
 
 class Kit(Protocol):
@@ -188,9 +189,62 @@ class _Genbicon:
         return True
 
 
+class _LimitCycle:
+    """Around `controllers.limit_cycle`."""
+
+    commands: tuple[str, ...] = limit_cycle.COMMANDS
+    ranges: dict[str, tuple[float, float]] = limit_cycle.RANGES
+    units: dict[str, str] = _LIMIT_CYCLE_UNITS
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        self._table, self._roles = table, len(table.anatomy.roles)
+
+    @property
+    def slot_size(self) -> int:
+        return cycle_slot.slot_size(self._table)
+
+    def memory_size(self, skill: Skill | None) -> int:
+        return limit_cycle.memory_size(cycle_slot.features(self._table))
+
+    def table_size(self, skill: Skill) -> int:
+        return 0
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        cycle_slot.fill_slot(slot, skill, self._table)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        machine = plain(limit_cycle.machine_of)(row.memory)[0]
+        machine.state = skill.start.state + (len(skill.parameters.states) if skill.start.swing == "right" else 0)
+        machine.heading = row.commands[limit_cycle.HEADING] = skill.start.heading
+        plain(limit_cycle.cycle_of)(row.memory)[0].fresh = 1.0
+
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        return
+
+    def tell(self, row: memory.Row, name: str, value: float) -> None:
+        at = self.commands.index(name)
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = value, 1.0
+
+    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
+        at = self.commands.index(name)
+        return float(row.commands[at]) if row.commands[limit_cycle.GIVEN + at] else None
+
+    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
+        at = self.commands.index(name)
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = _own(skill, name), 0.0
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return graph.same_structure(one, other, self._roles)
+
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return graph.same_size(one, other, self._roles)
+
+
 def _own(skill: Skill, name: str) -> float:
     """What a command is that nobody has given."""
     return skill.start.heading if name == "heading" else 0.0
 
 
-KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {"simbicon": _Simbicon, "genbicon": _Genbicon}
+KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {
+    "simbicon": _Simbicon, "genbicon": _Genbicon, "limit_cycle": _LimitCycle,
+}  # fmt: skip

@@ -140,8 +140,9 @@ class Scene:
         return found
 
     def _runs(self, controller: str) -> bool:
-        """Whether this body can run a controller: roles for one, two legs in space for the other."""
-        return bool(self.table.anatomy.roles) if controller == "simbicon" else self.table.root == "free"
+        """Whether this body can run a controller: roles for one, two legs in space for another, both for the third."""
+        roles, free = bool(self.table.anatomy.roles), self.table.root == "free"
+        return {"simbicon": roles, "genbicon": free}.get(controller, roles and free)
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""

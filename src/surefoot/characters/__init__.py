@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.characters import ape, human, humanoid, planar, robot, strider
+from surefoot.characters import ape, human, human19, humanoid, planar, robot, strider
 from surefoot.characters.foreign import table_of
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
@@ -14,6 +14,7 @@ from surefoot.errors import UnknownNameError
 _TABLES: dict[str, Callable[[], CharacterTable]] = {
     "ape": ape.table,
     "human": human.table,
+    "human19": human19.table,
     "humanoid": humanoid.table,
     "planar": planar.table,
     "robot": robot.table,

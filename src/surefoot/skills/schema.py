@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.skills.genbicon import GenbiconParameters
+from surefoot.skills.limit_cycle import LimitCycleParameters
 from surefoot.skills.simbicon import SimbiconParameters
 
 SCHEMA_VERSION = 1
@@ -116,15 +117,24 @@ class GenbiconSkill(Skill):
     parameters: GenbiconParameters
 
 
+class LimitCycleSkill(Skill):
+    """An open-loop gait and how it is regulated."""
+
+    controller: Literal["limit_cycle"]
+    parameters: LimitCycleParameters
+
+
 class UnknownSkill(Skill):
     """What a document of an unknown controller is held against: that alone is reported."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon"]
+    controller: Literal["simbicon", "genbicon", "limit_cycle"]
 
 
-_BY_CONTROLLER: dict[str, type[Skill]] = {"simbicon": SimbiconSkill, "genbicon": GenbiconSkill}
+_BY_CONTROLLER: dict[str, type[Skill]] = {
+    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "limit_cycle": LimitCycleSkill,
+}  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 
 
