@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
@@ -17,6 +18,8 @@ from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.walker import STAND
 from surefoot.skills import cycle_slot, graph, styles
 from surefoot.skills.schema import Skill
+
+log = logging.getLogger(__name__)
 
 DEGREES = "°"  # what people write angles in, which are radians inside
 _SIMBICON_UNITS = dict.fromkeys(simbicon.COMMANDS, DEGREES) | {"speed": "m/s"}
@@ -223,9 +226,24 @@ class _LimitCycle:
 
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         at = self.commands.index(name)
-        row.commands[at], row.commands[limit_cycle.GIVEN + at] = value, 1.0
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = self._within(row, name, value), 1.0
 
-    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
+    def _within(self, row: memory.Row, name: str, value: float) -> float:
+        """The nearest value that the running skill can do."""
+        if name != "speed":
+            return value
+        slot = row.slots[int(row.header[0].active)]
+        regulation = plain(limit_cycle.regulation_of)(slot, cycle_slot.own_begin(self._table))[0]
+        reachable = min(max(value, float(regulation.slowest)), float(regulation.fastest))
+        told = self.told(row, None, name)
+        if reachable != value and told != reachable:  # said once, not with every step of a task
+            log.warning(
+                "speed %g m/s is out of reach of this skill, which goes at %g … %g m/s: it goes at %g m/s",
+                value, regulation.slowest, regulation.fastest, reachable,
+            )  # fmt: skip
+        return reachable
+
+    def told(self, row: memory.Row, skill: Skill | None, name: str) -> float | None:
         at = self.commands.index(name)
         return float(row.commands[at]) if row.commands[limit_cycle.GIVEN + at] else None
 

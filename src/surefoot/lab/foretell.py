@@ -1,0 +1,123 @@
+"""Learning the local model of a step from steps whose trials were recorded (Laszlo et al. 1996, §5.2, its last hope).
+
+A ridge regression from how a step begins to what it would end with unperturbed, and to the four derivatives by the
+perturbation. The law evaluates it in the step itself: no trial is simulated any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.controllers import limit_cycle
+from surefoot.lab.replicas import disturb, generator
+from surefoot.native.pointers import plain
+from surefoot.population import Population
+from surefoot.reflexes.regulation import FARTHEST
+from surefoot.scene import Push
+from surefoot.skills.cycle_slot import features
+from surefoot.skills.limit_cycle import Model
+from surefoot.skills.schema import Skill
+
+OUTPUTS = (
+    "nominal_forward", "nominal_lateral", "forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll",
+)  # fmt: skip
+_LOOK = 0.1  # [s] shorter than any step
+_EVERY, _PUSHED = 2.5, 0.2  # [s] between the pushes that spread the states, how long each lasts
+RIDGE = 10.0
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Recorded steps: (n, features) how each began, (n, 6) what its trials said."""
+
+    begins: np.ndarray
+    outcomes: np.ndarray
+
+
+def record(
+    skill: Skill,
+    seed: int,
+    rows: int = 12,
+    seconds: float = 40.0,
+    force: float = 40.0,
+    commands: tuple[tuple[str, float, float], ...] = (),
+) -> Steps:
+    """Walk with trials, pushed about, and record every step.
+
+    Args:
+        skill: one that takes trials.
+        seed: of starts, pushes and commands.
+        rows: walks at once.
+        seconds: how long each walks.
+        force: of pushes at most [N].
+        commands: name, lowest and highest value of what is told anew before every push.
+    """
+    population = Population(rows, skill=skill)
+    rngs = [generator(seed, "foretell", skill.full_name, i) for i in range(rows)]
+    disturb(population, rngs)
+    cycles = [plain(limit_cycle.cycle_of)(row.memory)[0] for row in population.rows]
+    described = [plain(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows]
+    begins, outcomes, seen = [], [], np.full(rows, -1.0)
+    for k in range(round(seconds / _LOOK)):
+        if k % round(_EVERY / _LOOK) == 0:
+            for i, rng in enumerate(rngs):
+                _stir(population, i, rng, force, commands)
+        population.run(_LOOK, stop_fallen=True)
+        for i, cycle in enumerate(cycles):
+            if cycle.begun != seen[i] and cycle.asked == 0.0 and np.isinf(population.fallen_at[i]):
+                seen[i] = cycle.begun
+                begins.append(described[i].copy())
+                outcomes.append([float(cycle[name]) for name in OUTPUTS])
+    return Steps(np.array(begins), np.array(outcomes))
+
+
+def _stir(population: Population, i: int, rng: np.random.Generator, force: float, commands: tuple[tuple[str, float, float], ...]) -> None:  # fmt: skip
+    """Push a row in any direction at any moment of the next seconds, and tell it something else."""
+    x, y = rng.uniform(-force, force, 2)
+    if np.isinf(population.fallen_at[i]):
+        population.push(Push((x, y, 0.0), _PUSHED, population.time[i] + rng.uniform(0.1, 1.5)), [i])
+        told = {name: float(rng.uniform(low, high)) for name, low, high in commands}
+        population.scene.command(population.rows[i], population.skills[i], told)
+
+
+def fit(steps: Steps, ridge: float = RIDGE) -> Model:
+    """The linear model of least squares, with weights kept small, of z-scored and clipped features."""
+    mean, scale = steps.begins.mean(axis=0), np.maximum(steps.begins.std(axis=0), 1e-4)
+    z = np.clip((steps.begins - mean) / scale, -FARTHEST, FARTHEST)
+    constant = steps.outcomes.mean(axis=0)
+    centred = z - z.mean(axis=0)
+    weights = np.linalg.solve(
+        centred.T @ centred + ridge * np.eye(z.shape[1]), centred.T @ (steps.outcomes - constant)
+    ).T
+    constants = constant - weights @ z.mean(axis=0)
+    rows = np.column_stack([weights, constants])
+    return Model(
+        mean=[round(float(v), 5) for v in mean],
+        scale=[round(float(v), 5) for v in scale],
+        weights=[[round(float(v), 6) for v in row] for row in rows],
+    )
+
+
+def predictions(model: Model, begins: np.ndarray) -> np.ndarray:
+    """(n, 6) what a model says of steps that begin so."""
+    z = np.clip((begins - np.array(model.mean)) / np.array(model.scale), -FARTHEST, FARTHEST)
+    weights = np.array(model.weights)
+    return np.asarray(z @ weights[:, :-1].T + weights[:, -1])
+
+
+def foretelling(skill: Skill, model: Model) -> Skill:
+    """The skill with a learned model in place of trials."""
+    document = skill.model_dump(by_alias=True)
+    document["parameters"]["model"] = model.model_dump()
+    document["parameters"]["regulation"]["control"] = "predicted"
+    return type(skill).model_validate(document)
+
+
+def explained(model: Model, steps: Steps) -> np.ndarray:
+    """(6,) R² of every output on steps that the model has not seen."""
+    error = ((predictions(model, steps.begins) - steps.outcomes) ** 2).sum(axis=0)
+    return np.asarray(1.0 - error / ((steps.outcomes - steps.outcomes.mean(axis=0)) ** 2).sum(axis=0))
+
+
