@@ -61,7 +61,9 @@ def test_body_has_the_joints_and_degrees_of_freedom_of_the_paper(name: str, join
 
 def test_human19_weighs_what_the_human_of_simbicon_weighs() -> None:
     ours, theirs = load_character("human19"), load_character("human")
-    assert [(s.name, s.mass, s.inertia) for s in ours.segments] == [(s.name, s.mass, s.inertia) for s in theirs.segments]
+    assert [(s.name, s.mass, s.inertia) for s in ours.segments] == [
+        (s.name, s.mass, s.inertia) for s in theirs.segments
+    ]
     assert sum(segment.mass for segment in ours.segments) == pytest.approx(89.57, abs=0.02)
 
 

@@ -1,9 +1,9 @@
 """Looking ahead: trial steps of limit cycle control (Laszlo, van de Panne, Fiume 1996, §5.2), once a step.
 
-From the beginning of a step four copies of a row take it, each with a perturbation of a hip's pitch or roll; what they
-end with gives the local linear model, which gives the perturbation of the real step. Trials are rows of a batch of their
-own: what they do leaves no trace in the real one but its perturbation. They know the present, not the future: a push
-that acts goes on in them, one that has not begun does not come.
+From the beginning of a step four copies of a row take it, each with a perturbation of a hip's pitch or roll; what
+they end with gives the local linear model, which gives the perturbation of the real step. Trials are rows of a batch
+of their own: what they do leaves no trace in the real one but its perturbation. They know the present, not the
+future: a push that acts goes on in them, one that has not begun does not come.
 """
 
 from __future__ import annotations

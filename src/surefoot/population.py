@@ -158,7 +158,7 @@ class Population:
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
             if upright is not None and not len(upright):
                 break
-            self._step(upright, count)
+            self.step(upright, count)
             self._record(recorders, upright)
         return [recorder.motion() for recorder in recorders]
 
@@ -170,10 +170,10 @@ class Population:
             check_seconds(one)
         for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
             if count > 0:
-                self._step([i], int(count))
+                self.step([i], int(count))
 
-    def _step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
-        """Advance some rows, or all: those without intentions natively, the others from one to the next."""
+    def step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
+        """Advance some rows, or all, by physics steps: those without intentions natively, others from one to the next."""
         callback.install()
         every = range(self.n) if rows is None else rows
         self._tick(every)

@@ -1,6 +1,4 @@
-"""The two-legged robot like a bird of Laszlo, van de Panne, Fiume 1996, §4.2 and figure 8: 11 joints, 15 degrees of
-freedom, 53.5 kg.
-"""
+"""The two-legged robot like a bird of Laszlo, van de Panne, Fiume 1996, figure 8: 15 degrees of freedom, 53.5 kg."""
 
 from __future__ import annotations
 
@@ -12,7 +10,13 @@ UPPER_LEG, MID_LEG, LOWER_LEG, ANKLE, FOOT_HEIGHT = 0.316, 0.415, 0.558, 0.36, 0
 HIP_HALF_WIDTH = 0.25  # [m] the lateral base is wide
 HEEL, TOE, FOOT_HALF_WIDTH = -0.10, 0.17, 0.09  # [m] corners on which the sole bears, from its joint
 _SOLE_RADIUS = 0.012  # [m]
-STANDING = (1.047, -1.745, 1.134, -0.96, 0.524)  # [rad] hip to foot: the zig-zag of the figure, feet flat below the hips
+STANDING = (
+    1.047,
+    -1.745,
+    1.134,
+    -0.96,
+    0.524,
+)  # [rad] hip to foot: the zig-zag of the figure, feet flat below the hips
 _HEIGHT = 1.364  # [m] of the hips above the soles, standing so
 
 _BODY, _HEAD, _LEFT, _RIGHT = (0.36, 0.44, 0.36), (0.80, 0.62, 0.30), (0.52, 0.62, 0.70), (0.86, 0.47, 0.27)

@@ -11,7 +11,7 @@ _SIDE_ROLES = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", "sho
 _MIDDLE = ("waist",)
 
 # kp and limit by kind of joint [N·m/rad], [N·m]; kd = 0.1 kp. The paper prints none. The roll of the stance hip
-# bears the whole body sideways: with a third of this gain the pelvis drops and the swing foot does not clear the ground.
+# bears the whole body sideways: with a third of it the pelvis drops and the swing foot stubs.
 _GAINS = {
     "hip": (450.0, 450.0), "hip_roll": (1100.0, 450.0), "hip_yaw": (300.0, 300.0), "knee": (400.0, 400.0),
     "ankle": (150.0, 150.0), "ankle_roll": (100.0, 100.0), "waist": (1000.0, 1000.0),

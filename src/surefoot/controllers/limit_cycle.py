@@ -42,7 +42,7 @@ GIVEN = 8  # behind the values: whether each was given
 HIP_YAW = 2  # of the hinges of a hip
 OUTPUTS = 6  # of a learned model: two outcomes and four derivatives
 _MACHINE, _CYCLE, _REGULATION = MACHINE.itemsize // 8, CYCLE.itemsize // 8, REGULATION.itemsize // 8
-_RISE = 0.15  # that the integral of the speed's error can add to the target
+_RISE = 0.06  # that the integral of the speed's error can add to the target
 
 
 def memory_size(features: int) -> int:
@@ -187,12 +187,16 @@ def _aim(row: Any, regulation: Any, machine: Any, cycle: Any, swing: int, yaw: f
     commands, side = row.commands, 1.0 if swing == 0 else -1.0
     cycle.wanted_forward = regulation.forward + commands[LEAN]
     if commands[GIVEN + SPEED] != 0.0:
-        wanted = clamp(commands[SPEED], regulation.slowest, regulation.fastest)
-        missed = wanted - cycle.speed
+        wanted, rise = clamp(commands[SPEED], regulation.slowest, regulation.fastest), regulation.speed_rise
+        cycle.pace += clamp(wanted - cycle.pace, -rise, rise)
+        missed = cycle.pace - cycle.speed
         cycle.faster = clamp(cycle.faster + regulation.speed_integral * missed, -_RISE, _RISE)
         # RV_d = RV_d* + K (v_d − v)
-        cycle.wanted_forward = regulation.speed_bias + regulation.speed_slope * wanted + commands[LEAN]
+        cycle.wanted_forward = regulation.speed_bias + regulation.speed_slope * cycle.pace + commands[LEAN]
         cycle.wanted_forward += regulation.speed_gain * missed + cycle.faster
+        cycle.torso = regulation.speed_lean * (regulation.speed_upright - cycle.pace)
+    else:
+        cycle.pace, cycle.torso = cycle.speed, 0.0
     cycle.wanted_lateral = regulation.lateral + side * (commands[TILT] - regulation.side_gain * cycle.sideways)
     if commands[GIVEN + TURN] != 0.0:
         cycle.twist = commands[TURN]
@@ -223,6 +227,6 @@ def _drive(world: Any, row: Any, machine: Any, cycle: Any, roles: int) -> None:
         if role == 2 * side and regulation.servo != 0.0:
             axes, spin = world.xmat[torso], world.cvel[torso]
             c, s = facing(world, torso)
-            error = nearest_turn(regulation.torso + target - math.atan2(axes[6], axes[8]))
+            error = nearest_turn(regulation.torso + cycle.torso + target - math.atan2(axes[6], axes[8]))
             rate = s * spin[0] - c * spin[1]
         actuate(world, row, joint, servo(graph.gains[role], error, rate), graph.gains[role])

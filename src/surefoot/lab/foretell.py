@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot.controllers import limit_cycle
 from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.step_log import cycles_of, steps_of
 from surefoot.native.pointers import plain
 from surefoot.population import Population
 from surefoot.reflexes.regulation import FARTHEST
@@ -23,9 +24,9 @@ from surefoot.skills.schema import Skill
 OUTPUTS = (
     "nominal_forward", "nominal_lateral", "forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll",
 )  # fmt: skip
-_LOOK = 0.1  # [s] shorter than any step
 _EVERY, _PUSHED = 2.5, 0.2  # [s] between the pushes that spread the states, how long each lasts
 RIDGE = 10.0
+FARTHEST_OUTCOME = 4.0  # robust deviations
 
 
 @dataclass(frozen=True)
@@ -57,23 +58,27 @@ def record(
     population = Population(rows, skill=skill)
     rngs = [generator(seed, "foretell", skill.full_name, i) for i in range(rows)]
     disturb(population, rngs)
-    cycles = [plain(limit_cycle.cycle_of)(row.memory)[0] for row in population.rows]
-    described = [plain(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows]
-    begins, outcomes, seen = [], [], np.full(rows, -1.0)
-    for k in range(round(seconds / _LOOK)):
-        if k % round(_EVERY / _LOOK) == 0:
-            for i, rng in enumerate(rngs):
-                _stir(population, i, rng, force, commands)
-        population.run(_LOOK, stop_fallen=True)
-        for i, cycle in enumerate(cycles):
-            if cycle.begun != seen[i] and cycle.asked == 0.0 and np.isinf(population.fallen_at[i]):
-                seen[i] = cycle.begun
-                begins.append(described[i].copy())
-                outcomes.append([float(cycle[name]) for name in OUTPUTS])
+    cycles = cycles_of(population)
+    described = [
+        plain(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows
+    ]
+    begins, outcomes = [], []
+    for _ in range(max(1, round(seconds / _EVERY))):
+        for i, rng in enumerate(rngs):
+            _stir(population, i, rng, force, commands)
+        for i in steps_of(population, _EVERY):
+            begins.append(described[i].copy())
+            outcomes.append([float(cycles[i][name]) for name in OUTPUTS])
     return Steps(np.array(begins), np.array(outcomes))
 
 
-def _stir(population: Population, i: int, rng: np.random.Generator, force: float, commands: tuple[tuple[str, float, float], ...]) -> None:  # fmt: skip
+def _stir(
+    population: Population,
+    i: int,
+    rng: np.random.Generator,
+    force: float,
+    commands: tuple[tuple[str, float, float], ...],
+) -> None:
     """Push a row in any direction at any moment of the next seconds, and tell it something else."""
     x, y = rng.uniform(-force, force, 2)
     if np.isinf(population.fallen_at[i]):
@@ -82,17 +87,21 @@ def _stir(population: Population, i: int, rng: np.random.Generator, force: float
         population.scene.command(population.rows[i], population.skills[i], told)
 
 
+def usual(steps: Steps, farthest: float = FARTHEST_OUTCOME) -> Steps:
+    """The steps whose outcomes are all within so many robust deviations of the median: what falls teaches nothing."""
+    off = np.abs(steps.outcomes - np.median(steps.outcomes, axis=0))
+    kept = (off <= farthest * (1.4826 * np.median(off, axis=0) + 1e-9)).all(axis=1)
+    return Steps(steps.begins[kept], steps.outcomes[kept])
+
+
 def fit(steps: Steps, ridge: float = RIDGE) -> Model:
-    """The linear model of least squares, with weights kept small, of z-scored and clipped features."""
+    """The linear model of least squares of the usual steps, its weights kept small; features z-scored and clipped."""
+    steps = usual(steps)
     mean, scale = steps.begins.mean(axis=0), np.maximum(steps.begins.std(axis=0), 1e-4)
     z = np.clip((steps.begins - mean) / scale, -FARTHEST, FARTHEST)
-    constant = steps.outcomes.mean(axis=0)
-    centred = z - z.mean(axis=0)
-    weights = np.linalg.solve(
-        centred.T @ centred + ridge * np.eye(z.shape[1]), centred.T @ (steps.outcomes - constant)
-    ).T
-    constants = constant - weights @ z.mean(axis=0)
-    rows = np.column_stack([weights, constants])
+    centred, middle = z - z.mean(axis=0), steps.outcomes.mean(axis=0)
+    weights = np.linalg.solve(centred.T @ centred + ridge * np.eye(z.shape[1]), centred.T @ (steps.outcomes - middle)).T
+    rows = np.column_stack([weights, middle - weights @ z.mean(axis=0)])
     return Model(
         mean=[round(float(v), 5) for v in mean],
         scale=[round(float(v), 5) for v in scale],
@@ -119,5 +128,3 @@ def explained(model: Model, steps: Steps) -> np.ndarray:
     """(6,) R² of every output on steps that the model has not seen."""
     error = ((predictions(model, steps.begins) - steps.outcomes) ** 2).sum(axis=0)
     return np.asarray(1.0 - error / ((steps.outcomes - steps.outcomes.mean(axis=0)) ** 2).sum(axis=0))
-
-

@@ -14,7 +14,7 @@ from surefoot.native.memory import SLOT
 from surefoot.native.pointers import kernel, records
 
 TIMED, CONTACT, LANDING, HOLD, BEARING = 0.0, 1.0, 2.0, 3.0, 4.0
-"""How a state ends: by time, when the swing foot touches, when any does, only by a request, when the stance foot does."""
+"""How a state ends: by time, when the swing foot touches, when any does, by a request, when the stance foot does."""
 CAPACITY = 16  # states a slot has room for; what lies behind them is the controller's own
 
 GRAPH = np.dtype([(n, "f8") for n in (

@@ -63,4 +63,5 @@ def _write_regulation(record: Any, parameters: Any, table: CharacterTable) -> No
     if speed:
         record.speed_bias, record.speed_slope = speed.bias, speed.slope
         record.speed_gain, record.speed_integral = speed.gain, speed.integral
+        record.speed_rise, record.speed_lean, record.speed_upright = speed.rise, speed.lean, speed.upright
         record.slowest, record.fastest = speed.range

@@ -58,6 +58,9 @@ class Speed(_Strict):
     slope: float = Field(0.0, ge=-2.0, le=2.0)
     gain: float = Field(0.1, ge=-2.0, le=2.0)
     integral: float = Field(0.0, ge=-1.0, le=1.0)
+    rise: float = Field(0.05, gt=0.0, le=1.0)  # [m/s] a step, at most, by which v_d approaches what is commanded
+    lean: float = Field(0.0, ge=0.0, le=2.0)  # [rad·s/m] by which the servoed torso is pitched forward for speeds above
+    upright: float = Field(0.0, ge=-3.0, le=3.0)  # [m/s] this one, and back for those below
     range: tuple[float, float]
 
     @model_validator(mode="after")
