@@ -173,7 +173,7 @@ class Population:
                 self.step([i], int(count))
 
     def step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
-        """Advance some rows, or all, by physics steps: those without intentions natively, others from one to the next."""
+        """Advance some rows, or all, by physics steps: natively, or from one intention to the next."""
         callback.install()
         every = range(self.n) if rows is None else rows
         self._tick(every)

@@ -25,7 +25,9 @@ OUTPUTS = (
     "nominal_forward", "nominal_lateral", "forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll",
 )  # fmt: skip
 _EVERY, _PUSHED = 2.5, 0.2  # [s] between the pushes that spread the states, how long each lasts
-RIDGE = 10.0
+RIDGE, RIDGE_DERIVATIVES = 30.0, 300.0
+_LEAST = (0.01, 0.02, 0.02, 0.05, 0.05, 0.05, 0.2, 0.2, 0.2, 0.02)  # deviations of the root's features: `describe`
+_LEAST_ANGLE, _LEAST_RATE = 0.03, 0.3  # [rad], [rad/s]
 FARTHEST_OUTCOME = 4.0  # robust deviations
 
 
@@ -94,13 +96,20 @@ def usual(steps: Steps, farthest: float = FARTHEST_OUTCOME) -> Steps:
     return Steps(steps.begins[kept], steps.outcomes[kept])
 
 
-def fit(steps: Steps, ridge: float = RIDGE) -> Model:
-    """The linear model of least squares of the usual steps, its weights kept small; features z-scored and clipped."""
+def fit(steps: Steps, ridge: float = RIDGE, ridge_derivatives: float = RIDGE_DERIVATIVES) -> Model:
+    """The linear model of least squares of the usual steps, its weights kept small; features z-scored and clipped.
+
+    What hardly varies in the record (`_LEAST`) is not blown up by its small deviation.
+    """
     steps = usual(steps)
-    mean, scale = steps.begins.mean(axis=0), np.maximum(steps.begins.std(axis=0), 1e-4)
+    joints = (steps.begins.shape[1] - len(_LEAST)) // 2
+    least = np.concatenate([_LEAST, np.full(joints, _LEAST_ANGLE), np.full(joints, _LEAST_RATE)])
+    mean, scale = steps.begins.mean(axis=0), np.maximum(steps.begins.std(axis=0), least)
     z = np.clip((steps.begins - mean) / scale, -FARTHEST, FARTHEST)
     centred, middle = z - z.mean(axis=0), steps.outcomes.mean(axis=0)
-    weights = np.linalg.solve(centred.T @ centred + ridge * np.eye(z.shape[1]), centred.T @ (steps.outcomes - middle)).T
+    square, target = centred.T @ centred, centred.T @ (steps.outcomes - middle)
+    each = [ridge] * 2 + [ridge_derivatives] * 4
+    weights = np.array([np.linalg.solve(square + k * np.eye(len(square)), target[:, i]) for i, k in enumerate(each)])
     rows = np.column_stack([weights, middle - weights @ z.mean(axis=0)])
     return Model(
         mean=[round(float(v), 5) for v in mean],

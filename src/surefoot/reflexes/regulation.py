@@ -20,8 +20,9 @@ UP_VECTOR, SWING_COM, TORSO_UP_VECTOR = 0.0, 1.0, 2.0
 
 REGULATION = np.dtype([(n, "f8") for n in (
     "mode", "full", "variable", "first", "forward", "lateral", "least", "most_pitch", "most_roll", "trial",
-    "servo", "torso", "speed_bias", "speed_slope", "speed_gain", "speed_integral", "speed_rise", "speed_lean", "speed_upright", "slowest", "fastest",
-    "twist_gain", "most_twist", "turn_rate", "side_gain", "bias_rate")])  # fmt: skip
+    "servo", "torso", "speed_bias", "speed_slope", "speed_gain", "speed_integral", "speed_rise", "speed_lean",
+    "speed_upright", "slowest", "fastest", "twist_gain", "most_twist", "turn_rate", "side_gain",
+    "bias_rate")])  # fmt: skip
 """How a skill is regulated: `first` is the role of the hip that is perturbed."""
 
 CYCLE = np.dtype([(n, "f8") for n in (

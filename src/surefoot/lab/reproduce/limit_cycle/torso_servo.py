@@ -8,15 +8,17 @@ from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.measures import torso_pitch
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, march, note, upright
+from surefoot.skills.schema import Skill
 
 SECONDS, LEAST = 30.0, 0.5  # [s], share by which the range falls
+WAIST = 0.3  # [rad] back, at which a waist without the servo is held: the pelvis is pitched forward by as much
 
 
 def run(result: Result, setting: Setting) -> None:
     """The march without the servo and with it."""
     seconds = 12.0 if setting.quick else SECONDS
     setting.progress("without and with the servo", 0.1)
-    population = begun([march({"torso_servo": False}), march()], setting.seed, "torso servo")
+    population = begun([without_servo(), march()], setting.seed, "torso servo")
     found, motions = gaits(population, seconds)
     ranges = [float(np.degrees(np.ptp(torso_pitch(m)))) if g else np.nan for g, m in zip(found, motions, strict=True)]
     without, with_it = ranges[:REPLICAS], ranges[REPLICAS:]
@@ -30,3 +32,8 @@ def run(result: Result, setting: Setting) -> None:
         note(result, f"{label} the servo", population, at, found[at : at + REPLICAS])
         result.show(f"{label} the servo", upright(population, at))
         figures.strip(setting.figure_path(result.experiment, f"{label}.png"), motions[at], f"{label} torso servo")
+
+
+def without_servo() -> Skill:
+    """The march with its waist held as it is on average, in the pelvis' frame."""
+    return march({"torso_servo": False} | {f"states.{i}.targets.waist": WAIST for i in range(3)})

@@ -10,6 +10,7 @@ from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.measures import facing
 from surefoot.lab.reproduce.limit_cycle.marches import begun, march
+from surefoot.lab.reproduce.limit_cycle.torso_servo import without_servo
 from surefoot.motions.motion import Motion
 from surefoot.simulation import Simulation
 from surefoot.tasks.follow_path import FollowPath
@@ -18,7 +19,7 @@ from surefoot.tasks.path import Path as Way
 TWISTS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.25)  # [rad] of the hips, a step
 SECONDS, SETTLED = 40.0, 10.0  # [s]
 POINTS = ((2.0, 0.0), (4.0, 1.0), (5.0, 3.0), (4.0, 5.0), (2.0, 5.5), (0.5, 4.5))  # [m] six target points, figure 19
-SPEED, OFF = 0.25, 0.5  # [m/s], [m] of the path
+SPEED, OFF = 0.2, 0.5  # [m/s], [m] of the path
 
 
 def run(result: Result, setting: Setting) -> None:
@@ -30,7 +31,7 @@ def run(result: Result, setting: Setting) -> None:
     task = sim.add(FollowPath(points, speed=SPEED, tolerance=0.35))
     parts, limit = [], task.timeout + 5.0
     while not task.is_over and not sim.fallen and sim.time < limit:
-        parts.append(sim.run(5.0, fps=20.0))
+        parts.append(sim.run(0.5, fps=20.0))
         setting.progress("six-point path", 0.6 + 0.4 * min(1.0, task.reached / len(points)))
     way = Way(np.array([(0.0, 0.0), *points]))
     places = np.concatenate([m.com[:, :2] for m in parts])
@@ -52,16 +53,20 @@ def _radii(result: Result, setting: Setting) -> None:
     for servo in (True, False):
         commands = [{"turn": sign * twist} for twist in twists for sign in (1.0, -1.0)]
         walks = begun(
-            [march({"torso_servo": servo})] * len(commands), setting.seed, "turning", replicas=1, commands=commands
+            [march() if servo else without_servo()] * len(commands),
+            setting.seed,
+            "turning",
+            replicas=1,
+            commands=commands,
         )
         walks.run(SETTLED if not setting.quick else 6.0, stop_fallen=True)
         motions = walks.run(seconds - SETTLED, fps=20.0, stop_fallen=True)
         for told, motion, fallen in zip(commands, motions, walks.fallen_at, strict=True):
-            rate, speed = _turn(motion)
             case = f"twist {told['turn']:+.2f} rad, {'with' if servo else 'without'} torso servo"
             if np.isfinite(fallen):
                 result.show(case, f"fell at {fallen:.1f} s")
                 continue
+            rate, speed = _turn(motion)
             tightest[servo] = max(tightest.get(servo, 0.0), abs(rate))
             result.show(
                 case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {abs(speed / rate):.2f} m" if rate else "0"
