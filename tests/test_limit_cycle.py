@@ -252,13 +252,15 @@ def test_perturbations_are_limited_and_what_has_no_effect_is_not_used(full: floa
 
 
 def test_a_speed_out_of_reach_is_clamped_with_a_warning_that_says_the_range(caplog: pytest.LogCaptureFixture) -> None:
-    sim = Simulation(skill=MARCH)
+    sim = Simulation(skill=varied(MARCH, {"speed.rise": 1.0}))
     low, high = MARCH.parameters.speed.range
     sim.command(speed=high)
     assert not caplog.records
     sim.command(speed=2.5)
-    assert f"{low:g} … {high:g} m/s" in caplog.text
-    assert sim.memory.commands[limit_cycle.SPEED] == high
+    sim.command(speed=2.5)
+    assert caplog.text.count(f"{low:g} … {high:g} m/s") == 1
+    sim.step(700)  # from the next step on
+    assert cycle_of(sim).pace == high
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class Watch:
             left += state.duration if state.ending == TIMED else max(0.0, -left) if state.ending == BEARING else 0.0
             at, swing = int(state.next), state.swing
             if states[at].swing != swing:
-                return max(1, round(left / self._dt))
+                return max(1, round(float(left) / self._dt))
 
 
 class Foresight:
@@ -189,8 +189,9 @@ def _perturb(watch: Watch, ends: np.ndarray) -> None:
         [cycle.forward_by_pitch, cycle.forward_by_roll], [cycle.lateral_by_pitch, cycle.lateral_by_roll]
     ])  # fmt: skip
     cycle.nominal_forward, cycle.nominal_lateral = (ends - regulation.trial * _SIGNS @ by.T)[known].mean(axis=0)
+    (a, b), (c, d) = by
     cycle.pitch, cycle.roll, singular = plain(solve)(
-        regulation, *by.ravel(), cycle.wanted_forward - cycle.nominal_forward,
+        regulation, a, b, c, d, cycle.wanted_forward - cycle.nominal_forward,
         cycle.wanted_lateral - cycle.nominal_lateral,
     )  # fmt: skip
     cycle.singular += singular

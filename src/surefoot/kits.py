@@ -226,24 +226,23 @@ class _LimitCycle:
 
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         at = self.commands.index(name)
-        row.commands[at], row.commands[limit_cycle.GIVEN + at] = self._within(row, name, value), 1.0
+        is_news = row.commands[limit_cycle.GIVEN + at] == 0.0 or row.commands[at] != value  # a task repeats itself
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = value, 1.0
+        if name == "speed" and is_news:
+            self._warn(row, value)
 
-    def _within(self, row: memory.Row, name: str, value: float) -> float:
-        """The nearest value that the running skill can do."""
-        if name != "speed":
-            return value
+    def _warn(self, row: memory.Row, speed: float) -> None:
+        """Say so where a speed is out of the running skill's reach: the law goes at the nearest that is not."""
         slot = row.slots[int(row.header[0].active)]
         regulation = plain(limit_cycle.regulation_of)(slot, cycle_slot.own_begin(self._table))[0]
-        reachable = min(max(value, float(regulation.slowest)), float(regulation.fastest))
-        told = self.told(row, None, name)
-        if reachable != value and told != reachable:  # said once, not with every step of a task
+        low, high = float(regulation.slowest), float(regulation.fastest)
+        if not low <= speed <= high:
             log.warning(
                 "speed %g m/s is out of reach of this skill, which goes at %g … %g m/s: it goes at %g m/s",
-                value, regulation.slowest, regulation.fastest, reachable,
+                speed, low, high, min(max(speed, low), high),
             )  # fmt: skip
-        return reachable
 
-    def told(self, row: memory.Row, skill: Skill | None, name: str) -> float | None:
+    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
         at = self.commands.index(name)
         return float(row.commands[at]) if row.commands[limit_cycle.GIVEN + at] else None
 

@@ -23,7 +23,7 @@ from surefoot.lab.reproduce.limit_cycle.marches import (
 from surefoot.lab.step_log import cycles_of
 
 SECONDS = 120.0
-COM = {"regulation.variable": "swing-com", "regulation.forward": 0.03, "regulation.lateral": -0.225}
+COM: Changes = {"regulation.variable": "swing-com", "regulation.forward": 0.03, "regulation.lateral": -0.225}
 CASES: dict[str, Changes] = {
     "stance hip, up-vector": {},
     "stance hip, swing-COM": COM,

@@ -46,27 +46,31 @@ def run(result: Result, setting: Setting) -> None:
     result.row(
         "cost of control", "five-fold with trials", f"{ratio:.3f}", f"× open loop (≤ {MOST_COST:g})", ratio <= MOST_COST
     )
-    _pushes(result, setting, skill)
+    if setting.quick:
+        result.show("pushes", "left out of a quick look")
+    else:
+        _pushes(result, setting, skill)
     _speeds(result, setting, skill)
 
 
 def cost_ratio(skill: Skill, rounds: int) -> float:
     """Median time of a stretch with control by the time without it, alternating from the same states."""
-    controlled, alone = Simulation(skill=skill), Simulation(skill=varied(skill, {"regulation.control": "open-loop"}))
-    count, spent = round(_STRETCH / controlled.model.opt.timestep), ([], [])  # type: tuple[list[float], list[float]]
-    controlled.step(2 * count)
+    alone = varied(skill, {"regulation.control": "open-loop"})
+    sims = Simulation(skill=skill), Simulation(skill=alone)
+    count = round(_STRETCH / sims[0].model.opt.timestep)
+    spent: tuple[list[float], list[float]] = ([], [])
+    sims[0].step(2 * count)
     for i in range(rounds):
-        here = controlled.snapshot()
+        here = sims[0].snapshot()
         for k in (0, 1) if i % 2 else (1, 0):
-            sim = (controlled, alone)[k]
-            sim.restore(here)
+            sims[k].restore(here)
             if k:
-                sim.set_parameters({"regulation.control": "open-loop"})
+                sims[k].revise(alone)
             begin = time.perf_counter()
-            sim.step(count)
+            sims[k].step(count)
             spent[k].append(time.perf_counter() - begin)
-        controlled.restore(here)
-        controlled.step(count + 17)
+        sims[0].restore(here)
+        sims[0].step(count + 17)
     return statistics.median(spent[0]) / statistics.median(spent[1])
 
 
@@ -74,12 +78,11 @@ def _pushes(result: Result, setting: Setting, skill: Skill) -> None:
     """Robust thresholds of both versions in eight directions."""
     levels = []
     for k, (label, each) in enumerate((("with trials", with_trials(skill)), ("predicted", skill))):
-        step, highest = (40.0, 40.0) if setting.quick else (STEP, HIGHEST)
 
         def tick(share: float, label: str = label, k: int = k) -> None:
             setting.progress(f"pushing, {label}", 0.2 + 0.3 * (k + share))
 
-        found, runs = thresholds(each, setting.seed, step=step, highest=highest, tick=tick)
+        found, runs = thresholds(each, setting.seed, step=STEP, highest=HIGHEST, tick=tick)
         levels.append(found)
         result.runs += [{"case": label} | one for one in runs]
     trials, ours = levels
