@@ -33,6 +33,9 @@ class Watch:
     def __init__(self, scene: Scene, row: memory.Row) -> None:
         """Of one row."""
         self.row, self._dt = row, float(scene.model.opt.timestep)
+        self._can = "limit_cycle" in scene.kits  # else the row has no room for what is looked at below
+        if not self._can:
+            return
         self._number = float(controllers.names().index("limit_cycle"))
         self._roles = len(scene.table.anatomy.roles)
         self._graphs = [plain(graph_of)(slot, self._roles) for slot in row.slots]
@@ -49,6 +52,8 @@ class Watch:
     @property
     def looks_ahead(self) -> bool:
         """Whether the running skill takes trials, or may after a switch that waits; not once it fell."""
+        if not self._can:
+            return False
         header = self.row.header[0]
         active, waits = int(header.active), header.pending != 0.0 or header.handover == ASKED
         return not self.has_fallen and (self._tries(active) or (waits and self._tries(1 - active)))
@@ -64,7 +69,7 @@ class Watch:
     @property
     def is_due(self) -> bool:
         """Whether a step has begun whose perturbation is not known yet."""
-        return self._tries(int(self.row.header[0].active)) and bool(self.cycle.asked != 0.0) and not self.has_fallen
+        return self._can and self._tries(int(self.row.header[0].active)) and bool(self.cycle.asked != 0.0) and not self.has_fallen
 
     def steps_to_next(self, now: float) -> int:
         """Physics steps until the next step may begin, at least 1; NEVER for what takes no trials."""

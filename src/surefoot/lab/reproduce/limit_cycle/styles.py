@@ -106,6 +106,8 @@ def _wind(result: Result, setting: Setting, seconds: float) -> None:
 
 def _lean(motion: Motion) -> float:
     """How far the COM is ahead of the centre of pressure, on average, as an angle [deg]."""
+    if len(motion) < 2:  # it fell before
+        return float("nan")
     yaw = facing(motion)
     off = motion.com - motion.center_of_pressure
     loaded = motion.contact_force[:, :, 2].sum(axis=1) > 1.0
