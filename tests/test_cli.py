@@ -222,6 +222,14 @@ def test_a_loop_in_place_is_one_cycle_at_the_frame_rate_asked_for(tmp_path: Path
     assert max(travel["--in-place",], travel["--loop", "--in-place"]) < 0.3
 
 
+def test_a_skin_goes_to_the_files_that_can_hold_one(tmp_path: Path) -> None:
+    saves = [part for name in ("a.glb", "a.usda", "a.npz") for part in ("--save", tmp_path / name)]
+    assert call("simulate", *SHORT, *saves, "--skinned").status == 0
+    assert b'"skins"' in (tmp_path / "a.glb").read_bytes()
+    assert (tmp_path / "a.usda").read_bytes().startswith(b"#usda 1.0")
+    assert len(sf.load_motion(tmp_path / "a.npz")) > 1
+
+
 def test_a_loop_is_cut_from_more_frames_than_it_is_saved_with(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = []
 
@@ -305,6 +313,8 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("--proportion", "mass=nan"), "0.2 … 5"),
         (("--proportion", "tail_length=1"), "thigh_length"),
         (("--wings",), "--wings"),
+        (("--skinned",), ".glb, .usda"),
+        (("--skinned", "--save", "walk.bvh"), ".glb, .usda"),
         (("--save", "walk.xyz"), ".npz, .csv, .png, .gif, .mp4, .bvh, .glb"),
         (("--save", "walk"), ".npz, .csv, .png, .gif, .mp4, .bvh, .glb"),
         (("--save", "no/folder/walk.npz"), "folder"),

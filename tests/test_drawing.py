@@ -13,6 +13,7 @@ from PIL import Image, ImageChops
 from surefoot.errors import OutputError, UnknownNameError
 from surefoot.motions import figure, ground, painter, video
 from surefoot.motions import quaternions as quat
+from surefoot.motions.facing import mean_facing
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.painter import Camera, Canvas
@@ -278,7 +279,7 @@ def test_a_walker_that_heads_elsewhere_is_drawn_from_its_own_side(
 
 def test_side_view_looks_from_the_right_of_a_walker_along_y(human_walk: Motion) -> None:
     along_y = turned_about_the_origin(human_walk, np.radians(90.0))
-    yaw = figure.mean_facing(along_y)
+    yaw = mean_facing(along_y)
     assert yaw == pytest.approx(np.radians(90.0), abs=0.3)
     camera = Camera("side", 150.0, yaw=yaw)
     hips = np.array([[0.1, 2.0, 1.0], [-0.1, 2.0, 1.0], [0.0, 2.5, 1.0]])  # right, left, ahead
@@ -293,9 +294,9 @@ def test_mean_facing_is_not_turned_by_flips_and_averages_over_the_back() -> None
     rotations = quat.multiply(quat.about_vertical(yaw), flip)[:, None]
     skeleton = Skeleton(("root",), np.array([-1]), np.zeros((1, 3)))
     motion = Motion(np.linspace(0.0, 1.0, 50), skeleton, np.zeros((50, 3)), rotations)
-    assert np.degrees(figure.mean_facing(motion)) % 360.0 == pytest.approx(175.0, abs=1e-6)
-    assert np.degrees(figure.mean_facing(motion, 0.0, 0.4)) == pytest.approx(165.0, abs=1e-6)
-    assert np.degrees(figure.mean_facing(motion, 0.701, 0.702)) == pytest.approx(-175.0, abs=1e-6)
+    assert np.degrees(mean_facing(motion)) % 360.0 == pytest.approx(175.0, abs=1e-6)
+    assert np.degrees(mean_facing(motion, 0.0, 0.4)) == pytest.approx(165.0, abs=1e-6)
+    assert np.degrees(mean_facing(motion, 0.701, 0.702)) == pytest.approx(-175.0, abs=1e-6)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-import struct
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import surefoot as sf
+from glb_reading import Read
 from surefoot.errors import OutputError
 from surefoot.motions import glb, solids
 from surefoot.motions.motion import Motion, Skeleton
@@ -21,58 +20,6 @@ from surefoot.motions.solids import Solid
 NAMES = ("hips", "thigh", "shin", "spine")
 PARENTS = np.array([-1, 0, 1, 0])
 OFFSETS = np.array([[0.3, 0.2, 0.9], [0.02, 0.11, -0.05], [0.01, 0.03, -0.43], [-0.03, 0.01, 0.21]])
-WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
-
-
-class Read:
-    """A GLB file taken apart by the specification."""
-
-    def __init__(self, raw: bytes) -> None:
-        magic, version, size = struct.unpack_from("<4sII", raw)
-        assert (magic, version, size) == (b"glTF", 2, len(raw))
-        length, kind = struct.unpack_from("<I4s", raw, 12)
-        assert kind == b"JSON"
-        assert length % 4 == 0
-        self.json: dict[str, Any] = json.loads(raw[20 : 20 + length])
-        size, kind = struct.unpack_from("<I4s", raw, 20 + length)
-        assert kind == b"BIN\0"
-        assert size % 4 == 0
-        self.binary = raw[28 + length :]
-        assert len(self.binary) == size == self.json["buffers"][0]["byteLength"]
-
-    def table(self, number: int) -> np.ndarray:
-        accessor = self.json["accessors"][number]
-        view = self.json["bufferViews"][accessor["bufferView"]]
-        dtype = {5126: "<f4", 5125: "<u4"}[accessor["componentType"]]
-        start, count = view["byteOffset"], accessor["count"] * WIDTHS[accessor["type"]]
-        assert start % 4 == 0
-        assert view["byteLength"] == 4 * count
-        assert start + 4 * count <= len(self.binary)
-        return np.frombuffer(self.binary, dtype, count, start).reshape(accessor["count"], -1)
-
-    def tracks(self) -> dict[tuple[int, str], np.ndarray]:
-        """Keyframes by node and path."""
-        (animation,) = self.json["animations"]
-        return {
-            (channel["target"]["node"], channel["target"]["path"]): self.table(
-                animation["samplers"][channel["sampler"]]["output"]
-            )
-            for channel in animation["channels"]
-        }
-
-    def places(self, frame: int) -> np.ndarray:
-        """(nodes, 3) where the nodes are in a frame, by glTF's rules."""
-        nodes, tracks = self.json["nodes"], self.tracks()
-        found = np.full((len(nodes), 3), np.nan)
-        waiting = [(node, np.zeros(3), Rotation.identity()) for node in self.json["scenes"][0]["nodes"]]
-        while waiting:
-            node, origin, axes = waiting.pop()
-            moved = tracks.get((node, "translation"))
-            place = origin + axes.apply(nodes[node]["translation"] if moved is None else moved[frame])
-            turned = axes * Rotation.from_quat(tracks[node, "rotation"][frame])
-            found[node] = place
-            waiting += [(child, place, turned) for child in nodes[node].get("children", [])]
-        return found
 
 
 def generic(count: int = 30) -> Motion:
@@ -245,6 +192,22 @@ def test_a_stick_reaches_from_joint_to_joint(end: list[float]) -> None:
     for point in (np.zeros(3), way):
         assert np.linalg.norm(solid.vertices - point, axis=1).min() == pytest.approx(0.03, abs=1e-6)
     assert volume(solid)[1] == pytest.approx(0.5 * way, abs=1e-6)
+
+
+@pytest.mark.parametrize("end", [[0.1, 0.2, -0.4], [0.0, 0.0, -0.3], [0.0, 0.0, 0.0]])
+def test_a_limb_narrows_from_joint_to_joint_in_even_rings(end: list[float]) -> None:
+    solid, way = solids.limb(np.array(end), (0.05, 0.02), 0.04), np.array(end)
+    long = float(np.linalg.norm(way))
+    for point, radius in ((np.zeros(3), 0.05), (way, 0.02 if long else 0.05)):
+        assert np.linalg.norm(solid.vertices - point, axis=1).min() == pytest.approx(radius, abs=1e-6)
+    corners = solid.vertices[solid.triangles]
+    outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = np.einsum("tj,tkj->tk", outward / np.linalg.norm(outward, axis=1)[:, None], solid.normals[solid.triangles])
+    assert facing.min() > 0.8
+    if long:
+        heights = np.unique(np.round(solid.vertices @ way / long, 6))
+        inside = heights[(heights > -1e-6) & (heights < long + 1e-6)]
+        assert np.diff(inside).max() < 0.04 + 1e-6
 
 
 def test_colours_of_one_body_are_primitives_of_one_mesh_and_what_is_hidden_is_left_out() -> None:

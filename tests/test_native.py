@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from conftest import graph_of, in_the_air, machine_of
 from surefoot.errors import LayoutError
 from surefoot.native import callback, layout, memory, world
+from surefoot.native.pointers import block
 from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 
@@ -78,6 +80,20 @@ def test_contact_type_reads_every_field_of_live_contacts() -> None:
     raw = np.frombuffer((ctypes.c_ubyte * (kind.itemsize * sim.data.ncon)).from_address(address), kind)
     for field in ("dist", "pos", "frame", "friction", "dim", "geom1", "geom2", "exclude", "efc_address"):
         assert np.array_equal(raw[field], getattr(sim.data.contact, field)), field
+
+
+def test_a_block_of_a_flat_array_is_the_same_numbers_in_several_dimensions_compiled_or_not() -> None:
+    flat, shape = np.random.default_rng(5).normal(size=60), (3, 2, 4)
+
+    def add(flat: Any, start: int, i: int, j: int, k: int) -> float:
+        block(flat, start, shape)[i, j, k] += 10.0
+        return block(flat, start, shape)[i, j, k]  # type: ignore[no-any-return]
+
+    for act in (add, njit(add)):
+        for at, place in enumerate(itertools.product(*map(range, shape))):
+            given = flat.copy()
+            assert act(given, 7, *place) == given[7 + at] == flat[7 + at] + 10.0
+            assert np.count_nonzero(given != flat) == 1
 
 
 # ------------------------------------------------------------------------------------------ row of memory

@@ -18,7 +18,7 @@ from surefoot.motions.formats import suffixes
 from surefoot.motions.motion import load
 from surefoot.studio import saver
 from surefoot.studio.page import Studio
-from surefoot.studio.panels.record import FORMATS, Record
+from surefoot.studio.panels.record import FORMATS, SKINNED, Record
 from surefoot.studio.saver import Order, Saver
 from surefoot.studio.session import Session, Setup, motion_of
 
@@ -125,6 +125,12 @@ def test_the_tab_writes_every_format(studio: Studio, label: str) -> None:
     path = written(studio, label, "mine")
     assert path.stat().st_size > 1000
     assert [other.name for other in studio.folder.iterdir()] == [path.name]
+
+
+def test_a_rigged_character_has_a_skin_and_a_body_with_its_shapes_has_none(studio: Studio) -> None:
+    plain, rigged = written(studio, "Body with its shapes (.glb)", "plain"), written(studio, SKINNED, "rigged")
+    assert b'"skins"' in rigged.read_bytes()
+    assert b'"skins"' not in plain.read_bytes()
 
 
 def test_the_tab_writes_a_film(studio: Studio) -> None:

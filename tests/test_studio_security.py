@@ -431,9 +431,11 @@ def test_a_file_that_fits_is_taken_and_one_that_does_not_is_refused_in_words(ser
     desk.send(b"a" * guarded.LARGEST_UPLOAD, "1")
     assert until(lambda: desk.taken == [b"a" * guarded.LARGEST_UPLOAD])
     desk.send(b"b" * (guarded.LARGEST_UPLOAD + 1), "2")
-    told = next(m for m in desk.visitor.hear() if m["type"] == "NotificationMessage" or "Notification" in m["type"])
+    notes = (m for m in desk.visitor.hear() if "Notification" in m["type"])
+    told, forgotten = next(notes), next(notes)
     assert "a.yaml was not taken" in str(told)
     assert "256" in str(told)
+    assert (forgotten["type"], forgotten["uuid"]) == ("RemoveNotificationMessage", "upload-2"), "no note of success"
     desk.send(b"c", "3")
     assert until(lambda: desk.taken[-1] == b"c")
     assert len(desk.taken) == 2

@@ -163,15 +163,37 @@ def test_the_gallery_has_all_skills_with_curves_and_no_others(character: str) ->
 
 
 def test_pictures_of_different_styles_differ_and_show_a_figure() -> None:
-    found: dict[str, np.ndarray] = {}
-    artist = thumbnails.Artist("humanoid", ("biped/march", "biped/crouch"), lambda n, cell: found.update({n: cell}))
-    assert artist.wait(60.0)
-    march, crouch = found["biped/march"], found["biped/crouch"]
+    march, crouch = (thumbnails.drawn(load(f"biped/{name}")) for name in ("march", "crouch"))
     above = slice(0, thumbnails.HEIGHT - 60)
     assert march.shape == (thumbnails.HEIGHT, thumbnails.WIDTH, 3)
     for cell, name in ((march, "march"), (crouch, "crouch")):
         assert (cell[above] != thumbnails.blank(name)[above]).any(axis=2).mean() > 0.05
     assert (march[above] != crouch[above]).any(axis=2).mean() > 0.05
+
+
+def test_every_style_has_its_picture_and_every_picture_its_style() -> None:
+    """If this fails: `python -m surefoot.studio.thumbnails`."""
+    wanted = {thumbnails.path_of(load(name)): name for name in names() if "curves" in told_by(name)}
+    assert set(thumbnails.FOLDER.glob("*/*.png")) == set(wanted)
+    for path, name in wanted.items():
+        cell, empty = thumbnails.kept(load(name)), thumbnails.blank(load(name).name)
+        assert cell.shape == empty.shape, path
+        assert (np.abs(cell.astype(int) - empty) > 60).any(axis=2).mean() > 0.02, path
+
+
+def test_a_kept_picture_is_the_style_it_is_named_after() -> None:
+    march, crouch = (thumbnails.drawn(load(f"biped/{name}")).astype(int) for name in ("march", "crouch"))
+    kept = thumbnails.kept(load("biped/crouch")).astype(int)
+    assert np.abs(kept - crouch).mean() < 0.3 * np.abs(kept - march).mean()
+
+
+def test_a_style_without_a_picture_is_shown_by_its_name() -> None:
+    unknown = load("biped/walk").model_copy(update={"name": "never-drawn"})
+    assert np.array_equal(thumbnails.kept(unknown), thumbnails.blank("never-drawn"))
+
+
+def told_by(name: str) -> set[str]:
+    return set(type(load(name).parameters).model_fields)
 
 
 def walking(skill: str) -> Session:

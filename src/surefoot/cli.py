@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from surefoot.errors import CommandError, SurefootError
+from surefoot.terminal import Bar, labelled, print_pairs, print_result, screen
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
-_out, _err = Console(), Console(stderr=True)
 
 Skill = Annotated[str, typer.Argument(help="Name, character/name, or a file of your own.")]
 _TERRAINS = (
@@ -70,10 +67,11 @@ def simulate(
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     fps: Annotated[float, typer.Option(help="Recorded frames per second.")] = 100.0,
     save: Annotated[
-        list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb .html; repeatable.")
+        list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb .usda .html; repeatable.")
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Save it without its travel and turn.")] = False,
     loop: Annotated[bool, typer.Option("--loop", help="Save one whole cycle that ends as it began.")] = False,
+    skinned: Annotated[bool, typer.Option("--skinned", help="Save a .glb as one skin over a skeleton.")] = False,
     view: Annotated[bool, typer.Option("--view", help="Watch it in MuJoCo's viewer.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> int:
@@ -85,19 +83,17 @@ def simulate(
         commands=running.commands_of(command or [], speed), pushes=push or [], switches=switch or [],
         proportions=running.factors_of(proportion or []), backpack=backpack, self_collision=self_collision,
         seed=seed, fps=fps, save=save or [], in_place=in_place, loop=loop, tasks=task or [],
+        skinned=skinned,
     )  # fmt: skip
     if view:
         running.watch(options)
         return 0
-    with _bar(hidden=as_json) as tick:
+    with Bar(hidden=as_json) as tick:
         summary = running.simulate(options, tick)
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
     else:
-        table = Table(show_header=False, box=None, padding=(0, 2))
-        for key, value in summary.items():
-            table.add_row(key.replace("_", " "), _text(value))
-        _out.print(table)
+        print_pairs(summary)
     undone = any(one["status"] != "done" for one in summary.get("tasks", ()))
     return 1 if summary["fallen_at"] is not None or undone else 0
 
@@ -120,9 +116,9 @@ def list_all(as_json: Annotated[bool, typer.Option("--json")] = False) -> int:
         sys.stdout.write(json.dumps(found) + "\n")
         return 0
     for kind, names in found.items():
-        _out.print(f"[bold]{kind}[/bold]")
+        screen.print(f"[bold]{kind}[/bold]")
         for name in names:
-            _out.print(f"  {name}" + (f"  [dim]{names[name]}[/dim]" if isinstance(names, dict) else ""))
+            screen.print(f"  {name}" + (f"  [dim]{names[name]}[/dim]" if isinstance(names, dict) else ""))
     return 0
 
 
@@ -133,6 +129,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A first look; shorter than the claims ask for.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results to this file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Keep figures and raw runs here; finished ones are resumed.")] = None,
+    clips: Annotated[
+        Path | None, typer.Option(help="Folder of motion-capture clips; default: what SUREFOOT_CLIPS names.")
+    ] = None,
 ) -> int:
     """Reproduce the papers' tables, figures and claims; say which of ours hold."""
     from surefoot.lab.experiment import Setting, make_folder, perform
@@ -142,6 +141,8 @@ def reproduce(
     chosen = select(experiments or [])
     if seed < 0:
         raise CommandError(f"a seed is not negative, got {seed}")
+    if clips and not clips.is_dir():
+        raise CommandError(f"--clips takes a folder of motion-capture clips, got {clips}")
     if out:
         make_folder(out)
     if json_file:
@@ -149,14 +150,14 @@ def reproduce(
     results = []
     for number, experiment in enumerate(chosen):
         label = f"[{number + 1}/{len(chosen)}] {experiment.name}"
-        with _bar() as tick:
-            result = perform(experiment, Setting(seed, quick, out, _labelled(tick, label)))
+        with Bar() as tick:
+            result = perform(experiment, Setting(seed, quick, out, labelled(tick, label), clips))
         results.append(result)
-        _print_result(result)
+        print_result(result)
         if json_file:
             replace_file(json_file, json.dumps([r.as_json() for r in results], indent=1).encode())
     missing = [r.experiment for r in results if not r.holds]
-    _out.print(
+    screen.print(
         f"{len(results) - len(missing)} of {len(results)} experiments hold" + ("  (quick look)" if quick else "")
     )
     return 1 if missing else 0
@@ -197,16 +198,54 @@ def tune(
     for path in (save, saved):
         check_place(path)
     check_bounds(begin, bounds)
-    with _bar() as tick:
+    with Bar() as tick:
         tuned = search(
             begin, bounds, [objective], generations=generations, seed=seed, near=near,
             checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.4f}", g / generations),
         )  # fmt: skip
     write_tuned(skill, tuned.values, save)
     for name, value in tuned.values.items():
-        _out.print(f"{name} = {value:.4f}")
-    _out.print(f"cost {tuned.cost:.4f} after {tuned.generations} generations; written to {save}")
+        screen.print(f"{name} = {value:.4f}")
+    screen.print(f"cost {tuned.cost:.4f} after {tuned.generations} generations; written to {save}")
     return 0
+
+
+@app.command("imitate")
+def imitate_clip(
+    clip: Annotated[Path, typer.Argument(help="A .bvh file, or an .amc with its --asf.")],
+    asf: Annotated[Path | None, typer.Option("--asf", "--amc", help="Skeleton of an .amc clip.")] = None,
+    character: Annotated[str, typer.Option(help="Body that shall walk like it.")] = "human",
+    save: Annotated[Path | None, typer.Option(help="Where to write the skill; default: the clip's name.")] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Step on the spot, without the clip's travel.")] = False,
+    scale: Annotated[float | None, typer.Option(help="Metres per unit, where the guess is wrong.")] = None,
+    up: Annotated[str | None, typer.Option(help="The file's axis that points up: x, y, z, -x, -y, -z.")] = None,
+    fps: Annotated[float | None, typer.Option(help="True frames per second.")] = None,
+    credit: Annotated[str, typer.Option(help="Line that the clip's licence asks for; kept in the skill.")] = "",
+    seconds: Annotated[float, typer.Option(min=5.0, max=3600.0, help="How long it must walk in the end.")] = 60.0,
+    only_read: Annotated[bool, typer.Option("--only-read", help="Say what was understood, and stop there.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+) -> int:
+    """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
+    from surefoot import imitating
+    from surefoot.running import check_place
+    from surefoot.skills import files
+
+    path = save or Path(f"{imitating.skill_name(clip)}.yaml")
+    check_place(path)
+    found = imitating.understand(imitating.Source(clip, asf, character, in_place, scale, up, fps))
+    for line in found.said:
+        screen.print(f"  {line}", highlight=False)
+    for line in found.unsure:
+        screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
+    if only_read:
+        return 0
+    document, cycle = imitating.begin(found, imitating.skill_name(path), credit)
+    with Bar() as tick:
+        done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=path.with_suffix(".search"), report=tick)
+    print_pairs(imitating.told(done.walk))
+    files.write(done.document, path)
+    screen.print(f"written to {path}")
+    return 0 if done.walk.stays_up else 1
 
 
 @app.command()
@@ -238,7 +277,7 @@ def bench(
     from surefoot.lab import bench as benches
 
     measure = benches.choose(which)
-    with _bar(hidden=as_json) as tick:
+    with Bar(hidden=as_json) as tick:
         rows = measure(quick, tick)
     if as_json:
         sys.stdout.write(json.dumps({"rows": rows}) + "\n")
@@ -246,48 +285,5 @@ def bench(
         table = Table("measure", "ours", "bar", "holds", box=None)
         for row in rows:
             table.add_row(row["case"], row["ours"], row["bar"], {True: "yes", False: "NO", None: ""}[row["holds"]])
-        _out.print(table)
+        screen.print(table)
     return 1 if any(row["holds"] is False for row in rows) else 0
-
-
-def _labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, float], None]:
-    return lambda text, share: tick(f"{label}: {text}", share)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    if isinstance(value, dict):
-        return " ".join(str(part) for part in value.values() if part)
-    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
-
-
-def _print_result(result: Any) -> None:
-    _out.print(
-        f"\n[bold]{result.experiment}[/bold]  [dim]{result.paper}[/dim]" + ("  (quick look)" if result.quick else "")
-    )
-    table = Table("case", "paper", "ours", "unit", "holds", box=None)
-    for row in result.rows:
-        table.add_row(row.case, row.paper, row.ours, row.unit, "[green]yes[/green]" if row.holds else "[red]NO[/red]")
-    _out.print(table)
-    for item in result.also:
-        paper = f" (paper {item['paper']})" if item["paper"] else ""
-        _out.print(f"  [dim]{item['case']}: {item['ours']} {item['unit']}{paper}[/dim]", highlight=False)
-
-
-class _bar:  # noqa: N801
-    """A progress bar on stderr, shown only to a person; entering gives `tick(label, share)`."""
-
-    def __init__(self, hidden: bool = False) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=_err, transient=True,
-            disable=hidden or not _err.is_terminal,
-        )  # fmt: skip
-
-    def __enter__(self) -> Any:
-        self._progress.start()
-        task = self._progress.add_task("starting", total=1.0)
-        return lambda label, share: self._progress.update(task, description=label, completed=share)
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()

@@ -69,7 +69,12 @@ class Watch:
     @property
     def is_due(self) -> bool:
         """Whether a step has begun whose perturbation is not known yet."""
-        return self._can and self._tries(int(self.row.header[0].active)) and bool(self.cycle.asked != 0.0) and not self.has_fallen
+        return (
+            self._can
+            and self._tries(int(self.row.header[0].active))
+            and bool(self.cycle.asked != 0.0)
+            and not self.has_fallen
+        )
 
     def steps_to_next(self, now: float) -> int:
         """Physics steps until the next step may begin, at least 1; NEVER for what takes no trials."""

@@ -9,14 +9,16 @@ from typing import Protocol
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, limit_cycle, simbicon
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
 from surefoot.reflexes import style
+from surefoot.reflexes.feedback_error import grow_lessons, lessons_size
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
+from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
-from surefoot.skills import cycle_slot, graph, styles
+from surefoot.skills import cycle_slot, graph, styles, trajectories
 from surefoot.skills.schema import Skill
 
 log = logging.getLogger(__name__)
@@ -81,6 +83,7 @@ class _Simbicon:
     commands: tuple[str, ...] = simbicon.COMMANDS
     ranges: dict[str, tuple[float, float]] = simbicon.RANGES
     units: dict[str, str] = _SIMBICON_UNITS
+    _speed_given = simbicon.SPEED_GIVEN
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._table, self._timestep, self._roles = table, timestep, len(table.anatomy.roles)
@@ -118,24 +121,70 @@ class _Simbicon:
     def tell(self, row: memory.Row, name: str, value: float) -> None:
         row.commands[self.commands.index(name)] = value
         if name == "speed":
-            row.commands[simbicon.SPEED_GIVEN] = 1.0
+            row.commands[self._speed_given] = 1.0
 
     def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
         value = float(row.commands[self.commands.index(name)])
         if name == "speed":
-            return value if row.commands[simbicon.SPEED_GIVEN] else None
+            return value if row.commands[self._speed_given] else None
         return value if value != _own(skill, name) else None
 
     def release(self, row: memory.Row, skill: Skill, name: str) -> None:
         row.commands[self.commands.index(name)] = _own(skill, name)
         if name == "speed":
-            row.commands[simbicon.SPEED_GIVEN] = 0.0
+            row.commands[self._speed_given] = 0.0
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         return graph.same_structure(one, other, self._roles)
 
     def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
         return graph.same_size(one, other, self._roles)
+
+
+class _Imitation(_Simbicon):
+    """Around `controllers.imitation`."""
+
+    commands: tuple[str, ...] = imitation.COMMANDS
+    ranges: dict[str, tuple[float, float]] = imitation.RANGES
+    units: dict[str, str] = _SIMBICON_UNITS | {"ahead": DEGREES}
+    _speed_given = imitation.SPEED_GIVEN
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        super().__init__(table, links, timestep)
+        self._actuators = len(table.gains)
+
+    @property
+    def slot_size(self) -> int:
+        return trajectories.slot_size(self._table)
+
+    def memory_size(self, skill: Skill | None) -> int:
+        delay = round(skill.parameters.sensing.delay / self._timestep) if skill else 0
+        return imitation.memory_size(self._roles, self._actuators, delay + 1 if delay else 0)
+
+    def table_size(self, skill: Skill) -> int:
+        learning = skill.parameters.learning
+        return lessons_size(self._actuators + 3, learning.bins) if learning else 0
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        trajectories.fill_slot(slot, skill, self._table, self._timestep)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        imitator = records(row.memory, 0, 1, IMITATOR)[0]
+        imitator.swing = 0.0 if skill.start.swing == "left" else 1.0
+        cycle = skill.parameters.cycle
+        imitator.done = (skill.parameters.begins - cycle.lands[1 - int(imitator.swing)]) % 1.0
+        imitator.step_start = -imitator.done * cycle.period / skill.parameters.tempo
+        imitator.heading = row.commands[imitation.HEADING] = skill.start.heading
+        imitator.random = plain(seeded)(seed)
+
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        grow_lessons(row.table, self._actuators + 3, torque)
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return trajectories.same_size(one, other, self._table)
+
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return trajectories.same_size(one, other, self._table)
 
 
 class _Genbicon:
@@ -263,5 +312,5 @@ def _own(skill: Skill, name: str) -> float:
 
 
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {
-    "simbicon": _Simbicon, "genbicon": _Genbicon, "limit_cycle": _LimitCycle,
+    "simbicon": _Simbicon, "genbicon": _Genbicon, "imitation": _Imitation, "limit_cycle": _LimitCycle,
 }  # fmt: skip

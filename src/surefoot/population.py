@@ -13,7 +13,7 @@ from surefoot.errors import SurefootError
 from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
-from surefoot.native import callback
+from surefoot.native import callback, memory
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
@@ -141,6 +141,11 @@ class Population:
     def fallen_at(self) -> np.ndarray:
         """(n,) seconds, inf where it did not fall."""
         return np.array([row.clock[0].fallen_at for row in self.rows])
+
+    @property
+    def reports(self) -> np.ndarray:
+        """(n,) what every row's law reports now, as `memory.REPORT` records."""
+        return memory.reports(self._userdata)
 
     def run(self, seconds: float, fps: float | None = None, stop_fallen: bool = False) -> list[Motion]:
         """Advance all rows natively.

@@ -57,6 +57,7 @@ class Options:
     in_place: bool
     loop: bool
     tasks: list[str] = field(default_factory=list)
+    skinned: bool = False
 
 
 def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, Any]:
@@ -67,6 +68,9 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
         check_writable(path)
     if (options.in_place or options.loop) and not options.save:
         raise CommandError("--in-place and --loop say how to save; name a file with --save")
+    rigged = {path for path in options.save if options.skinned and path.suffix.lower() in formats.SKINNED}
+    if options.skinned and not rigged:
+        raise CommandError(f"--skinned needs a --save of a format with a skin: {', '.join(formats.SKINNED)}")
     sim, events = _prepare(options)
     dt = sim.model.opt.timestep
     total, done = max(1, round(options.seconds / dt)), 0
@@ -85,7 +89,9 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
     for path in options.save:
         tick(f"writing {path.name}", 1.0)
         saved_fps = options.fps if options.loop else None
-        motion.save(path, fps=saved_fps, root_motion=not options.in_place, loop=options.loop)
+        motion.save(
+            path, fps=saved_fps, root_motion=not options.in_place, loop=options.loop, skinned=path in rigged
+        )  # fmt: skip
     return _summary(sim, motion, options)
 
 

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from surefoot.native.limbs import limbs_of
-from surefoot.native.pointers import apart, kernel, records, viewer
+from surefoot.native.pointers import apart, block, kernel, records, viewer
 from surefoot.reflexes import stance, standing, swing
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import NONE, TAKEN
@@ -111,7 +111,7 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
         _meet(world, walker)
     style = style_of(row.slots[int(row.header[0].active)])
     frame = about((0.0, 0.0, 1.0), walker.heading)
-    torques = row.memory[_TORQUES : _TORQUES + 3 * len(limbs.links)].reshape((len(limbs.links), 3))
+    torques = block(row.memory, _TORQUES, (len(limbs.links), 3))
     upper_body(world, row, limbs, style, walker, intent, frame, torques)
     poised = balance_point(com, mass, walker.heading, intent)
     if walker.mode == STEP:

@@ -27,7 +27,7 @@ from surefoot.studio.session import FASTEST, FPS, Session, Setup
 _SKILLS = {"human/fast-walk": None, "biped/zero-walk": "humanoid"}  # and their characters
 _MOST_CPU, _MOST_DELAY, _MOST_GROWTH = 25.0, 50.0, 10.0  # [% of a core], [ms], [MB]
 _HOUR, _WARM = 3600.0, 600.0  # [s] simulated, and after which growth counts
-_MOVES = 40  # of the slider
+_MOVES = 200  # of the slider
 _WATCH = "import sys; from surefoot.lab.bench_studio import watch; watch(int(sys.argv[1]), float(sys.argv[2]))"
 _CAMERA = {
     "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [1.0, -4.0, 1.0], "fov": 1.0, "near": 0.1,

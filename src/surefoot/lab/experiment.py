@@ -77,6 +77,7 @@ class Setting:
     quick: bool = False
     out: Path | None = None
     progress: Callable[[str, float], None] = lambda label, share: None
+    clips: Path | None = None  # folder of motion-capture clips; by default what the variable SUREFOOT_CLIPS names
 
     def figure_path(self, experiment: str, name: str) -> Path | None:
         """Where a figure goes, if figures are kept."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL import Image
 
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion
@@ -32,6 +33,13 @@ def save(figure: Figure, path: Path) -> None:
     replace_file(path, buffer.getvalue())
 
 
+def save_image(image: Image.Image, path: Path) -> None:
+    """Write a picture as PNG."""
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    replace_file(path, buffer.getvalue())
+
+
 def strip(
     path: Path | None,
     motion: Motion,
@@ -42,9 +50,7 @@ def strip(
 ) -> None:
     """Draw a filmstrip of a motion, by default of its last seconds."""
     if path:
-        buffer = io.BytesIO()
-        filmstrip(motion, view=view, start=start, end=end, caption=caption).save(buffer, "PNG")
-        replace_file(path, buffer.getvalue())
+        save_image(filmstrip(motion, view=view, start=start, end=end, caption=caption), path)
 
 
 def matrix(path: Path | None, names: Sequence[str], share: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +17,13 @@ from surefoot.terrains.terrain import Terrain
 
 _SETTLE, _INTERVAL = 4.0, 3.0  # [s] before the first push and between two
 _PUSH_TIME = 0.1  # [s]
+
+
+class Cost(Protocol):
+    """Anything a search can make small."""
+
+    def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
+        """(n,) of every candidate."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import cma
 import numpy as np
 
 from surefoot.errors import OutputError, SkillError, SurefootError
-from surefoot.lab.objectives import Objective
+from surefoot.lab.objectives import Cost
 from surefoot.skills import varied
 from surefoot.skills.files import replace_file
 from surefoot.skills.schema import Skill
@@ -48,7 +48,7 @@ def value_of(skill: Skill, path: str) -> float:
 def tune(
     skill: Skill,
     bounds: Mapping[str, tuple[float, float]],
-    objectives: Sequence[Objective],
+    objectives: Sequence[Cost],
     *,
     generations: int = 50,
     seed: int = 0,
@@ -58,6 +58,7 @@ def tune(
     threads: int = 0,
     checkpoint: Path | None = None,
     report: Callable[[int, float], None] = lambda generation, best: None,
+    enough: Callable[[Sequence[float]], bool] = lambda costs: False,
 ) -> Tuned:
     """Search for the parameters of least cost.
 
@@ -73,6 +74,7 @@ def tune(
         threads: 0 is all cores.
         checkpoint: file that a killed search is resumed from.
         report: called after every generation with its number and the best cost so far.
+        enough: told the costs of every generation; true ends the search.
     """
     names = list(bounds)
     low, high = np.array([bounds[n] for n in names], float).T
@@ -99,6 +101,8 @@ def tune(
         if min(costs) < best_cost:
             best_cost, best = min(costs), points[int(np.argmin(costs))]
         report(search.countiter, best_cost)
+        if enough(costs):
+            break
     values = dict(zip(names, (low + best * (high - low)).tolist(), strict=True))
     mean = dict(zip(names, (low + np.clip(search.mean, 0, 1) * (high - low)).tolist(), strict=True))
     chosen = _robust_choice(skill, [values, mean], objectives, seed)
@@ -111,7 +115,7 @@ def _evaluate(
     low: Any,
     high: Any,
     points: Any,
-    objectives: Sequence[Objective],
+    objectives: Sequence[Cost],
     seed: int,
     threads: int,
 ) -> list[float]:
@@ -129,7 +133,7 @@ def _evaluate(
 
 
 def _robust_choice(
-    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[Objective], seed: int
+    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[Cost], seed: int
 ) -> dict[str, float]:
     """The best sample or the search's mean, whichever does better on noise it was not tuned on."""
     candidates = [varied(skill, c) for c in choices]

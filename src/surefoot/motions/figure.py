@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import OutputError
-from surefoot.motions import quaternions as quat
+from surefoot.motions import part_names, places
+from surefoot.motions.ends import rest_places
 from surefoot.motions.motion import Motion
 from surefoot.terrains.balls import bodies as balls_of
 from surefoot.terrains.balls import is_parked
@@ -18,6 +19,7 @@ from surefoot.terrains.balls import is_parked
 Color = tuple[float, float, float]  # 0 … 1
 
 _TRUNK, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)  # of stick figures
+_LEG = 0.4  # of a stick figure's size: what its legs have at least, though its rest pose may lie
 _TURN = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])  # (40, 2)
 _LATITUDES = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 21)
@@ -61,17 +63,6 @@ def actor_of(motion: Motion) -> Actor:
     return _Body(motion, motion.scene.model) if motion.scene is not None and motion.qpos.size else _Sticks(motion)
 
 
-def mean_facing(motion: Motion, start: float = -math.inf, end: float = math.inf) -> float:
-    """World yaw a body faces between two moments [s], on average [rad].
-
-    It is told by the root's left side, which bends, flips and falls forward do not turn.
-    """
-    first = max(int(np.searchsorted(motion.time, start, side="right")) - 1, 0)
-    last = int(np.searchsorted(motion.time, end, side="left")) + 1
-    left = quat.rotate(motion.rotations[first:last, 0], np.array([0.0, 1.0, 0.0])).mean(axis=0)
-    return math.atan2(-left[0], left[1])
-
-
 class _Body:
     """Poses the scene's own model."""
 
@@ -79,6 +70,7 @@ class _Body:
         self.motion, self._model = motion, model
         self._data, self._step = mujoco.MjData(model), np.zeros(model.nv)
         self._balls = balls_of(model)
+        self._sides = part_names.sides(tuple(model.body(i).name for i in range(model.nbody)))
         self._geoms: dict[int, list[tuple[int, np.ndarray, float]]] = {}  # by body
         for geom in range(model.ngeom):
             body, hull = int(model.geom_bodyid[geom]), _hull(model, geom)
@@ -103,7 +95,7 @@ class _Body:
         mujoco.mj_kinematics(self._model, self._data)
 
     def _limb(self, body: int) -> Limb:
-        return Limb(tuple(self._shape(*geom) for geom in self._geoms[body]), _side(self._model.body(body).name))
+        return Limb(tuple(self._shape(*geom) for geom in self._geoms[body]), self._sides[body])
 
     def _shape(self, geom: int, points: np.ndarray, radius: float) -> Shape:
         axes, color = self._data.geom_xmat[geom].reshape(3, 3), self._model.geom_rgba[geom]
@@ -115,16 +107,14 @@ class _Sticks:
 
     def __init__(self, motion: Motion) -> None:
         self.motion, skeleton = motion, motion.skeleton
-        rest = np.zeros_like(skeleton.offsets)
-        ends: list[list[np.ndarray]] = [[] for _ in skeleton.names]  # of each joint's sticks, in its frame
-        for joint, parent in enumerate(skeleton.parents):
-            if parent >= 0:
-                rest[joint] = rest[parent] + skeleton.offsets[joint]
-                ends[parent].append(skeleton.offsets[joint])
-        leg = max(-float(rest[:, 2].min()), 0.1)
+        self._order, self._sides = places.downward(skeleton), part_names.sides(skeleton.names)
+        ends = [list(skeleton.offsets[skeleton.parents == joint]) for joint in range(len(skeleton.names))]
+        rest = rest_places(skeleton)
+        size = float(np.ptp(rest, axis=0).max())
+        leg = max(-float(rest[:, 2].min()), _LEG * size, 0.1)
         self._radius = 0.032 * leg
         self._head: np.ndarray | None = None
-        if rest[:, 2].max() < 0.05:
+        if rest[:, 2].max() < 0.05 and -rest[:, 2].min() > 0.9 * size:
             ends[0].append(np.array([0.0, 0.0, 0.55 * leg]))
             self._head = np.array([0.0, 0.0, 0.72 * leg])
         for joint in range(1, len(ends)):
@@ -136,9 +126,9 @@ class _Sticks:
         frame, share = _between(self.motion.time, time)
         root = self.motion.root_position[frame : frame + 2]
         rotations = self.motion.rotations[frame : frame + 2]
-        skeleton, limbs = self.motion.skeleton, []
-        poses: list[tuple[np.ndarray, np.ndarray]] = []
-        for joint, name in enumerate(skeleton.names):
+        skeleton, limbs = self.motion.skeleton, dict[int, Limb]()
+        poses: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for joint in self._order:
             place, axes = (
                 root[0] + share * (root[-1] - root[0]),
                 _matrix(rotations[0, joint], rotations[-1, joint], share),
@@ -146,15 +136,16 @@ class _Sticks:
             if skeleton.parents[joint] >= 0:
                 origin, parent = poses[skeleton.parents[joint]]
                 place, axes = origin + parent @ skeleton.offsets[joint], parent @ axes
-            poses.append((place, axes))
-            side = _side(name)
+            poses[joint] = (place, axes)
+            side = self._sides[joint]
             color = (_TRUNK, _FAR, _NEAR)[side]
             sticks = [Shape(np.array([place, place + axes @ end]), self._radius, color) for end in self._ends[joint]]
-            limbs.append(Limb((Shape(place[None], self._radius, color), *sticks), side))
+            limbs[joint] = Limb((Shape(place[None], self._radius, color), *sticks), side)
         if self._head is not None:
-            head = Shape((poses[0][0] + poses[0][1] @ self._head)[None], 3.4 * self._radius, _TRUNK)
+            origin, axes = poses[0]
+            head = Shape((origin + axes @ self._head)[None], 3.4 * self._radius, _TRUNK)
             limbs[0] = Limb((*limbs[0].shapes, head), limbs[0].side)
-        return limbs
+        return [limbs[joint] for joint in range(len(limbs))]
 
     def passing(self, time: float) -> list[Limb]:
         return []
@@ -173,10 +164,6 @@ def _between(times: np.ndarray, time: float) -> tuple[int, float]:
     if frame == len(times) - 1:
         return frame, 0.0
     return frame, float(np.clip((time - times[frame]) / (times[frame + 1] - times[frame]), 0.0, 1.0))
-
-
-def _side(name: str) -> int:
-    return 1 if name.lower().startswith("left") else -1 if name.lower().startswith("right") else 0
 
 
 def _hull(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, float] | None:

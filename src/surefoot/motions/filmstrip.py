@@ -9,6 +9,7 @@ from PIL import Image
 
 from surefoot.errors import OutputError
 from surefoot.motions import figure, ground, painter
+from surefoot.motions.facing import mean_facing
 from surefoot.motions.figure import Actor
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View
@@ -84,7 +85,7 @@ def filmstrip(
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
     actor, terrain = figure.actor_of(motion), ground.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
-    camera = Camera(view, 1.0, yaw=figure.mean_facing(motion, *window))
+    camera = Camera(view, 1.0, yaw=mean_facing(motion, *window))
     sizes = _measure(actor, terrain, window, camera)
     rise, margin = sizes.top - sizes.bottom, _TOP + _BOTTOM
     scale = min(_TALL / sizes.tall, ((height or _HEIGHTS[1]) - margin) / rise)

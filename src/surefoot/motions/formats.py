@@ -15,9 +15,17 @@ from surefoot.motions import resample
 from surefoot.motions.motion import Motion
 from surefoot.skills.files import replace_file
 
+SKINNED = (".glb", ".usda")  # suffixes of formats that can hold a skin
+
 
 def save(
-    motion: Motion, path: str | Path, *, fps: float | None = None, root_motion: bool = True, loop: bool = False
+    motion: Motion,
+    path: str | Path,
+    *,
+    fps: float | None = None,
+    root_motion: bool = True,
+    loop: bool = False,
+    skinned: bool = False,
 ) -> None:
     """Write a motion in the format of the path's suffix.
 
@@ -27,10 +35,13 @@ def save(
         fps: frames per second; by default those it was recorded with.
         root_motion: keep its travel and turn; without, it goes on in place.
         loop: one whole cycle only, closed, and stretched by up to half a frame to end on a frame.
+        skinned: a .glb as a rigged character: one skin over a skeleton. A .usda is always one.
     """
     path = Path(path)
     if path.suffix.lower() not in _FORMATS:
         raise OutputError(f"cannot write {path}: unknown format {path.suffix!r}; valid: {', '.join(_FORMATS)}")
+    if skinned and path.suffix.lower() not in SKINNED:
+        raise OutputError(f"cannot write {path} with a skin; formats that have one: {', '.join(SKINNED)}")
     if not path.parent.is_dir():  # before the work, not after
         raise OutputError(f"cannot write {path}: there is no folder {path.parent}")
     if loop:
@@ -40,7 +51,8 @@ def save(
         motion = resample.in_place(motion)
     if fps is not None:
         motion = resample.resample(motion, fps, whole=loop)
-    replace_file(path, _FORMATS[path.suffix.lower()](motion))
+    write = _rigged_glb if skinned and path.suffix.lower() == ".glb" else _FORMATS[path.suffix.lower()]
+    replace_file(path, write(motion))
 
 
 def suffixes() -> tuple[str, ...]:
@@ -139,6 +151,18 @@ def _glb(motion: Motion) -> bytes:
     return glb.encode(motion)
 
 
+def _rigged_glb(motion: Motion) -> bytes:
+    from surefoot.motions import glb
+
+    return glb.encode(motion, skinned=True)
+
+
+def _usda(motion: Motion) -> bytes:
+    from surefoot.motions import usda
+
+    return usda.encode(motion)
+
+
 def _html(motion: Motion) -> bytes:
     from surefoot.motions.webpage import webpage
 
@@ -152,5 +176,5 @@ _JOINT_PARTS = {  # of joints with more than one coordinate, in qpos and in qvel
 }
 _FORMATS: dict[str, Callable[[Motion], bytes]] = {
     ".npz": _npz, ".csv": _csv, ".png": _png, ".gif": _gif, ".mp4": _mp4, ".bvh": _bvh, ".glb": _glb,
-    ".html": _html,
+    ".html": _html, ".usda": _usda,
 }  # fmt: skip

@@ -63,18 +63,27 @@ class Motion:
         own["skeleton_parents"], own["skeleton_offsets"] = skeleton.parents, skeleton.offsets
         return own
 
-    def save(self, path: str | Path, *, fps: float | None = None, root_motion: bool = True, loop: bool = False) -> None:
-        """Write it as .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh, .glb or .html, whole or not at all.
+    def save(
+        self,
+        path: str | Path,
+        *,
+        fps: float | None = None,
+        root_motion: bool = True,
+        loop: bool = False,
+        skinned: bool = False,
+    ) -> None:
+        """Write it as .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh, .glb, .usda or .html, whole or not at all.
 
         Args:
             path: its suffix is the format.
             fps: frames per second; by default those it was recorded with.
             root_motion: keep its travel and turn; without, it goes on in place.
             loop: one whole cycle only, closed, and stretched by up to half a frame to end on a frame.
+            skinned: a .glb as a rigged character: one skin over a skeleton. A .usda is always one.
         """
         from surefoot.motions import formats
 
-        formats.save(self, path, fps=fps, root_motion=root_motion, loop=loop)
+        formats.save(self, path, fps=fps, root_motion=root_motion, loop=loop, skinned=skinned)
 
 
 def load(path: str | Path) -> Motion:

@@ -20,7 +20,7 @@ ARM = (
     ("forearm", "elbow", "radius", "lowerarm", "lowarm"),
     ("wrist", "hand"),
 )
-_SIDED = {alias for role in LEG + ARM for alias in role} | {"hipjoint"}
+_SIDED = {alias for role in LEG + ARM for alias in role} | {"hipjoint", "thumb", "finger", "fingers"}
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
 
@@ -31,9 +31,14 @@ def said(names: tuple[str, ...]) -> list[tuple[str, str]]:
     What stands before a colon, and a first word that all names share (mixamorig:, Bip01), says nothing.
     """
     words = [[w.lower() for w in _WORD.findall(name.rsplit(":", 1)[-1])] for name in names]
-    while len(words) > 1 and all(len(w) > 1 and w[0] == words[1][0] for w in words[1:]):
+    while len(words) > 1 and all(len(w) > 1 and w[0] == words[1][0] and w[0] not in _SIDES for w in words[1:]):
         words = [w[1:] if len(w) > 1 else w for w in words]
     return [_sided([w for w in own if not w.isdigit()]) for own in words]
+
+
+def sides(names: tuple[str, ...]) -> list[int]:
+    """For each joint 1 if its name says left, −1 if it says right, 0 if it says neither."""
+    return [{"left": 1, "right": -1}.get(side, 0) for side, _ in said(names)]
 
 
 def limb(skeleton: Skeleton, side: str, roles: tuple[tuple[str, ...], ...], optional: int) -> list[int | None] | None:

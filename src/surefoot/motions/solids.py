@@ -23,15 +23,18 @@ class Solid:
         return Solid(position + self.vertices @ axes.T, self.normals @ axes.T, self.triangles)
 
 
-def of_geom(model: mujoco.MjModel, geom: int) -> Solid | None:
-    """A geom's shape in its body's frame; None for what bodies are not made of."""
+def of_geom(model: mujoco.MjModel, geom: int, spacing: float = np.inf) -> Solid | None:
+    """A geom's shape in its body's frame; None for what bodies are not made of.
+
+    Along a capsule rings of vertices are at most `spacing` [m] apart, so that it can be bent.
+    """
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         solid = ball(np.full(3, size[0]))
     elif kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
         solid = ball(size)
     elif kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        solid = ball(np.full(3, size[0]), float(size[1]))
+        solid = ball(np.full(3, size[0]), float(size[1]), _between(2.0 * float(size[1]), spacing))
     elif kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
         solid = cylinder(float(size[0]), float(size[1]))
     elif kind == mujoco.mjtGeom.mjGEOM_BOX:
@@ -64,11 +67,27 @@ def stick(end: np.ndarray, radius: float) -> Solid:
     return ball(np.full(3, radius), 0.5 * length).placed(0.5 * np.asarray(end), axes.reshape(3, 3))
 
 
-def ball(radii: np.ndarray, half_length: float = 0.0) -> Solid:
-    """An ellipsoid of radii (3,), or with a half length along z [m] a capsule; smooth."""
+def limb(end: np.ndarray, radii: tuple[float, float], spacing: float) -> Solid:
+    """A rounded cone from the origin to a point (3,), with a radius at each, in rings at most `spacing` apart [m]."""
+    length, (first, last) = float(np.linalg.norm(end)), radii
+    if length < 1e-6:
+        return ball(np.full(3, max(radii)))
+    quat, axes = np.empty(4), np.empty(9)
+    mujoco.mju_quatZ2Vec(quat, np.asarray(end, float))
+    mujoco.mju_quat2Mat(axes, quat)
+    straight = ball(np.ones(3), 0.5 * length, _between(length, spacing))
+    share = np.clip(straight.vertices[:, 2:] / length + 0.5, 0.0, 1.0)
+    middle = np.column_stack([np.zeros((len(share), 2)), (share - 0.5) * length])
+    vertices = middle + ((1.0 - share) * first + share * last) * (straight.vertices - middle)
+    return Solid(vertices, straight.normals, straight.triangles).placed(0.5 * np.asarray(end), axes.reshape(3, 3))
+
+
+def ball(radii: np.ndarray, half_length: float = 0.0, between: int = 0) -> Solid:
+    """An ellipsoid of radii (3,), or with a half length along z [m] a capsule, with rings between its ends; smooth."""
     up = np.linspace(0.0, 0.5 * np.pi, _RINGS + 1)
-    latitudes = np.concatenate([-up[::-1], up if half_length else up[1:]])
+    latitudes = np.concatenate([-up[::-1], np.zeros(between), up if half_length else up[1:]])
     shifts = np.where(np.arange(len(latitudes)) > _RINGS, half_length, -half_length)
+    shifts[_RINGS + 1 : _RINGS + 1 + between] = np.linspace(-half_length, half_length, between + 2)[1:-1]
     directions = _lathe(np.cos(latitudes), np.sin(latitudes))
     vertices = directions * radii
     vertices[:, 2] += np.repeat(shifts, _AROUND + 1)
@@ -99,6 +118,11 @@ def box(half: np.ndarray) -> Solid:
             normals.append(normal)
     quads = 4 * np.arange(6)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
     return Solid(np.concatenate(vertices), np.concatenate(normals), quads.reshape(-1, 3))
+
+
+def _between(length: float, spacing: float) -> int:
+    """How many rings make gaps of at most `spacing`."""
+    return max(int(np.ceil(length / spacing)) - 1, 0)
 
 
 def _lathe(radii: np.ndarray, heights: np.ndarray) -> np.ndarray:

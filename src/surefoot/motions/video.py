@@ -15,6 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
 from surefoot.motions import figure, ground, painter
+from surefoot.motions.facing import mean_facing
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View
 
@@ -44,7 +45,7 @@ def frames(
         raise OutputError(f"a video has at most {MAX_FRAMES} pictures, this motion takes {count}")
     times = start + np.arange(count) / fps
     size = _size(actor.limbs(start))
-    camera = Camera(view, _BODY * height / size, yaw=figure.mean_facing(motion))
+    camera = Camera(view, _BODY * height / size, yaw=mean_facing(motion))
     path, middles, levels = _path(motion, times, fps, camera)
     half, above = 0.5 * width / camera.scale, (1.0 - _GROUND) * height / camera.scale
     for time, place, middle, level in zip(times, path, middles, levels, strict=True):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.pointers import kernel, plain, records
+from surefoot.native.pointers import block, kernel, plain, records
 
 MAGIC = 5.07e7 + 0.1996  # first number of a row that is ours: no counter, angle or force equals it
 SCHEMA = 1.0
@@ -99,7 +99,7 @@ def row_of(userdata: Any) -> Row:
     at += 6
     touch = userdata[at : at + feet]
     at += feet
-    force = userdata[at : at + 3 * feet].reshape((feet, 3))
+    force = block(userdata, at, (feet, 3))
     at += 3 * feet
     slip = userdata[at : at + feet]
     at += feet
@@ -109,7 +109,7 @@ def row_of(userdata: Any) -> Row:
     at += actuators
     residual = userdata[at : at + actuators]
     at += actuators
-    slots = userdata[at : at + 2 * slot].reshape((2, slot))
+    slots = block(userdata, at, (2, slot))
     at += 2 * slot
     memory = userdata[at : at + remembered]
     at += remembered
@@ -144,3 +144,9 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1
 def view(userdata: np.ndarray) -> Row:
     """The named views of a formatted row, for Python."""
     return plain(row_of)(userdata)
+
+
+def reports(userdata: np.ndarray) -> np.ndarray:
+    """(n,) copies of the REPORT records of rows (n, nuserdata)."""
+    at = _HEADER + _CLOCK
+    return np.ascontiguousarray(userdata[:, at : at + _REPORT]).view(REPORT)[:, 0]

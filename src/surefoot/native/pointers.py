@@ -60,6 +60,14 @@ def records(array: Any, start: int, count: int, dtype: Any) -> Any:
     return array[start : start + count * (dtype.itemsize // 8)].view(dtype).view(np.recarray)
 
 
+def block(array: Any, start: int, shape: tuple[int, ...]) -> Any:
+    """A stretch of a flat array from index `start` on, as an array of several dimensions (no copy).
+
+    The compiler calls a function to find out whether it can `reshape`; here it knows, and leaves unused ones out.
+    """
+    return array[start : start + int(np.prod(shape))].reshape(shape)
+
+
 @type_callable(array_at)
 def _type_array_at(context: Any) -> Any:
     def result(address: Any, shape: Any, dtype: Any) -> Any:
@@ -88,6 +96,23 @@ def _records(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     start, count = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
     return _view(context, builder, signature.return_type, builder.gep(data, [start]), [count])
+
+
+@type_callable(block)
+def _type_block(context: Any) -> Any:
+    def result(array: Any, start: Any, shape: Any) -> Any:
+        return types.Array(array.dtype, len(shape), "C")
+
+    return result
+
+
+@lower_builtin(block, types.Array, types.Integer, types.BaseTuple)
+def _block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    start = context.cast(builder, args[1], signature.args[1], types.intp)
+    given = zip(cgutils.unpack_tuple(builder, args[2]), signature.args[2], strict=True)
+    shape = [context.cast(builder, extent, kind, types.intp) for extent, kind in given]
+    return _view(context, builder, signature.return_type, builder.gep(data, [start]), shape)
 
 
 def _view(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:

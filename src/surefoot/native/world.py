@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native import layout
-from surefoot.native.pointers import array_at, kernel, records, viewer
+from surefoot.native.pointers import array_at, block, kernel, records, viewer
 
 ANATOMY = np.dtype([(n, "f8") for n in (
     "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "planar", "channels",
@@ -108,7 +108,7 @@ def world_of(model: int, data: int, anatomy: int) -> World:
     at = anatomy + _HEAD
     part = numeric[at : at + nbody]
     at += nbody
-    leg = numeric[at : at + 6].reshape((2, 3))
+    leg = block(numeric, at, (2, 3))
     at += 6
     dof = numeric[at : at + actuators]
     at += actuators
@@ -118,11 +118,11 @@ def world_of(model: int, data: int, anatomy: int) -> World:
     at += actuators
     damping = numeric[at : at + actuators]
     at += actuators
-    role = numeric[at : at + 2 * roles].reshape((2, roles))
+    role = block(numeric, at, (2, roles))
     at += 2 * roles
     plane = numeric[at : at + roles]
     at += roles
-    outward = numeric[at : at + 2 * roles].reshape((2, roles))
+    outward = block(numeric, at, (2, roles))
     at += 2 * roles
     channel = numeric[at : at + roles]
     return World(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native.memory import SLOT
-from surefoot.native.pointers import kernel, records
+from surefoot.native.pointers import block, kernel, records
 
 TIMED, CONTACT, LANDING, HOLD, BEARING = 0.0, 1.0, 2.0, 3.0, 4.0
 """How a state ends: by time, when the swing foot touches, when any does, by a request, when the stance foot does."""
@@ -60,9 +60,9 @@ def graph_of(slot: Any, roles: int) -> Graph:
     at += _GAIN * roles
     states = records(slot, at, capacity, STATE)
     at += _STATE * capacity
-    targets = slot[at : at + capacity * roles].reshape((capacity, roles))
+    targets = block(slot, at, (capacity, roles))
     at += capacity * roles
-    feedback = slot[at : at + 2 * capacity * roles].reshape((capacity, roles, 2))
+    feedback = block(slot, at, (capacity, roles, 2))
     return Graph(records(slot, 0, 1, GRAPH), gains, states, targets, feedback)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native.memory import SLOT
-from surefoot.native.pointers import kernel, records
+from surefoot.native.pointers import block, kernel, records
 from surefoot.reflexes.curves import KNOTS, WIDTH, curve_at
 
 NUMBERS = (
@@ -60,7 +60,7 @@ _COUNT = len(CURVES)
 @kernel
 def style_of(slot: Any) -> Style:
     """Lay the views of a style over a slot."""
-    return Style(records(slot, 0, 1, STYLE), slot[_STYLE : _STYLE + _COUNT * WIDTH].reshape((_COUNT, WIDTH)))
+    return Style(records(slot, 0, 1, STYLE), block(slot, _STYLE, (_COUNT, WIDTH)))
 
 
 @kernel

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, limit_cycle, simbicon
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon
 from surefoot.errors import SurefootError
 from surefoot.reflexes.regulation import feature_count
+from surefoot.skills.imitation import ROOT
 from surefoot.skills.schema import BIPED, Skill
 from surefoot.skills.simbicon import MAX_STATES
 
@@ -28,6 +29,9 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     if skill.controller == "limit_cycle":
         yield from _cycle(skill, table)
         return
+    if skill.controller == "imitation":
+        yield from _imitation(skill, table)
+        return
     yield from _roles(skill, table)
     yield from _gains(skill, table)
     yield from _start(skill)
@@ -42,6 +46,36 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     if parameters.entry and parameters.entry.state >= len(parameters.states):
         yield ("parameters", "entry", "state"), f"there are {len(parameters.states)} states, counted from 0"
     yield from _follower(skill)
+
+
+def _imitation(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    parameters, roles = skill.parameters, table.anatomy.roles
+    if table.root != "free" or not roles:
+        yield ("character",), "a captured gait needs a character in space whose joints have roles"
+        return
+    valid: dict[str, tuple[str, ...]] = {
+        "cycle.joints": tuple(table.gains), "cycle.root": ROOT, "offsets": roles, "feedback": roles,
+    }  # fmt: skip
+    for place, known in valid.items():
+        named = parameters
+        for key in place.split("."):
+            named = getattr(named, key)
+        for name in named:
+            if name not in known:
+                yield ("parameters", *place.split("."), name), f"unknown name {name!r}; valid: {', '.join(known)}"
+    for place in ("joints", "rates"):
+        for role in getattr(skill.start, place):
+            if role not in roles:
+                yield ("start", place, role), f"unknown role {role!r}; valid: {', '.join(roles)}"
+    for name in ROOT:
+        if name not in parameters.cycle.root:
+            yield ("parameters", "cycle", "root"), f"{name} is missing; needed: {', '.join(ROOT)}"
+    if abs((parameters.cycle.lands[1] - parameters.cycle.lands[0]) % 1.0 - 0.5) > 0.4:
+        yield ("parameters", "cycle", "lands"), "the feet come down a tenth of a cycle apart at least"
+    yield from _gains(skill, table)
+    yield from _commands(skill, imitation.COMMANDS)
+    if parameters.reaction and not parameters.learning:
+        yield ("parameters", "reaction"), "soft servos need `learning`: what they have learned bears the load"
 
 
 def _style(skill: Skill) -> Iterator[Misfit]:

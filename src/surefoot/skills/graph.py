@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def fill_slot(
     slot[:] = 0.0
     graph = _view(slot, len(roles))
     head = graph.head[0]
-    torso = _merged(table.torso_gain, parameters.torso_gain, table.strength)
+    torso = merged(table.torso_gain, parameters.torso_gain, table.strength)
     low, high = parameters.hip_targets or table.hip_targets
     write_header(head, skill)
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
@@ -57,7 +57,8 @@ def fill_slot(
     if parameters.learning:
         head.bins = parameters.learning.bins
         head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
-    _write_senses(head, skill, timestep)
+    write_senses(head, skill, timestep)
+    head.arm_swing, head.arm_circle = parameters.arms.swing, parameters.arms.circle
     write_gains(graph, skill, table)
     count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
     if parameters.then:
@@ -85,15 +86,20 @@ def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: Charac
 
 
 def write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
-    """Write the gains of every role: the body's, with what a skill says of them."""
-    roles = table.anatomy.roles
+    """Write the gains of every role."""
+    for i, gain in enumerate(body_gains(skill, table)):
+        graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
+
+
+def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
+    """The gain of every role: the body's, with what a skill says of all joints, of their kind or of the role."""
     given = skill.parameters.gains
-    for i, (role, joint) in enumerate(zip(roles, table.anatomy.joints(0), strict=True)):
+    for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
         gain = table.gains[joint]
         for name in dict.fromkeys(("all", table.anatomy.kind(role), role)):
             if name in given:
-                gain = _merged(gain, given[name], table.strength)
-        graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
+                gain = merged(gain, given[name], table.strength)
+        yield gain
 
 
 def write_states(
@@ -131,18 +137,18 @@ def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mi
         graph.feedback[at, 1] += (state.cd_lateral, state.cv_lateral)
 
 
-def _write_senses(head: Any, skill: Skill, timestep: float) -> None:
-    sensing, arms, reaction = skill.parameters.sensing, skill.parameters.arms, skill.parameters.reaction
+def write_senses(head: Any, skill: Skill, timestep: float) -> None:
+    """Write how a skill measures d and v, and how it answers surprises."""
+    sensing, reaction = skill.parameters.sensing, skill.parameters.reaction
     head.true_com, head.delay = sensing.point == "com", round(sensing.delay / timestep)
     head.noise_distance, head.noise_velocity = sensing.noise_distance, sensing.noise_velocity
-    head.arm_swing, head.arm_circle = arms.swing, arms.circle
     head.softness = 1.0
     if reaction:
         head.softness, head.alarm = reaction.softness, reaction.alarm
         head.reaction_delay, head.reaction_time = reaction.delay, reaction.time
 
 
-def _merged(gain: Gain, given: GainModel, strength: float) -> Gain:
+def merged(gain: Gain, given: GainModel, strength: float) -> Gain:
     """The body's gain with what a skill says of it, which is meant for the unchanged body."""
 
     def pick(value: float | None, default: float) -> float:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.skills.genbicon import GenbiconParameters
+from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.limit_cycle import LimitCycleParameters
 from surefoot.skills.simbicon import SimbiconParameters
 
@@ -124,16 +125,26 @@ class LimitCycleSkill(Skill):
     parameters: LimitCycleParameters
 
 
+class ImitationSkill(Skill):
+    """A gait captured from a person."""
+
+    controller: Literal["imitation"]
+    credit: Text = ""  # what the licence of the clip asks for
+    clip: Text = ""  # the name of the file it was made of, without its suffix
+    in_place: bool = False  # whether the clip's travel was taken out
+    parameters: ImitationParameters
+
+
 class UnknownSkill(Skill):
     """What a document of an unknown controller is held against: that alone is reported."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon", "limit_cycle"]
+    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle"]
 
 
 _BY_CONTROLLER: dict[str, type[Skill]] = {
-    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "limit_cycle": LimitCycleSkill,
+    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill, "limit_cycle": LimitCycleSkill,
 }  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 

@@ -1,4 +1,4 @@
-"""Draws the moving bodies of a simulation on the page: a batch a kind of solid, two messages each a frame."""
+"""Draws the moving bodies of a simulation on the page: a batch a kind of solid, one or two messages each a frame."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ class Figure:
         """Put every body where it is, seen from an origin (3,) [m]."""
         for found, node in self._parts:
             node.batched_positions = (found.positions(data) - origin).astype(np.float32)
-            node.batched_wxyzs = found.turns(data).astype(np.float32)
+            if not found.is_round:
+                node.batched_wxyzs = found.turns(data).astype(np.float32)
 
     def on_grab(self, grabbed: Grab) -> None:
         """Have dragging reported, with the body that was dragged."""

@@ -51,7 +51,7 @@ class Guard:
         self.is_asked = False
         self.received, self.sent = _Pace(_RECEIVED), _Pace(_SENT)
         self.uploaded = _Pace(_UPLOADED)
-        self.refuse: Callable[[str], None] = _log.warning
+        self.refuse: Callable[[str, str], None] = lambda text, transfer: _log.warning(text)
         self.kinds = {kind.__name__: kind for kind in viser.infra.Message.get_subclasses()}
 
     @contextlib.contextmanager
@@ -193,7 +193,8 @@ class _Connection(ws.ServerConnection):
             self._transfer = fields["transfer_uuid"]
             return raw
         name = "".join(c for c in fields["filename"][:60] if c.isprintable())
-        self._guard.refuse(f"{name} was not taken: it has {size / 1024:.0f} kB, at most {LARGEST_UPLOAD // 1024} are")
+        reason = f"{name} was not taken: it has {size / 1024:.0f} kB, at most {LARGEST_UPLOAD // 1024} are"
+        self._guard.refuse(reason, fields["transfer_uuid"][:64])
         # Nothing will come, and less than was promised: viser ends the page's progress bar and gives nobody a file.
         fields |= {"type": "FileTransferStartUpload", "transfer_uuid": "refused", "filename": ""}
         return msgspec.msgpack.encode(fields | {"part_count": 0, "size_bytes": 1})

@@ -63,6 +63,7 @@ class Studio:
         for panel in tabbed:
             with tabs.add_tab(panel.title):
                 panel.build(self)
+        self._draw(time.perf_counter())  # takes a moment the first time: not while it walks
         self.loop.start()
 
     @property

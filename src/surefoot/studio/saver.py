@@ -25,6 +25,7 @@ class Order:
     fps: float
     root_motion: bool = True
     loop: bool = False
+    skinned: bool = False
 
 
 class Saver:
@@ -64,7 +65,9 @@ class Saver:
     def _write(self, order: Order) -> None:
         try:
             motion = motion_of(order.moments)
-            motion.save(order.path, fps=order.fps, root_motion=order.root_motion, loop=order.loop)
+            motion.save(
+                order.path, fps=order.fps, root_motion=order.root_motion, loop=order.loop, skinned=order.skinned
+            )
             self._done(order)
         except SurefootError as error:
             self._failed(str(error))

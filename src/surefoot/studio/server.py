@@ -12,9 +12,11 @@ import socket
 import threading
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import rich
 import viser
+import viser.infra
 
 from surefoot.errors import SurefootError
 from surefoot.studio.guard import PROTOCOL, Guard
@@ -37,11 +39,20 @@ class Server(viser.ViserServer):
         with _silence():
             super().stop()
 
-    def refuse(self, text: str) -> None:
-        """Tell everybody who looks at the page that a file was not taken."""
+    def refuse(self, text: str, transfer: str) -> None:
+        """Tell everybody who looks at the page that a file was not taken.
+
+        Args:
+            text: why.
+            transfer: what the page that sent it calls the upload. The note it shows of it by itself would tell of
+                success, and is taken away.
+        """
+        kinds: dict[str, Any] = {kind.__name__: kind for kind in viser.infra.Message.get_subclasses()}
+        forget = kinds["RemoveNotificationMessage"](f"upload-{transfer}")
         for client in self.get_clients().values():
             with contextlib.suppress(Exception):  # it may have gone meanwhile
                 client.add_notification("That cannot be done", text, color="red", auto_close_seconds=6.0)
+                client._websock_connection.queue_message(forget)  # viser has no public way
 
 
 def open_server(host: str = "127.0.0.1", port: int = 8080) -> viser.ViserServer:

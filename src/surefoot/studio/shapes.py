@@ -27,12 +27,14 @@ class Instances:
         scale: (n, 3) [m].
         along: (n,) how far it is shifted along its geom's z axis [m].
         color: (n, 3) bytes.
+        is_round: whether all are balls that look the same however they are turned.
     """
 
     geom: np.ndarray
     scale: np.ndarray
     along: np.ndarray
     color: np.ndarray
+    is_round: bool = False
 
     def same_but_for_size(self, other: Instances) -> bool:
         """Whether these are the same copies of the same colours, whatever their sizes."""
@@ -57,7 +59,7 @@ def instances(model: mujoco.MjModel, bodies: Collection[int]) -> dict[str, Insta
     for geom in visible(model, bodies):
         for kind, scale, along in parts(model, geom):
             rows.setdefault(kind, []).append((geom, scale, along))
-    return {kind: _gathered(model, found) for kind, found in rows.items()}
+    return {kind: _gathered(model, kind, found) for kind, found in rows.items()}
 
 
 def visible(model: mujoco.MjModel, bodies: Collection[int]) -> list[int]:
@@ -123,7 +125,8 @@ def parts(model: mujoco.MjModel, geom: int) -> list[tuple[str, tuple[float, floa
     return []
 
 
-def _gathered(model: mujoco.MjModel, rows: list[Row]) -> Instances:
-    geom = np.array([row[0] for row in rows])
+def _gathered(model: mujoco.MjModel, kind: str, rows: list[Row]) -> Instances:
+    geom, scale = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     color = np.array([np.round(255.0 * color_of(model, row[0])[:3]) for row in rows]).astype(np.uint8)
-    return Instances(geom, np.array([row[1] for row in rows]), np.array([row[2] for row in rows]), color)
+    is_round = kind == BALL and bool((scale == scale[:, :1]).all())
+    return Instances(geom, scale, np.array([row[2] for row in rows]), color, is_round)

@@ -1,27 +1,32 @@
-"""Small pictures of how a style walks, drawn one after the other by a thread that leaves the others their time."""
+"""Small pictures of how a style walks. They are files, so that a running studio has nothing to draw.
+
+`python -m surefoot.studio.thumbnails` draws all of them anew; do so when a style of the library is new or changed.
+"""
 
 from __future__ import annotations
 
-import logging
-import threading
-import time
-from collections.abc import Callable, Sequence
+import io
+import sys
+from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
-from surefoot.errors import SurefootError
 from surefoot.motions import figure, painter
+from surefoot.motions.facing import mean_facing
 from surefoot.motions.motion import Motion
 from surefoot.simulation import Simulation
-from surefoot.skills import load
+from surefoot.skills import load, names
+from surefoot.skills.files import replace_file
+from surefoot.skills.schema import Skill
+from surefoot.studio.curves import has_curves
 
-_log = logging.getLogger(__name__)
+FOLDER = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT = 232, 240  # [px]
 _FOOT = 44  # [px] below the ground, for the name
 _SECONDS, _STEP = 2.6, 0.6  # [s] walked, and over which the poses lie
 _POSES = ((2.0, 0.75), (1.0, 0.5), (0.0, 0.0))  # how many halves of that before the end, and how faint
-_REST = 4.0  # between two pictures, by the time one took: a fifth of a core at most
-Drawn = Callable[[str, np.ndarray], None]
+_COLORS = 32  # of a file
 
 
 def blank(name: str) -> np.ndarray:
@@ -34,7 +39,7 @@ def thumbnail(motion: Motion, name: str) -> np.ndarray:
     canvas, actor = _sheet(name), figure.actor_of(motion)
     end = float(motion.time[-1])
     times = [max(end - 0.5 * _STEP * back, 0.0) for back, _ in _POSES]
-    yaw = figure.mean_facing(motion, times[0], end)
+    yaw = mean_facing(motion, times[0], end)
     poses = [actor.limbs(time) for time in times]
     tall = max(painter.extent(limbs, 2)[1] for limbs in poses)
     ends = [place for limbs in poses for place in painter.extent(limbs, 0, yaw)]
@@ -55,46 +60,37 @@ def _sheet(name: str) -> painter.Canvas:
     return canvas
 
 
-class Artist:
-    """Draws styles on one body, in the background."""
+def drawn(skill: Skill) -> np.ndarray:
+    """The picture of a style, walked just now: on the character it is for, or on the humanoid if it is for all."""
+    return thumbnail(Simulation(None, skill).run(_SECONDS, 30.0), skill.name)
 
-    def __init__(self, character: str, styles: Sequence[str], drawn: Drawn) -> None:
-        """Begin.
 
-        Args:
-            character: the body they are shown on.
-            styles: full names.
-            drawn: called by another thread with every picture, as soon as it is there.
-        """
-        self._character, self._styles, self._drawn = character, tuple(styles), drawn
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._draw, name="surefoot-thumbnails", daemon=True)
-        self._thread.start()
+def path_of(skill: Skill) -> Path:
+    """Where the picture of a style of the library lies."""
+    return FOLDER / f"{skill.full_name}.png"
 
-    def stop(self) -> None:
-        """No more of them."""
-        self._stop.set()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until all are drawn; False if that takes longer."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+def kept(skill: Skill) -> np.ndarray:
+    """The picture of a style, from its file; nothing but its name if there is none."""
+    path = path_of(skill)
+    if not path.exists():
+        return blank(skill.name)
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))
 
-    def _draw(self) -> None:
-        try:
-            sim = Simulation(self._character, self._styles[0]) if self._styles else None
-            start = sim.snapshot() if sim else None
-            took = 0.0
-            for name in self._styles:
-                if self._stop.wait(_REST * took) or sim is None or start is None:
-                    return
-                began = time.perf_counter()
-                skill = load(name)
-                sim.restore(start)
-                if not sim.revise(skill):
-                    sim = Simulation(self._character, skill)
-                    start = sim.snapshot()
-                self._drawn(name, thumbnail(sim.run(_SECONDS, 30.0), skill.name))
-                took = time.perf_counter() - began
-        except SurefootError:
-            _log.exception("a style could not be drawn")
+
+def draw_all() -> None:
+    """Write the pictures of all styles of the library, and take away those of styles there are no more."""
+    wanted = {path_of(skill): skill for skill in map(load, names()) if has_curves(skill)}
+    for old in set(FOLDER.glob("*/*.png")) - set(wanted):
+        old.unlink()
+    for path, skill in wanted.items():
+        content = io.BytesIO()
+        Image.fromarray(drawn(skill)).quantize(_COLORS).save(content, "PNG", optimize=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, content.getvalue())
+        sys.stdout.write(f"{skill.full_name}\n")
+
+
+if __name__ == "__main__":
+    draw_all()

@@ -46,6 +46,7 @@ class Keeping:
         self._desk, self._document, self._apply, self._load = desk, document, apply, load
         self._looked, gui = -math.inf, desk.server.gui
         self._named: Document | None = None
+        self._compared: tuple[Skill, Skill] | None = None  # whose differences are shown
         self._folders = [gui.add_folder("Changes"), gui.add_folder("File")]
         with self._folders[0]:
             self._steps = gui.add_button_group("Change", ("Undo", "Redo", "As saved"), hint="Ctrl+Z, Ctrl+Shift+Z")
@@ -154,7 +155,10 @@ class Keeping:
         if document is not self._named:  # another skill: propose a name of its own
             self._named, own = document, document.origin is not None and document.origin.parent == self._desk.folder
             put(self._name, document.skill.name if own else f"my-{document.skill.name}"[:63])
-        put(self._table, difference_table(document), "content")
+        versions = document.saved, document.skill
+        if self._compared is None or any(new is not old for new, old in zip(versions, self._compared, strict=True)):
+            self._compared = versions
+            put(self._table, difference_table(document), "content")
         put(self._compare, self._desk.editing.comparing)
         if time.monotonic() - self._looked > _LOOK:
             self._looked = time.monotonic()

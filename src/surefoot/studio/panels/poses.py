@@ -8,6 +8,7 @@ from typing import Any
 
 import viser
 
+from surefoot.errors import SurefootError
 from surefoot.skills.schema import Skill
 from surefoot.skills.simbicon import PoseState, SimbiconParameters
 from surefoot.studio.panels.keeping import Keeping
@@ -88,7 +89,11 @@ class Poses:
     def change(self, state: int, values: dict[str, Any], key: object = None) -> None:
         """Set numbers of a state; the simulation follows at once."""
         document = self._desk.editing.document
-        self._apply(document.change({f"states.{state}.{path}": value for path, value in values.items()}, key))
+        try:
+            self._apply(document.change({f"states.{state}.{path}": value for path, value in values.items()}, key))
+        except SurefootError:
+            self.renew()  # the page shows what was not taken
+            raise
 
     def _dragged(self, state: int, handle: Handle, angle: float, phase: str) -> None:
         if phase == "start":
@@ -139,9 +144,9 @@ class Poses:
             self.renew()
             return
         graph = self.graph
-        if graph is not None:
-            self._fill(graph)
-            self._board.light(acting(graph, int(session.row.report[0].state)), self._chosen)
+        if graph is not None:  # its numbers are not written anew: a page may just have sent another
+            if self._board.visible:
+                self._board.light(acting(graph, int(session.row.report[0].state)), self._chosen)
             self._keeping.refresh()
 
 

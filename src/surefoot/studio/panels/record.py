@@ -12,6 +12,7 @@ from surefoot.studio.panels.panel import Desk, one_of, put
 from surefoot.studio.places import inside
 from surefoot.studio.saver import Order, Saver
 
+SKINNED = "Rigged character (.glb)"
 FORMATS = {
     "Film (.mp4)": ".mp4",
     "Moving picture (.gif)": ".gif",
@@ -19,6 +20,8 @@ FORMATS = {
     "Web page that plays (.html)": ".html",
     "Skeleton for Blender … (.bvh)": ".bvh",
     "Body with its shapes (.glb)": ".glb",
+    SKINNED: ".glb",
+    "Rigged character (.usda)": ".usda",
     "Table of numbers (.csv)": ".csv",
     "Everything, for NumPy (.npz)": ".npz",
 }
@@ -61,7 +64,7 @@ class Record:
         path = inside(self._desk.folder, self._name.value.strip()[:_NAME].removesuffix(suffix) + suffix, suffixes())
         order = Order(
             self._desk.session.moments(self._seconds.value), _free(path), _RATES[one_of(_RATES, self._rate.value)],
-            self._travel.value, self._loop.value,
+            self._travel.value, self._loop.value, self._format.value == SKINNED,
         )  # fmt: skip
         self._saver.start(order)
         self._waiting = client

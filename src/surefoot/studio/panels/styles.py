@@ -205,8 +205,7 @@ class Styles:
         self.change({dial.field: round(value / dial.factor, 4)}, ("dial", dial.field))
 
     def refresh(self) -> None:
-        """Let the dot run; go on with the gallery."""
-        self._gallery.refresh()
+        """Let the dot run."""
         if self._board.visible:
             phase = 2.0 * float(self._desk.session.row.report[0].phase)  # of two steps
             self._board.run(phase % 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import SurefootError
+from surefoot.lab.clip_shelf import CLIPS, clips_folder
 from surefoot.lab.experiment import Result, Setting
 from surefoot.motions import amc_text, asf, asf_text, bvh, bvh_text
 from surefoot.motions import quaternions as quat
@@ -18,7 +18,6 @@ from surefoot.motions.motion import Motion
 from surefoot.motions.places import world
 from surefoot.simulation import Simulation
 
-CLIPS = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
 WALKS = (("planar", "walk"), ("human", "walk"))
 SECONDS = 5.0
 EVEN, UNEVEN = 100.0, 120.0  # frames per second that fall on physics steps, and that fall between them
@@ -52,7 +51,7 @@ def run(result: Result, setting: Setting) -> None:
         for i, (character, skill) in enumerate(WALKS[: 1 if setting.quick else None]):
             setting.progress(f"{character} {skill}", 0.02 + 0.1 * i)
             _own(result, character, skill, scratch / "own.bvh")
-        clips = clips_folder()
+        clips = clips_folder(setting)
         if clips is None:
             result.partial = True
             missing = f"not run: {CLIPS} does not name a folder of clips"
@@ -63,12 +62,6 @@ def run(result: Result, setting: Setting) -> None:
         _foreign(result, setting, sorted(clips.rglob("*.bvh")), clips, scratch / "foreign.bvh")
         setting.progress("ASF/AMC", 0.9)
         _pairs(result, clips, scratch / "own.amc")
-
-
-def clips_folder() -> Path | None:
-    """The folder of clips, if one is named and there."""
-    named = os.environ.get(CLIPS, "")
-    return Path(named) if named and Path(named).is_dir() else None
 
 
 def _own(result: Result, character: str, skill: str, path: Path) -> None:

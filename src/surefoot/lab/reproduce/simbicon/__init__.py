@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from surefoot.lab.experiment import Experiment
 from surefoot.lab.reproduce.simbicon import (
+    fel_mocap,
+    mocap,
+    mocap_more,
+    mocap_push,
     planar_acyclic,
     planar_fel,
     planar_gains,
@@ -41,4 +45,8 @@ EXPERIMENTS = (
     Experiment("simbicon/3d-proportions", f"{PAPER}, §7.2 robustness", spatial_proportions.run),
     Experiment("simbicon/3d-fel", f"{PAPER}, §6, §7.2 feedback error learning", spatial_fel.run),
     Experiment("simbicon/3d-gains", f"{PAPER}, §7.3", spatial_gains.run),
+    Experiment("simbicon/mocap", f"{PAPER}, §5, §7.2 motion capture imitation, figure 8", mocap.run),
+    Experiment("simbicon/mocap-more", f"{PAPER}, §5, on clips of others", mocap_more.run),
+    Experiment("simbicon/mocap-push", f"{PAPER}, figures 1b and 9", mocap_push.run),
+    Experiment("simbicon/fel-mocap", f"{PAPER}, §7.2 feedback error learning", fel_mocap.run),
 )

@@ -1,0 +1,224 @@
+"""What `surefoot imitate` does: from a stranger's clip to a skill that walks, and what was understood on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.characters import load as load_character
+from surefoot.characters.table import CharacterTable
+from surefoot.lab.imitate import STAGES, Stage, imitate
+from surefoot.lab.likeness import Body, Likeness, likeness, watch
+from surefoot.lab.replicas import disturb, generator
+from surefoot.motions import clips, retargeting
+from surefoot.motions.cleaning import clean
+from surefoot.motions.gait_cycle import GaitCycle
+from surefoot.motions.gait_search import gait_cycle
+from surefoot.motions.manner import manner
+from surefoot.motions.parts import parts_of
+from surefoot.motions.retargeting import Retargeted
+from surefoot.motions.treading import treading
+from surefoot.population import Population
+from surefoot.skills import files
+from surefoot.skills.captured import captured
+from surefoot.skills.imitation import Cycle
+from surefoot.skills.schema import Skill
+
+_MEASURED = 5.0  # [s] after which a run is measured
+_TRIAL = 10.0  # [s] that a first guess is let walk
+_DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How far a walk may be from its clip: mean joint error and a leg joint's [rad], cadence and travel as shares."""
+
+    joints: float
+    leg: float
+    cadence: float
+    travel: float
+
+
+ALIKE = Nearness(float(np.radians(12.0)), float(np.radians(20.0)), 0.05, 0.20)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A clip and what the user knows better than the file."""
+
+    clip: Path
+    skeleton: Path | None = None  # of an .amc clip
+    character: str = "human"
+    in_place: bool = False
+    scale: float | None = None
+    up: str | None = None
+    fps: float | None = None
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A clip on our body: its cycle as it was, and in words what was understood and what is unsure."""
+
+    cycle: GaitCycle
+    frames: Retargeted
+    table: CharacterTable
+    said: tuple[str, ...]
+    unsure: tuple[str, ...]
+    source: Source
+
+    @property
+    def followed(self) -> GaitCycle:
+        """What a skill follows: the cycle, made symmetric where it nearly is."""
+        return self.cycle.symmetrized(self.table) if self.cycle.symmetric else self.cycle
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How a skill did: of every replica when it fell, and how like its cycle it was."""
+
+    seconds: float
+    fallen_at: tuple[float, ...]
+    seen: tuple[Likeness, ...]
+    legs: tuple[str, ...]
+
+    @property
+    def stays_up(self) -> bool:
+        """Whether no replica fell."""
+        return all(at > self.seconds for at in self.fallen_at)
+
+    def is_near(self, near: Nearness) -> bool:
+        """Whether it is as near to its clip as is asked for."""
+        joints = self.error <= near.joints and self.worst_leg <= near.leg
+        return joints and abs(self.cadence - 1.0) <= near.cadence and self.travel_error <= near.travel
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether it is as near to its clip as the paper's own imitations look."""
+        return self.is_near(ALIKE)
+
+    @property
+    def error(self) -> float:
+        """Mean joint error of the worst replica [rad]."""
+        return max(seen.error for seen in self.seen)
+
+    @property
+    def worst_leg(self) -> float:
+        """The largest error of a leg's joint [rad]."""
+        return max(seen.worst(self.legs) for seen in self.seen)
+
+    @property
+    def cadence(self) -> float:
+        """Of the clip's; of the replica that is farthest from it."""
+        return max((seen.cadence for seen in self.seen), key=lambda c: abs(c - 1.0))
+
+    @property
+    def travel_error(self) -> float:
+        """Of the replica that is farthest from the clip's."""
+        return max(seen.travel_error for seen in self.seen)
+
+
+def understand(source: Source) -> Understood:
+    """Read, clean and retarget a clip and find its cycle; what has none is refused with the reason."""
+    table = load_character(source.character)
+    clip = clips.read(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
+    parts, notes = parts_of(clip.motion)
+    cleaned = clean(clip.motion, parts, fps=source.fps)
+    ours = retargeting.retarget(cleaned.motion, parts, table)
+    cycle = gait_cycle(ours, table)
+    if source.in_place:
+        cycle = treading(cycle, table)
+    said = (*clip.understood, *cleaned.understood, *ours.notes, *cycle.notes, manner(cycle, table))
+    return Understood(cycle, ours, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
+
+
+def begin(found: Understood, name: str, credit: str = "") -> tuple[dict[str, Any], Cycle]:
+    """The document of a skill that follows a clip, before it is tuned, and the cycle it is measured against."""
+    about = manner(found.cycle, found.table), found.source.clip.stem, credit, found.source.in_place
+    document = captured(found.followed, found.table, name, *about)
+    own = captured(found.cycle, found.table, name, *about)
+    return document, files.validate(own, name).parameters.cycle
+
+
+def improve(
+    document: dict[str, Any], cycle: Cycle, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
+    checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
+) -> dict[str, Any]:  # fmt: skip
+    """The same document with the numbers of a search, which says how far it is."""
+    total, before = sum(stage.generations for stage in stages), dict[int, int]()
+    for number, stage in enumerate(stages):
+        before[id(stage)] = sum(s.generations for s in stages[:number])
+
+    def tell(stage: Stage, generation: int, best: float) -> None:
+        share = (before[id(stage)] + generation) / total
+        report(f"{stage.seconds:g} s, generation {generation}, best cost {best:.2f}", share)
+
+    skill = files.validate(document, document["name"])
+    found = imitate(skill, cycle, seed=seed, stages=stages, checkpoint=checkpoint, report=tell)
+    tuned = found.model_dump(by_alias=True)["parameters"]
+    changed = {key: _rounded(tuned[key]) for key in tuned if key not in ("cycle", "gains") and tuned[key] is not None}
+    kept = {k: v for k, v in changed.items() if k in document["parameters"] or _differs(found, k)}
+    return document | {"parameters": document["parameters"] | kept}
+
+
+def _differs(skill: Skill, key: str) -> bool:
+    """Whether a parameter is not what it is by default."""
+    declared = type(skill.parameters).model_fields[key]
+    return bool(getattr(skill.parameters, key) != declared.get_default(call_default_factory=True))
+
+
+def _rounded(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _rounded(value) for key, value in node.items()}
+    if isinstance(node, (list, tuple)):
+        return [_rounded(value) for value in node]
+    return round(node, _DECIMALS) if isinstance(node, float) else node
+
+
+def walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: int = 3, seed: int = 0) -> Walk:
+    """Let a skill walk from slightly different starts and compare it with a cycle."""
+    population = Population(replicas, skill=skill)
+    disturb(population, [generator(seed, "imitate", k) for k in range(replicas)])
+    body, frames = Body(population.scene), watch(population, seconds)
+    seen = [likeness(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
+    return Walk(seconds, tuple(f.fallen_at for f in frames), tuple(seen), body.legs)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A skill's document and how it walked."""
+
+    document: dict[str, Any]
+    walk: Walk
+
+
+def make(
+    document: dict[str, Any], cycle: Cycle, seconds: float, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
+    checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
+) -> Made:  # fmt: skip
+    """Let the first guess walk, and search for better numbers if it falls or is too unlike its clip."""
+    first = walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed)
+    if not (first.stays_up and first.is_alike):
+        document = improve(document, cycle, seed=seed, stages=stages, checkpoint=checkpoint, report=report)
+    return Made(document, walk(files.validate(document, document["name"]), cycle, seconds, seed=seed))
+
+
+def skill_name(path: Path) -> str:
+    """A skill's name, made of a file's."""
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "captured"
+
+
+def told(done: Walk) -> dict[str, Any]:
+    """What is printed of a walk."""
+    fallen = [at for at in done.fallen_at if np.isfinite(at)]
+    return {
+        "walked": f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s",
+        "joints differ by": f"{np.degrees(done.error):.1f}° on average, legs {np.degrees(done.worst_leg):.1f}° at most",
+        "cadence": f"{done.cadence:.2f} of the clip's",
+        "step width": f"{done.seen[0].width:.2f} m, the clip's {done.seen[0].wanted_width:.2f} m",
+        "travel": f"{100 * done.travel_error:.0f} % off the clip's",
+    }
