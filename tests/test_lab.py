@@ -406,7 +406,7 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
 
 def test_every_experiment_module_is_registered() -> None:
     here = Path(simbicon.__file__).parent
-    modules = {p.stem for pattern in ("planar_*.py", "spatial_*.py") for p in here.glob(pattern)}
+    modules = {p.stem for pattern in ("planar_*.py", "spatial_*.py", "*mocap*.py") for p in here.glob(pattern)}
     assert {e.run.__module__.rsplit(".", 1)[1] for e in simbicon.EXPERIMENTS} == modules
 
 

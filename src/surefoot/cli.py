@@ -229,8 +229,10 @@ def imitate_clip(
     from surefoot import imitating
     from surefoot.running import check_place
     from surefoot.skills import files
+    from surefoot.tuning import skill_name, tuned_name
 
-    path = save or Path(f"{imitating.skill_name(clip)}.yaml")
+    path = save or Path(f"{skill_name(clip, 'captured')}.yaml")
+    name = tuned_name(path)
     check_place(path)
     found = imitating.understand(imitating.Source(clip, asf, character, in_place, scale, up, fps))
     for line in found.said:
@@ -239,11 +241,13 @@ def imitate_clip(
         screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
     if only_read:
         return 0
-    document, cycle = imitating.begin(found, imitating.skill_name(path), credit)
+    document, cycle = imitating.begin(found, name, credit)
+    search = path.with_suffix(".search")
     with Bar() as tick:
-        done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=path.with_suffix(".search"), report=tick)
+        done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=search, report=tick)
     print_pairs(imitating.told(done.walk))
     files.write(done.document, path)
+    imitating.forget(search)
     screen.print(f"written to {path}")
     return 0 if done.walk.stays_up else 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from surefoot.motions.gait_cycle import GaitCycle
 from surefoot.motions.gait_search import gait_cycle
 from surefoot.motions.manner import manner
 from surefoot.motions.parts import parts_of
-from surefoot.motions.retargeting import Retargeted
 from surefoot.motions.treading import treading
 from surefoot.population import Population
 from surefoot.skills import files
@@ -65,7 +63,6 @@ class Understood:
     """A clip on our body: its cycle as it was, and in words what was understood and what is unsure."""
 
     cycle: GaitCycle
-    frames: Retargeted
     table: CharacterTable
     said: tuple[str, ...]
     unsure: tuple[str, ...]
@@ -133,7 +130,7 @@ def understand(source: Source) -> Understood:
     if source.in_place:
         cycle = treading(cycle, table)
     said = (*clip.understood, *cleaned.understood, *ours.notes, *cycle.notes, manner(cycle, table))
-    return Understood(cycle, ours, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
+    return Understood(cycle, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
 
 
 def begin(found: Understood, name: str, credit: str = "") -> tuple[dict[str, Any], Cycle]:
@@ -149,13 +146,12 @@ def improve(
     checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
 ) -> dict[str, Any]:  # fmt: skip
     """The same document with the numbers of a search, which says how far it is."""
-    total, before = sum(stage.generations for stage in stages), dict[int, int]()
-    for number, stage in enumerate(stages):
-        before[id(stage)] = sum(s.generations for s in stages[:number])
+    total = sum(stage.generations for stage in stages)
 
     def tell(stage: Stage, generation: int, best: float) -> None:
-        share = (before[id(stage)] + generation) / total
-        report(f"{stage.seconds:g} s, generation {generation}, best cost {best:.2f}", share)
+        before = sum(earlier.generations for earlier in stages[: stages.index(stage)])
+        text = f"{stage.seconds:g} s, generation {generation}, best cost {best:.2f}"
+        report(text, (before + generation) / total)
 
     skill = files.validate(document, document["name"])
     found = imitate(skill, cycle, seed=seed, stages=stages, checkpoint=checkpoint, report=tell)
@@ -207,16 +203,20 @@ def make(
     return Made(document, walk(files.validate(document, document["name"]), cycle, seconds, seed=seed))
 
 
-def skill_name(path: Path) -> str:
-    """A skill's name, made of a file's."""
-    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "captured"
+def forget(checkpoint: Path) -> None:
+    """Remove what a finished search would be resumed from."""
+    for file in checkpoint.parent.glob(f"{checkpoint.name}-*.json"):
+        file.unlink(missing_ok=True)
 
 
 def told(done: Walk) -> dict[str, Any]:
     """What is printed of a walk."""
     fallen = [at for at in done.fallen_at if np.isfinite(at)]
+    walked = f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s"
+    if not all(seen.strides for seen in done.seen):
+        return {"walked": walked}  # there is nothing to compare
     return {
-        "walked": f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s",
+        "walked": walked,
         "joints differ by": f"{np.degrees(done.error):.1f}° on average, legs {np.degrees(done.worst_leg):.1f}° at most",
         "cadence": f"{done.cadence:.2f} of the clip's",
         "step width": f"{done.seen[0].width:.2f} m, the clip's {done.seen[0].wanted_width:.2f} m",

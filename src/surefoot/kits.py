@@ -174,7 +174,7 @@ class _Imitation(_Simbicon):
         cycle = skill.parameters.cycle
         imitator.done = (skill.parameters.begins - cycle.lands[1 - int(imitator.swing)]) % 1.0
         imitator.step_start = -imitator.done * cycle.period / skill.parameters.tempo
-        imitator.heading = row.commands[imitation.HEADING] = skill.start.heading
+        imitator.heading = row.commands[simbicon.HEADING] = skill.start.heading
         imitator.random = plain(seeded)(seed)
 
     def grow(self, row: memory.Row, length: float, torque: float) -> None:

@@ -41,7 +41,12 @@ def tuned_name(path: Path) -> str:
     """The name a skill gets from its file's."""
     if path.suffix not in (".yaml", ".yml"):
         raise OutputError(f"cannot write {path}: a skill file ends with .yaml")
-    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "tuned"
+    return skill_name(path, "tuned")
+
+
+def skill_name(path: Path, otherwise: str) -> str:
+    """A valid name of a skill, as like a file's as can be; `otherwise` if nothing of that is left."""
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or otherwise
 
 
 def write_tuned(source: str, values: Mapping[str, float], path: Path) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from surefoot.controllers import simbicon
+from surefoot.controllers.simbicon import HEADING, LEAN, LIFT, SIDEWAYS, SLOPE, SPEED, WIDTH
 from surefoot.native.pointers import apart, kernel, records
 from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
@@ -25,18 +27,10 @@ from surefoot.reflexes.speed import lean_for_speed
 from surefoot.reflexes.striding import IMITATOR, advance
 from surefoot.reflexes.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
 
-COMMANDS = ("lean", "speed", "heading", "sideways", "width", "slope", "lift", "ahead")
-RANGES = {
-    "lean": (-1.0, 1.0),  # [rad] of the torso, forward negative
-    "speed": (-3.0, 5.0),  # [m/s] along the heading
-    "heading": (-1000.0, 1000.0),  # [rad] world yaw
-    "sideways": (-0.4, 0.4),  # [rad] of the swing leg, away from the way to go: positive walks to the left
-    "width": (-0.2, 0.4),  # [rad] of the swing leg outward: widens the stance
-    "slope": (-0.6, 0.6),  # [rad] of the ground ahead
-    "lift": (-0.3, 1.0),  # [rad] the swing thigh is lifted further, for steps
-    "ahead": (-0.4, 0.4),  # [rad] of the swing leg, away from the way to go: positive walks forward
-}
-LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, AHEAD, SPEED_GIVEN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+COMMANDS = (*simbicon.COMMANDS, "ahead")
+# [rad] of the swing leg, away from the way to go: positive is forward
+RANGES = simbicon.RANGES | {"ahead": (-0.4, 0.4)}
+AHEAD, SPEED_GIVEN = 7, 8
 
 # The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
 _IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
@@ -72,8 +66,8 @@ def law(world: Any, row: Any, is_new: bool) -> None:
             learn(world, row, imitator, plan)
     feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
     report = row.report[0]
-    report.state, report.swing, report.steps, report.phase = (
-        imitator.swing, imitator.swing, imitator.steps, imitator.phase)  # fmt: skip
+    report.state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just come down
+    report.swing, report.steps, report.phase = imitator.swing, imitator.steps, imitator.phase
     report.distance, report.velocity, report.heading = imitator.d, imitator.v, imitator.heading
     report.lateral_distance, report.lateral_velocity = imitator.lateral_d, imitator.lateral_v
     report.feedback, report.feedforward = feedback, feedforward

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.lab.likeness import Body, Frames, at_phases, likeness, watch
+from surefoot.lab.likeness import Body, Frames, at_phases, likeness, strikes, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.population import Population
 from surefoot.scene import Push
@@ -28,7 +28,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 FALL, RISING = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
 _SETTLED = 2.0  # [s] after which strides are measured
-_GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(12.0))  # [rad]
+_LEG_BAR = 0.32  # [rad] of a leg's joint over whole strides, from which on it costs much
+_GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(15.0))  # [rad]
 
 
 @dataclass(frozen=True)
@@ -66,32 +67,35 @@ class Following:
         stood = min(frames.fallen_at, self.seconds)
         has_fallen = stood < self.seconds
         until = max(int(np.searchsorted(frames.time, stood - 0.3)), 5)
-        phase, steps = frames.reports["phase"][:until], frames.reports["steps"][:until]
+        phase = frames.reports["phase"][:until]
         errors = {
             name: float(np.sqrt(np.mean((frames.qpos[:until, at] - at_phases(self.cycle, name, phase)) ** 2)))
             for name, at in body.joints.items()
         }
         cost: float = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
         cost += min(2.0 * max(max(errors[name] for name in body.legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
-        strikes = np.flatnonzero(np.diff(steps) > 0.0)
-        cost += min(4.0 * self._untimely(frames, strikes), 2.0) + self._stalled(frames.time[strikes], stood)
+        struck = [at[at < until] for at in (strikes(frames, 0), strikes(frames, 1))]
+        cost += min(4.0 * self._untimely(frames, struck), 2.0)
+        cost += self._stalled(np.sort(frames.time[np.concatenate(struck)]), stood)
         if has_fallen:
             return cost + FALL + RISING * (1.0 - stood / self.seconds)
         seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL
+        cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         return cost + min(15.0 * abs(seen.cadence - 1.0), 3.0) + min(5.0 * seen.travel_error, 3.0)
 
-    def _untimely(self, frames: Frames, strikes: np.ndarray) -> float:
-        """By how much of a step footstrikes come too early or too late, on average."""
-        if not len(strikes):
-            return 0.5
-        swing = frames.reports["swing"][strikes].astype(int)
-        lands = np.array(self.cycle.lands)
-        begin, end = lands[1 - swing], lands[swing]
-        done = (frames.reports["phase"][strikes] - begin + 0.3) % 1.0 - 0.3  # a little before its beginning is possible
-        return float(np.mean(np.abs(done / ((end - begin) % 1.0) - 1.0)))
+    def _untimely(self, frames: Frames, struck: Sequence[np.ndarray]) -> float:
+        """By how much of a step the footstrikes of either leg come too early or too late, on average."""
+        found = []
+        for leg, at in enumerate(struck):
+            begin, end = self.cycle.lands[1 - leg], self.cycle.lands[leg]
+            done = (
+                frames.reports["phase"][at - 1] - begin + 0.3
+            ) % 1.0 - 0.3  # a little before its beginning it may be
+            found += list(np.abs(done / ((end - begin) % 1.0) - 1.0))
+        return float(np.mean(found)) if found else 0.5
 
     def _stalled(self, strikes: np.ndarray, stood: float) -> float:
         """What the longest time without a footstrike costs, if it is much longer than a step."""

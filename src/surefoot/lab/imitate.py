@@ -77,7 +77,7 @@ def imitate(
         found = tune(
             begin, BOUNDS, [Following(cycle, stage.seconds, stage.replicas, stage.push)],
             generations=stage.generations, seed=seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
-            threads=threads, checkpoint=checkpoint and checkpoint.with_suffix(f".{label}.json"),
+            threads=threads, checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-{label}.json"),
             report=lambda generation, best: report(stage, generation, best), enough=enough,
         )  # fmt: skip
         return found.skill, found.cost, is_enough[0]
@@ -85,7 +85,7 @@ def imitate(
     tries = []
     for number, guess in enumerate(GUESSES):
         tries.append(search(varied(skill, guess) if guess else skill, stages[0], f"0-{number}"))
-        if tries[-1][2]:
+        if tries[-1][2] or tries[-1][1] < FALL:
             break
     skill = min(tries, key=lambda tried: (not tried[2], tried[1]))[0]
     for number, stage in enumerate(stages[1:], 1):

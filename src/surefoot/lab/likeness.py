@@ -104,8 +104,7 @@ def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness
     controller's own phase was, so that what comes too early or too late counts as an error.
     """
     joints = body.joints
-    time, swing = frames.time, frames.reports["swing"]
-    starts = np.flatnonzero((swing[1:] == 1.0) & (swing[:-1] == 0.0)) + 1  # the left foot came down
+    time, starts = frames.time, strikes(frames, 0)
     starts = starts[(time[starts] >= after) & (time[starts] <= frames.fallen_at - _ENDING)]
     wanted = np.array(cycle.travel)
     if len(starts) < 2:
@@ -126,6 +125,12 @@ def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness
         count, errors, cycle.period * count / (time[last] - time[first]), travel, wanted, turn, float(np.mean(wide)),
         body.width(cycle),
     )  # fmt: skip
+
+
+def strikes(frames: Frames, leg: int) -> np.ndarray:
+    """The frames before which a foot has come down."""
+    swings = frames.reports["state"] == leg
+    return np.asarray(np.flatnonzero(swings[:-1] & ~swings[1:]) + 1)
 
 
 def at_phases(cycle: Cycle, joint: str, phase: np.ndarray) -> np.ndarray:

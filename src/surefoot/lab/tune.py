@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,7 +86,8 @@ def tune(
     if popsize:
         options["popsize"] = popsize
     search = cma.CMAEvolutionStrategy(begin, sigma, options)
-    done = _read(checkpoint, names, seed, search.popsize)
+    key = hashlib.sha256(skill.model_dump_json().encode()).hexdigest()[:16]
+    done = _read(checkpoint, names, seed, search.popsize, key)
     best_cost, best = np.inf, begin
     while len(done) < generations or search.countiter < len(done):
         points = search.ask()
@@ -96,7 +98,7 @@ def tune(
             costs = _evaluate(skill, names, low, high, points, objectives, round_seed, threads)
             costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
             done.append(costs)
-            _write(checkpoint, names, seed, done)
+            _write(checkpoint, names, seed, done, key)
         search.tell(points, costs)
         if min(costs) < best_cost:
             best_cost, best = min(costs), points[int(np.argmin(costs))]
@@ -141,12 +143,12 @@ def _robust_choice(
     return choices[int(np.argmin(costs))]
 
 
-def _read(path: Path | None, names: list[str], seed: int, popsize: int) -> list[list[float]]:
+def _read(path: Path | None, names: list[str], seed: int, popsize: int, key: str) -> list[list[float]]:
     if path is None or not path.exists():
         return []
     try:
         saved = json.loads(path.read_text())
-        if saved["parameters"] != names or saved["seed"] != seed:
+        if saved["parameters"] != names or saved["seed"] != seed or saved["skill"] != key:
             raise OutputError(f"{path} belongs to another search; remove it or choose another file")
         costs = [[float(c) for c in costs] for costs in saved["costs"]]
         if any(len(c) != popsize for c in costs):
@@ -156,6 +158,6 @@ def _read(path: Path | None, names: list[str], seed: int, popsize: int) -> list[
         raise OutputError(f"cannot resume from {path}: {error}") from None
 
 
-def _write(path: Path | None, names: list[str], seed: int, done: list[list[float]]) -> None:
+def _write(path: Path | None, names: list[str], seed: int, done: list[list[float]], key: str) -> None:
     if path is not None:
-        replace_file(path, json.dumps({"parameters": names, "seed": seed, "costs": done}).encode())
+        replace_file(path, json.dumps({"parameters": names, "seed": seed, "skill": key, "costs": done}).encode())

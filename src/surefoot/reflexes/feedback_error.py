@@ -89,10 +89,11 @@ def slope_at(values: Any, here: int) -> float:
 
 
 @kernel
-def absorb(lesson: Lesson, visits: Any, rate: float, limit: float) -> None:
+def absorb(lesson: Lesson, visits: Any, rate: float, limit: float, displaces: float) -> None:
     """Learn from a whole step at once: torque and displacement change together, so that their sum does not.
 
-    v_ff' = (1 − α) v_ff + α (v_ff + v_fb) (eq. 2) and δθ' = (1 − α) δθ + α (θ − θd) (§7.2), then both are smoothed:
+    v_ff' = (1 − α) v_ff + α (v_ff + v_fb) (eq. 2) and δθ' = (1 − α) δθ + α (θ − θd) (§7.2), of which `displaces` is
+    the share that is taken (1 in the paper: what is left draws the motion towards the clip). Then both are smoothed:
     noise of a single bin would be a jump of the target.
     """
     for n in range(len(visits)):
@@ -100,7 +101,7 @@ def absorb(lesson: Lesson, visits: Any, rate: float, limit: float) -> None:
             mean, off = lesson.feedback[n] / visits[n], lesson.error[n] / visits[n]
             value = (1.0 - rate) * lesson.torque[n] + rate * (lesson.torque[n] + mean)
             lesson.feedback[n] = clamp(value, -limit, limit)
-            lesson.error[n] = (1.0 - rate) * lesson.shift[n] + rate * off
+            lesson.error[n] = (1.0 - rate) * lesson.shift[n] + rate * displaces * off
         else:  # after the end of the step: a longer one goes on as this one ended
             lesson.feedback[n] = lesson.feedback[n - 1] if n > 0 else lesson.torque[n]
             lesson.error[n] = lesson.error[n - 1] if n > 0 else lesson.shift[n]

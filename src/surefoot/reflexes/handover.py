@@ -14,7 +14,7 @@ _PATIENCE = 0.5  # [s] after which a body on both feet is handed over without a 
 def hand_over(world: Any, row: Any, steps_before: float) -> None:
     """Let a waiting controller have the body if a step has just begun; `steps_before` is of before this moment.
 
-    What the old one remembers, and the commands it was given, mean nothing to the new one: they are cleared.
+    What the old one remembers and has learned, and the commands it was given, mean nothing to the new one.
     """
     header = row.header[0]
     if header.handover != ASKED:
@@ -28,3 +28,5 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
         row.memory[i] = 0.0
     for i in range(len(row.commands)):
         row.commands[i] = 0.0
+    for i in range(len(row.table)):
+        row.table[i] = 0.0

@@ -27,9 +27,7 @@ def track(
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, here = int(head.bins), int(imitator.bin)
     lesson = lesson_of(row.table, channels, bins, int(imitator.swing), channel)
-    shift, slope = 0.0, 0.0
-    if head.displaces != 0.0:
-        shift, slope = lesson.shift[here], slope_at(lesson.shift, here) * imitator.bins_per_second
+    shift, slope = lesson.shift[here], slope_at(lesson.shift, here) * imitator.bins_per_second
     feedback = kp * (error + shift) + kd * (rate + slope)
     if is_new and head.learning_rate > 0.0:
         lesson.feedback[here] += clamp(feedback, -limit, limit)
@@ -47,7 +45,7 @@ def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
         for channel in range(channels):
             kp = head.torso_kp if channel >= channels - 3 else _kp_of(world, plan, channel)
             lesson = lesson_of(row.table, channels, bins, 1 - side, channel)
-            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp)
+            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp, head.displaces)
         for n in range(bins):
             visits[n] = 0.0
     imitator.learned = imitator.steps

@@ -30,15 +30,15 @@ def advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> 
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     head, swing = plan.head[0], int(imitator.swing)
     begin, span = step_span(plan, swing)
-    before, late = imitator.done, imitator.landed == 0.0
-    hurries = before < 0.0 or (not late and before < span)
+    before, is_up = imitator.done, imitator.landed == 0.0
+    hurries = before < 0.0 or (not is_up and before < span)
     pace = head.rate * (head.catch_up if hurries else 1.0)
     imitator.done = before + pace * world.dt
-    if late:
+    if is_up:
         imitator.done = min(imitator.done, span + head.overrun)
     imitator.pace = pace if imitator.done != before else 0.0
     imitator.late = imitator.late + world.dt if imitator.done == before else 0.0
-    if late and row.touch[swing] != 0.0 and imitator.done >= head.earliest * span:
+    if is_up and row.touch[swing] != 0.0 and imitator.done >= head.earliest * span:
         imitator.landed, imitator.late = 1.0, 0.0
         imitator.wait = head.handoff * (head.left_stays if swing == 1 else head.right_stays)
     if imitator.landed != 0.0:

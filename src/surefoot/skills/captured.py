@@ -10,11 +10,13 @@ import numpy as np
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.imitation import COMMANDS
 from surefoot.errors import SurefootError
+from surefoot.motions import quaternions as quat
 from surefoot.motions.gait_cycle import GaitCycle, Span
 from surefoot.skills import files
 from surefoot.skills.schema import SCHEMA_VERSION, Skill
 
 _DIGITS = 5
+_SOON = 1e-4  # [cycles] over which speeds are measured
 _STIFF: dict[str, tuple[float, float]] = {
     "knee": (1000.0, 60.0), "shoulder": (150.0, 15.0), "elbow": (100.0, 10.0), "neck": (100.0, 10.0),
     "wrist": (20.0, 2.0),
@@ -113,24 +115,34 @@ def on_left_foot(cycle: GaitCycle, lands: tuple[float, float]) -> float:
 def start_of(cycle: GaitCycle, table: CharacterTable, begins: float) -> dict[str, Any]:
     """The state at a phase at which the right leg swings."""
     phase, rate = np.array(begins), 1.0 / cycle.period
-    angles, rates, root = cycle.at(phase), cycle.rates(phase), cycle.root_at(phase)
-    soon = cycle.root_at(phase + 1e-4)
-    moves = {axis: float(soon[axis] - root[axis]) * 1e4 * rate for axis in root}
+    angles, rates = cycle.at(phase), cycle.rates(phase)
+    root = cycle.root_at(begins + np.array([0.0, _SOON]))
+    moves = {axis: float(values[1] - values[0]) / _SOON * rate for axis, values in root.items()}
+    yaw, roll, pitch, spin = _turns(cycle, root)
     roles = dict(zip(table.anatomy.roles, table.anatomy.joints(1), strict=True))
     limits = table.hinges
     return {
         "swing": "right", "speed": round(float(cycle.travel[0]) * rate + moves["surge"], _DIGITS),
         "sideways": round(float(cycle.travel[1]) * rate + moves["sway"], _DIGITS),
-        "climb": round(moves["height"], _DIGITS), "torso": round(-float(root["pitch"]), _DIGITS),
-        "torso_rate": round(-moves["pitch"], _DIGITS), "roll": round(float(root["roll"]), _DIGITS),
-        "roll_rate": round(moves["roll"], _DIGITS), "yaw": round(float(root["yaw"]), _DIGITS),
-        "yaw_rate": round(moves["yaw"], _DIGITS),
+        "climb": round(moves["height"], _DIGITS), "torso": round(pitch, _DIGITS),
+        "torso_rate": round(-float(spin[1]), _DIGITS), "roll": round(roll, _DIGITS),
+        "roll_rate": round(float(spin[0]), _DIGITS), "yaw": round(yaw, _DIGITS),
+        "yaw_rate": round(float(spin[2]), _DIGITS),
         "joints": {
             role: round(float(np.clip(angles[joint], limits[joint].low, limits[joint].high)), _DIGITS)
             for role, joint in roles.items() if joint in angles
         },
         "rates": {role: round(float(rates[joint]), _DIGITS) for role, joint in roles.items() if joint in rates},
     }  # fmt: skip
+
+
+def _turns(cycle: GaitCycle, root: dict[str, np.ndarray]) -> tuple[float, float, float, np.ndarray]:
+    """Yaw, roll and pitch of the root, as a start tells them, and its spin (3,) [rad/s], of two close moments."""
+    upright = quat.about_vertical(root["yaw"] + cycle.turn * np.array([0.0, _SOON]))
+    turned = quat.about(quat.about(upright, 1, root["pitch"]), 0, root["roll"])
+    spin = quat.log(quat.multiply(turned[1], quat.inverse(turned[0]))) / (_SOON * cycle.period)
+    yaw, roll, forward = quat.angles(turned, (2, 0, 1))[0]
+    return float(yaw), float(roll), -float(forward), spin
 
 
 def _rounded(values: np.ndarray) -> list[float]:

@@ -72,6 +72,8 @@ def _imitation(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
             yield ("parameters", "cycle", "root"), f"{name} is missing; needed: {', '.join(ROOT)}"
     if abs((parameters.cycle.lands[1] - parameters.cycle.lands[0]) % 1.0 - 0.5) > 0.4:
         yield ("parameters", "cycle", "lands"), "the feet come down a tenth of a cycle apart at least"
+    if parameters.hip_targets and parameters.hip_targets[0] >= parameters.hip_targets[1]:
+        yield ("parameters", "hip_targets"), "the lower limit comes first"
     yield from _gains(skill, table)
     yield from _commands(skill, imitation.COMMANDS)
     if parameters.reaction and not parameters.learning:

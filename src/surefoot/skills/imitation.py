@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from surefoot.reflexes.trajectory import WIDTH
 from surefoot.skills.simbicon import Angle, Feedback, GainModel, Learning, Reaction, Sensing
@@ -13,14 +13,16 @@ Phase = Annotated[float, Field(ge=0.0, lt=1.0)]
 ROOT = ("surge", "sway", "height", "roll", "pitch", "yaw")  # [m] in a frame that moves on evenly, then [rad]
 
 
-def _odd(series: list[float]) -> list[float]:
+def _odd(series: Any) -> Any:
+    if not isinstance(series, (list, tuple)):
+        return series  # what it should be is told by the type
     if not 1 <= len(series) <= WIDTH or len(series) % 2 == 0:
         raise ValueError(f"a series is its mean, then cosine and sine of each harmonic: 1, 3, 5 … {WIDTH} numbers")
-    return series
+    return list(series)
 
 
 Coefficient = Annotated[float, Field(ge=-20.0, le=20.0)]
-Series = Annotated[list[Coefficient], AfterValidator(_odd)]
+Series = Annotated[list[Coefficient], BeforeValidator(_odd)]
 
 
 class _Strict(BaseModel):
@@ -76,7 +78,7 @@ class ImitationParameters(_Strict):
     torso_gain: GainModel = GainModel(kp=None, kd=None, limit=None)
     hip_targets: tuple[Angle, Angle] | None = None
     learning: Learning | None = None
-    displaces: bool = True  # whether what learns adapts its targets to what it does (§7.2)
+    displaces: float = Field(1.0, ge=0.0, le=1.0)  # share by which what learns adapts its targets to what it does
     reaction: Reaction | None = None
     sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
     turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached

@@ -11,6 +11,7 @@ import viser
 from surefoot import commands
 from surefoot.kits import Kit
 from surefoot.native.memory import Row
+from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.schema import Skill
 from surefoot.studio.panels.panel import Desk, put
 
@@ -131,11 +132,19 @@ def value_of(kit: Kit, row: Row, skill: Skill, name: str) -> float:
     """What a command is, as written: what was told, else what the skill says it does, else what it did."""
     told = kit.told(row, skill, name)
     if told is None:
-        said = (getattr(skill.parameters, name, None), getattr(skill.measured, name, None))
+        said = (_said(skill, name), getattr(skill.measured, name, None))
         told = next((float(value) for value in said if isinstance(value, (int, float))), None)
     if told is None:
         told = float(getattr(skill.start, name, 0.0)) if commands.is_direction(kit, name) else 0.0
     return commands.written(kit, name, told)
+
+
+def _said(skill: Skill, name: str) -> Any:
+    """What the skill's parameters say of a command; a captured gait's speed is that of its cycle."""
+    parameters = skill.parameters
+    if name == "speed" and isinstance(parameters, ImitationParameters):
+        return parameters.cycle.travel[0] * parameters.tempo / parameters.cycle.period
+    return getattr(parameters, name, None)
 
 
 def limits(kit: Kit, name: str) -> tuple[float, float]:

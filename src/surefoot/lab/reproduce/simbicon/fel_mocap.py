@@ -1,7 +1,8 @@
 """§7.2: feedback-error learning on captured walks: torques are learned, gains are halved, the motion gets smoother.
 
 Every tracked torque is learned, of the legs too: feedback and feed-forward are the norms over all joints, over the
-swing thigh's and the torso's torque vectors. Balance feedback is neither learned nor made soft.
+swing thigh's and the torso's torque vectors. Balance feedback is not learned. As tracking alone needs high gains, it
+begins with those of the skill × 1.3; what is halved afterwards are these.
 """
 
 from __future__ import annotations
@@ -10,20 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.characters import load as load_character
 from surefoot.imitating import Source, begin, understand
 from surefoot.lab.clip_shelf import find_clip
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.likeness import FPS, Body, Frames, likeness
+from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.population import Population
 from surefoot.skills import varied
+from surefoot.skills.graph import body_gains, merged
 from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
 
 WALKS = ("captured-in-place", "captured-forward", "captured-backwards")
-_BIN, _RATE, _CYCLES = 0.005, 0.1, 24  # [s]; α; cycles it learns for
-_SOFT = 0.5  # of the gains
+_STIFF, _SOFT = 1.3, 0.5  # of the gains, while it learns and afterwards
+_BIN, _RATE, _CYCLES = 0.01, 0.1, 26  # [s]; α; cycles it learns for
+_DISPLACES = 0.9  # share of the error that targets are displaced by: with all of it they drift away from the clip
 _SETTLE, _JUDGED, _WALKS = 8.0, 20.0, 60.0  # [s]
+REPLICAS = 3
 _FALLS, _RISES = 0.8, 1.0  # share by which the feedback's must fall; [deg] by which the error may rise
 _STEP = 1.2 * 0.5  # of a cycle that the bins of a step cover
 
@@ -35,19 +41,22 @@ class Seen:
     share: float
     error: float
     jerk: float
-    fallen: bool
 
 
 def run(result: Result, setting: Setting) -> None:
-    """One captured walk after the other; the first is the one that rows are made of, the others too if there are."""
-    names = [name for name in WALKS if human(name) is not None][: 1 if setting.quick else None]
-    if not names:
-        result.row("captured walks", "learn", f"there is none of human/{', human/'.join(WALKS)}", "", False)
-    for i, name in enumerate(names):
-        setting.progress(name, i / len(names))
+    """The walk in place has the bars; what the others do is shown."""
+    for i, name in enumerate(WALKS[: 1 if setting.quick else None]):
+        setting.progress(name, i / len(WALKS))
         walk = human(name)
-        if walk is not None:
+        if walk is None:
+            result.row(name, "learns", f"there is no human/{name}", "", False)
+        elif i == 0:
             _learns(result, setting, walk)
+        else:
+            aside = Result(result.experiment, result.paper)
+            _learns(aside, setting, walk)
+            for row in aside.rows:
+                result.show(row.case, row.ours, row.unit)
 
 
 def _learns(result: Result, setting: Setting, walk: Skill) -> None:
@@ -57,10 +66,12 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
         begin(understand(Source(path, in_place=getattr(walk, "in_place", False))), walk.name)[1] if path else cycle
     )
     bins = max(2, round(_STEP * cycle.period / _BIN))
-    learner = varied(walk, {
-        "learning.bins": bins, "learning.rate": 0.0, "learning.limit": 0.5, "reaction.softness": 1.0,
+    learner = varied(stiffened(walk, _STIFF), {
+        "learning.bins": bins, "learning.rate": 0.0, "learning.limit": 0.5, "displaces": _DISPLACES,
+        "reaction.softness": 1.0,
     })  # fmt: skip
-    population = Population(1, skill=[learner], seed=setting.seed)
+    population = Population(REPLICAS, skill=learner, seed=setting.seed)
+    disturb(population, [generator(setting.seed, "fel mocap", k) for k in range(REPLICAS)])
     judged = 4.0 if setting.quick else _JUDGED
     population.run(_SETTLE)
     before = _look(population, original, judged)
@@ -70,32 +81,49 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     population.run(_SETTLE)
     after = _look(population, original, judged)
     population.run(1.0 if setting.quick else _WALKS - _SETTLE - judged)
-    stands = bool(np.isinf(population.fallen_at[0]))
-    result.runs.append({
-        "skill": walk.name, "share_before": before.share, "share_after": after.share, "error_before": before.error,
-        "error_after": after.error, "jerk_before": before.jerk, "jerk_after": after.jerk, "stands": stands,
-    })  # fmt: skip
-    label = walk.name
+    up = np.isinf(population.fallen_at)
+    for k, (one, two) in enumerate(zip(before, after, strict=True)):
+        result.runs.append({
+            "skill": walk.name, "replica": k, "share_before": one.share, "share_after": two.share,
+            "error_before": one.error, "error_after": two.error, "jerk_before": one.jerk, "jerk_after": two.jerk,
+            "stands": bool(up[k]),
+        })  # fmt: skip
+    fall = [1.0 - two.share / one.share for one, two in zip(before, after, strict=True)]
+    rise = [two.error - one.error for one, two in zip(before, after, strict=True)]
+    rough = [two.jerk / one.jerk for one, two in zip(before, after, strict=True)]
+    stands, kept, label = bool(up.all()), int(up.sum()), walk.name
     result.row(
         f"{label}: feedback's share of the tracking torque", "low-gain control",
-        f"{100 * before.share:.0f} % → {100 * after.share:.0f} %", f"(falls by ≥ {100 * _FALLS:.0f} %)",
-        stands and after.share <= (1.0 - _FALLS) * before.share,
+        f"{100 * before[0].share:.0f} % → {100 * max(two.share for two in after):.0f} %",
+        f"in the worst of {REPLICAS} replicas (falls by ≥ {100 * _FALLS:.0f} %)", stands and min(fall) >= _FALLS,
     )  # fmt: skip
     result.row(
-        f"{label}: gains × {_SOFT:g} afterwards",
-        "lower gains",
-        f"{'walks' if stands else 'falls'}",
-        f"{_WALKS:g} s",
+        f"{label}: gains × {_SOFT:g} afterwards", "lower gains", f"{kept} of {REPLICAS} walk {_WALKS:g} s", "replicas",
         stands,
-    )
-    result.row(
-        f"{label}: joint error against the clip's own cycle", "", f"{before.error:.2f}° → {after.error:.2f}°",
-        f"(rises by ≤ {_RISES:g}°)", stands and after.error <= before.error + _RISES,
     )  # fmt: skip
     result.row(
-        f"{label}: roughness (mean squared jerk)", "smoother", f"× {after.jerk / before.jerk:.2f}", "(falls)",
-        stands and after.jerk < before.jerk,
+        f"{label}: joint error against the clip's own cycle", "",
+        f"{before[int(np.argmax(rise))].error:.2f}° → {after[int(np.argmax(rise))].error:.2f}°",
+        f"in the worst replica (rises by ≤ {_RISES:g}°)", stands and max(rise) <= _RISES,
     )  # fmt: skip
+    result.row(
+        f"{label}: roughness (mean squared jerk)", "smoother", f"× {max(rough):.2f}", "in the worst replica (falls)",
+        stands and max(rough) < 1.0,
+    )  # fmt: skip
+
+
+def stiffened(walk: Skill, share: float) -> Skill:
+    """The same skill with other gains of all joints and of the torso; balance torques of the stance leg stay."""
+    table = load_character(walk.character)
+    values: dict[str, float] = {}
+    for role, gain in zip(table.anatomy.roles, body_gains(walk, table), strict=True):
+        kind = table.anatomy.kind(role)
+        values |= {f"gains.{kind}.kp": share * gain.kp, f"gains.{kind}.kd": share * gain.kd}
+    torso = merged(table.torso_gain, walk.parameters.torso_gain, table.strength)
+    values |= {"torso_gain.kp": share * torso.kp, "torso_gain.kd": share * torso.kd}
+    for role, (cd, cv) in walk.parameters.feedback.items():
+        values |= {f"feedback.{role}.0": cd / share, f"feedback.{role}.1": cv / share}
+    return varied(walk, values)
 
 
 def _set(population: Population, skill: Skill) -> None:
@@ -103,16 +131,19 @@ def _set(population: Population, skill: Skill) -> None:
         population.scene.fill(row, int(row.header[0].active), skill)
 
 
-def _look(population: Population, cycle: Cycle, seconds: float) -> Seen:
+def _look(population: Population, cycle: Cycle, seconds: float) -> list[Seen]:
+    """What every row does in the next seconds."""
     body, qpos, reports = Body(population.scene), [], []
     for _ in range(round(seconds * FPS)):
         population.run(1.0 / FPS)
-        qpos.append(population.qpos[0].copy())
-        reports.append(population.reports[0].copy())
-    told, poses = np.array(reports), np.array(qpos)
-    fell = bool(np.isfinite(population.fallen_at[0]))
-    frames = Frames(np.arange(len(poses)) / FPS, poses, told, 0.0 if fell else np.inf)
-    error = float(np.degrees(likeness(frames, cycle, body, 0.0).error))
-    jerk = np.diff(poses[:, list(body.joints.values())], 3, axis=0) * FPS**3
-    feedback, learned = float(told["feedback"].mean()), float(told["feedforward"].mean())
-    return Seen(feedback / (feedback + learned), error, float((jerk**2).mean()), fell)
+        qpos.append(population.qpos.copy())
+        reports.append(population.reports)
+    told, poses, time = np.array(reports), np.array(qpos), np.arange(len(qpos)) / FPS
+    found = []
+    for k, fallen_at in enumerate(population.fallen_at):
+        frames = Frames(time, poses[:, k], told[:, k], np.inf if np.isinf(fallen_at) else 0.0)
+        error = float(np.degrees(likeness(frames, cycle, body, 0.0).error))
+        jerk = np.diff(poses[:, k, list(body.joints.values())], 3, axis=0) * FPS**3
+        feedback, learned = float(told["feedback"][:, k].mean()), float(told["feedforward"][:, k].mean())
+        found.append(Seen(feedback / (feedback + learned), error, float((jerk**2).mean())))
+    return found

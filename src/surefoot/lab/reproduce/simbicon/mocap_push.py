@@ -49,7 +49,7 @@ def _pushed(
     for force, count in kept.items():
         result.runs.append({"case": case, "force": force, "kept": count})
     result.row(
-        f"{case}, {FORCE:g} N × {DURATION:g} s", "survives", f"{kept[FORCE]} of {REPLICAS} survive", "replicas",
+        f"{case}, {FORCE:g} N for {DURATION:g} s", "survives", f"{kept[FORCE]} of {REPLICAS} survive", "replicas",
         kept[FORCE] == REPLICAS,
     )  # fmt: skip
     result.show(f"{case}: survivors by force", ", ".join(f"{f:g} N: {n}" for f, n in kept.items()), f"of {REPLICAS}")
@@ -59,7 +59,7 @@ def _pushed(
         simulation.command(**told)
         simulation.step(round(_SETTLE / simulation.model.opt.timestep))
         simulation.push(_force(FORCE, way), DURATION)
-        figures.strip(path, simulation.run(4.0), caption=f"{case}, {FORCE:g} N × {DURATION:g} s", start=_SETTLE)
+        figures.strip(path, simulation.run(4.0), caption=f"{case}, {FORCE:g} N for {DURATION:g} s")
 
 
 def _survivors(setting: Setting, walk: Skill, force: float, way: tuple[float, float], told: dict[str, float]) -> int:

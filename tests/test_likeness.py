@@ -1,0 +1,218 @@
+"""How like its clip a gait is: measured of made-up frames whose errors are known, and of a walk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from captured_gait import gait, own_cycle, understood
+from human_body import TABLE
+from surefoot import imitating
+from surefoot.lab.following import BOUNDS, FALL, Following
+from surefoot.lab.imitate import Stage, imitate
+from surefoot.lab.likeness import FPS, Body, Frames, Likeness, at_phases, likeness, watch
+from surefoot.lab.tune import tune, value_of
+from surefoot.motions.manner import manner
+from surefoot.native.memory import REPORT
+from surefoot.population import Population
+from surefoot.scene import Scene
+from surefoot.skills import varied
+
+SCENE = Scene(None, "human/fast-walk", "flat")
+BODY = Body(SCENE)
+
+
+def frames(
+    slower: float = 1.0, off: dict[str, float] | None = None, travel: Any = None, turn: float = 0.0,
+    seconds: float = 9.0, fallen_at: float = np.inf, heading: float = 0.0,
+) -> Frames:  # fmt: skip
+    """The clip itself as a run, in strides of a whole number of frames, with known differences.
+
+    Args:
+        slower: factor of the period.
+        off: [rad] added to joints.
+        travel: [m] per cycle, forward and left; the clip's own by default.
+        turn: [rad] of heading per cycle.
+        seconds: how long.
+        fallen_at: [s].
+        heading: [rad] at the beginning.
+    """
+    cycle = own_cycle()
+    per = round(cycle.period * slower * FPS)
+    time = np.arange(round(seconds * FPS)) / FPS
+    done = np.arange(len(time)) / per
+    qpos = np.tile(SCENE.model.qpos0, (len(time), 1))
+    for name, at in BODY.joints.items():
+        qpos[:, at] = at_phases(cycle, name, cycle.lands[0] + done) + (off or {}).get(name, 0.0)
+    reports = np.zeros(len(time), REPORT)
+    reports["heading"] = heading + turn * np.floor(done)
+    ahead, left = cycle.travel if travel is None else travel
+    step = np.exp(1j * (heading + turn * np.arange(int(done[-1]) + 2))) * (ahead + 1j * left)
+    place = np.interp(done, np.arange(len(step)), np.cumsum(step) - step)
+    qpos[:, 0], qpos[:, 1] = place.real, place.imag
+    reports["swing"] = (done % 1.0) < 0.5  # after the left foot came down the right leg swings
+    reports["state"] = reports["swing"]
+    reports["phase"] = (cycle.lands[0] + done) % 1.0
+    reports["steps"] = np.floor(2.0 * done)
+    return Frames(time, qpos, reports, fallen_at)
+
+
+def seen(**changes: Any) -> Likeness:
+    return likeness(frames(**changes), own_cycle(), BODY, 1.0)
+
+
+def exact(slower: float = 1.0) -> float:
+    """Cadence of frames of strides that were rounded to whole frames."""
+    return float(own_cycle().period * FPS / round(own_cycle().period * slower * FPS))
+
+
+def test_the_clip_itself_is_like_itself() -> None:
+    found = seen()
+    assert found.strides >= 8
+    assert found.error < 1e-9
+    assert found.cadence == pytest.approx(exact())
+    assert found.travel == pytest.approx(own_cycle().travel, abs=1e-9)
+    assert found.travel_error < 1e-9
+    assert set(found.errors) == set(TABLE.gains)
+
+
+def test_errors_are_told_by_joint_and_the_worst_of_some() -> None:
+    found = seen(off={"left_knee": 0.2, "neck": -0.4, "right_ankle": 0.1})
+    assert found.errors["left_knee"] == pytest.approx(0.2)
+    assert found.errors["neck"] == pytest.approx(0.4)
+    assert found.errors["left_hip"] < 1e-9
+    assert found.error == pytest.approx(0.7 / len(TABLE.gains))
+    assert found.worst(BODY.legs) == pytest.approx(0.2)
+    assert "left_knee" in BODY.legs
+    assert not {"neck", "left_elbow"} & set(BODY.legs)
+
+
+@pytest.mark.parametrize("slower", [0.8, 1.25])
+def test_a_slower_cadence_is_told_and_is_no_error_of_the_joints(slower: float) -> None:
+    found = seen(slower=slower)
+    assert found.cadence == pytest.approx(exact(slower))
+    assert abs(found.cadence - 1.0) > 0.15
+    assert found.error < 1e-9
+
+
+def test_what_comes_too_late_is_an_error() -> None:
+    late = frames()
+    for at in BODY.joints.values():
+        late.qpos[:, at] = np.roll(late.qpos[:, at], 3)
+    assert likeness(late, own_cycle(), BODY, 1.0).errors["left_knee"] > 0.1
+
+
+@pytest.mark.parametrize(("heading", "turn"), [(0.0, 0.0), (2.0, 0.0), (0.3, 0.25)])
+def test_travel_is_told_along_the_heading_at_each_stride(heading: float, turn: float) -> None:
+    found = seen(travel=(0.7, 0.2), heading=heading, turn=turn)
+    assert found.travel == pytest.approx((0.7, 0.2), abs=1e-9)
+    assert found.turn == pytest.approx(turn)
+    wanted = np.array(own_cycle().travel)
+    assert found.travel_error == pytest.approx(np.linalg.norm(found.travel - wanted) / max(np.linalg.norm(wanted), 0.5))
+
+
+def test_width_is_that_of_the_clip_and_grows_with_the_legs() -> None:
+    narrow, wide = seen(), seen(off={"left_hip_roll": 0.1, "right_hip_roll": 0.1})
+    assert narrow.width == pytest.approx(narrow.wanted_width, abs=0.02)
+    assert narrow.wanted_width > 0.03
+    assert wide.width == pytest.approx(narrow.width + 2 * 0.87 * 0.1, abs=0.03)
+    assert wide.wanted_width == narrow.wanted_width
+
+
+def test_width_does_not_depend_on_the_heading() -> None:
+    here, there = frames(), frames(heading=2.0)
+    there.qpos[:, 3:7] = (np.cos(1.0), 0.0, 0.0, np.sin(1.0))
+    found = [likeness(f, own_cycle(), BODY, 1.0).width for f in (here, there)]
+    assert found[1] == pytest.approx(found[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("fallen_at", [0.5, 1.5])
+def test_without_a_whole_stride_everything_is_infinitely_unlike(fallen_at: float) -> None:
+    found = seen(fallen_at=fallen_at)
+    assert found.strides == 0
+    assert np.isinf([found.error, found.cadence, found.travel_error]).all()
+
+
+def test_strides_that_end_in_a_fall_do_not_count() -> None:
+    assert seen(fallen_at=5.0).strides < seen().strides
+
+
+def test_watched_frames_are_those_of_the_rows() -> None:
+    population = Population(2, skill=[gait(), gait(cd=0.0, cv=0.0, cd_lateral=0.0, cv_lateral=0.0, torso=0.2)])
+    one, other = watch(population, 0.6)
+    assert len(one.time) == round(0.6 * FPS) + 1
+    assert np.array_equal(one.qpos[-1], population.qpos[0])
+    assert one.reports[-1] == population.reports[0]
+    assert not np.array_equal(one.qpos[-1], other.qpos[-1])
+
+
+# --------------------------------------------------------------------------------------------- what it costs
+
+
+def test_a_fall_costs_more_than_any_walk_and_an_early_one_more_than_a_late_one() -> None:
+    asks = Following(own_cycle(), 9.0)
+    good = asks._cost(frames(), BODY)
+    unlike = asks._cost(frames(slower=1.2, off=dict.fromkeys(BODY.joints, 0.3)), BODY)
+    late, early = (asks._cost(frames(fallen_at=at), BODY) for at in (8.0, 3.0))
+    assert good < 0.5 < unlike
+    assert FALL < late < early
+
+
+def test_a_search_may_change_what_it_names_and_keeps_within_bounds() -> None:
+    skill = gait()
+    for path, (low, high) in BOUNDS.items():
+        for value in (low, high):
+            assert value_of(varied(skill, {path: value}), path) == value
+
+
+def test_a_search_ends_when_it_is_enough() -> None:
+    told: list[list[float]] = []
+
+    class Flat:
+        def costs(self, candidates: Any, seed: int, threads: int = 0) -> np.ndarray:
+            return np.array([abs(c.parameters.cd - 0.5) for c in candidates])
+
+    def enough(costs: Any) -> bool:
+        told.append(list(costs))
+        return len(told) == 2
+
+    found = tune(gait(), {"cd": (0.0, 1.5)}, [Flat()], generations=9, popsize=4, enough=enough)
+    assert found.generations == 2
+    assert [len(costs) for costs in told] == [4, 4]
+    assert found.cost == min(min(told[0]), min(told[1]))
+
+
+def test_stages_follow_each_other_and_give_a_skill_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surefoot.lab.imitate._CANDIDATES", 3)
+    stages, seen_stages = (Stage(0.3, 1, 0.05, replicas=1), Stage(0.4, 1, 0.05, replicas=1)), []
+    found = imitate(gait(), own_cycle(), stages=stages, report=lambda stage, g, best: seen_stages.append(stage))
+    assert list(dict.fromkeys(seen_stages)) == list(stages)
+    assert found.parameters.cycle == gait().parameters.cycle
+    for path, (low, high) in BOUNDS.items():
+        assert low - 1e-9 <= value_of(found, path) <= high + 1e-9
+
+
+def test_a_walk_is_measured_against_the_clip_in_words() -> None:
+    walked = imitating.walk(gait(), own_cycle(), seconds=4.0, replicas=1)
+    assert len(walked.seen) == 1
+    words = imitating.told(walked)
+    assert ("fell" in words["walked"]) != walked.stays_up
+    assert ("cadence" in words) == bool(walked.seen[0].strides)
+    if walked.seen[0].strides:
+        assert walked.error < np.radians(20.0)
+        assert 0.8 < walked.cadence < 1.25
+
+
+def test_a_gait_in_words_tells_direction_speed_and_lean() -> None:
+    cycle = understood().cycle
+    assert manner(cycle, TABLE).startswith("walks forward, 1.3")
+    assert "trunk bent forward" in manner(cycle, TABLE)
+    back = replace(cycle, travel=-cycle.travel)
+    assert manner(back, TABLE).startswith("walks backwards")
+    aside = replace(cycle, travel=np.array([0.0, -0.5, 0.0]), turn=0.4)
+    assert manner(aside, TABLE).startswith("walks to the right")
+    assert "turning left" in manner(aside, TABLE)
+    assert manner(cycle.in_place(), TABLE).startswith("steps on the spot")
