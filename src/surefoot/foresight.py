@@ -50,6 +50,11 @@ class Watch:
         return self._regulations[int(self.row.header[0].active)]  # type: ignore[no-any-return]
 
     @property
+    def centre(self) -> np.ndarray:
+        """(2,) pitch and roll about which trials are taken [rad]."""
+        return np.array([self.cycle.centre_pitch, self.cycle.centre_roll])
+
+    @property
     def looks_ahead(self) -> bool:
         """Whether the running skill takes trials, or may after a switch that waits; not once it fell."""
         if not self._can:
@@ -146,7 +151,7 @@ class Foresight:
         """Give the four trials of a row their perturbations, and take from them what a row cannot know."""
         for k in range(4):
             trial, now = self._trial(4 * i + k), float(self._time[4 * i + k])
-            trial.cycle.pitch, trial.cycle.roll = self.watches[i].regulation.trial * _SIGNS[k]
+            trial.cycle.pitch, trial.cycle.roll = self.watches[i].centre + self.watches[i].regulation.trial * _SIGNS[k]
             trial.cycle.asked = 0.0
             for push in trial.row.pushes:
                 if push.start > now:
@@ -198,7 +203,8 @@ def _perturb(watch: Watch, ends: np.ndarray) -> None:
     by = np.array([
         [cycle.forward_by_pitch, cycle.forward_by_roll], [cycle.lateral_by_pitch, cycle.lateral_by_roll]
     ])  # fmt: skip
-    cycle.nominal_forward, cycle.nominal_lateral = (ends - regulation.trial * _SIGNS @ by.T)[known].mean(axis=0)
+    tried = watch.centre + regulation.trial * _SIGNS
+    cycle.nominal_forward, cycle.nominal_lateral = (ends - tried @ by.T)[known].mean(axis=0)
     (a, b), (c, d) = by
     cycle.pitch, cycle.roll, singular = plain(solve)(
         regulation, a, b, c, d, cycle.wanted_forward - cycle.nominal_forward,

@@ -155,6 +155,8 @@ def _begin_step(world: Any, row: Any, machine: Any, cycle: Any, swung: int, role
     count = _feature_count(roles)
     features = features_of(row.memory, count)
     describe(world, cycle, swing, features)
+    cycle.centre_pitch += regulation.recentre * (cycle.pitch - cycle.centre_pitch)
+    cycle.centre_roll += regulation.recentre * (cycle.roll - cycle.centre_roll)
     cycle.pitch, cycle.roll, cycle.asked = 0.0, 0.0, 0.0
     if regulation.mode == TRIALS:
         cycle.asked = 1.0
@@ -186,8 +188,10 @@ def _aim(row: Any, regulation: Any, machine: Any, cycle: Any, swing: int, yaw: f
     """What the regulation variables shall be at the end of this step, and how far the hips twist in it (§6.2, §6.3)."""
     commands, side = row.commands, 1.0 if swing == 0 else -1.0
     cycle.wanted_forward = regulation.forward + commands[LEAN]
-    if commands[GIVEN + SPEED] != 0.0:
-        wanted, rise = clamp(commands[SPEED], regulation.slowest, regulation.fastest), regulation.speed_rise
+    is_told = commands[GIVEN + SPEED] != 0.0
+    if is_told or regulation.holds != 0.0:
+        wanted, rise = commands[SPEED] if is_told else regulation.usual, regulation.speed_rise
+        wanted = clamp(wanted, regulation.slowest, regulation.fastest)
         cycle.pace += clamp(wanted - cycle.pace, -rise, rise)
         missed = cycle.pace - cycle.speed
         cycle.faster = clamp(cycle.faster + regulation.speed_integral * missed, -_RISE, _RISE)

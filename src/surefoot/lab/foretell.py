@@ -7,6 +7,7 @@ perturbation. The law evaluates it in the step itself: no trial is simulated any
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.step_log import cycles_of, steps_of
 from surefoot.native.pointers import plain
 from surefoot.population import Population
-from surefoot.reflexes.regulation import FARTHEST
+from surefoot.reflexes.regulation import FARTHEST, solve
 from surefoot.scene import Push
 from surefoot.skills.cycle_slot import features
 from surefoot.skills.limit_cycle import Model
@@ -25,6 +26,7 @@ OUTPUTS = (
     "nominal_forward", "nominal_lateral", "forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll",
 )  # fmt: skip
 _EVERY, _PUSHED = 2.5, 0.2  # [s] between the pushes that spread the states, how long each lasts
+_LOOK = 0.01  # [s] after which a step is perturbed as a model says
 RIDGE, RIDGE_DERIVATIVES = 30.0, 300.0
 _LEAST = (0.01, 0.02, 0.02, 0.05, 0.05, 0.05, 0.2, 0.2, 0.2, 0.02)  # deviations of the root's features: `describe`
 _LEAST_ANGLE, _LEAST_RATE = 0.03, 0.3  # [rad], [rad/s]
@@ -46,8 +48,12 @@ def record(
     seconds: float = 40.0,
     force: float = 40.0,
     commands: tuple[tuple[str, float, float], ...] = (),
+    model: Model | None = None,
+    threads: int = 0,
 ) -> Steps:
     """Walk with trials, pushed about, and record every step.
+
+    A walk by a model comes to other states than one by trials: those it has to know (Ross, Gordon, Bagnell 2011).
 
     Args:
         skill: one that takes trials.
@@ -56,22 +62,35 @@ def record(
         seconds: how long each walks.
         force: of pushes at most [N].
         commands: name, lowest and highest value of what is told anew before every push.
+        model: one that chooses the perturbations; trials are taken all the same, and recorded.
+        threads: of the population; 0 is one a core.
     """
-    population = Population(rows, skill=skill)
+    population = Population(rows, skill=skill, threads=threads)
     rngs = [generator(seed, "foretell", skill.full_name, i) for i in range(rows)]
     disturb(population, rngs)
     cycles = cycles_of(population)
     described = [
         plain(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows
     ]
+    regulations = [watch.regulation for watch in population._foresight.watches]
     begins, outcomes = [], []
     for _ in range(max(1, round(seconds / _EVERY))):
         for i, rng in enumerate(rngs):
             _stir(population, i, rng, force, commands)
-        for i in steps_of(population, _EVERY):
+        for i in steps_of(population, _EVERY, _LOOK if model else 0.1):
             begins.append(described[i].copy())
             outcomes.append([float(cycles[i][name]) for name in OUTPUTS])
+            if model:
+                _follow(model, regulations[i], cycles[i], begins[-1])
     return Steps(np.array(begins), np.array(outcomes))
+
+
+def _follow(model: Model, regulation: Any, cycle: Any, begin: np.ndarray) -> None:
+    """Perturb the present step as a model says."""
+    forward, lateral, *by = predictions(model, begin[None])[0]
+    cycle.pitch, cycle.roll, _ = plain(solve)(
+        regulation, *by, cycle.wanted_forward - forward, cycle.wanted_lateral - lateral
+    )
 
 
 def _stir(

@@ -21,22 +21,23 @@ UP_VECTOR, SWING_COM, TORSO_UP_VECTOR = 0.0, 1.0, 2.0
 REGULATION = np.dtype([(n, "f8") for n in (
     "mode", "full", "variable", "first", "forward", "lateral", "least", "most_pitch", "most_roll", "trial",
     "servo", "torso", "speed_bias", "speed_slope", "speed_gain", "speed_integral", "speed_rise", "speed_lean",
-    "speed_upright", "slowest", "fastest", "twist_gain", "most_twist", "turn_rate", "side_gain",
-    "bias_rate")])  # fmt: skip
-"""How a skill is regulated: `first` is the role of the hip that is perturbed."""
+    "speed_upright", "holds", "usual", "slowest", "fastest", "twist_gain",
+    "most_twist", "turn_rate", "side_gain", "bias_rate", "recentre")])  # fmt: skip
+"""How a skill is regulated: `first` is the role of the hip that is perturbed, `usual` the speed of a skill that is told
+none, if it `holds` one."""
 
 CYCLE = np.dtype([(n, "f8") for n in (
     "fresh", "asked", "pitch", "roll", "forward", "lateral", "wanted_forward", "wanted_lateral",
     "nominal_forward", "nominal_lateral", "forward_by_pitch", "forward_by_roll", "lateral_by_pitch",
     "lateral_by_roll", "bias_forward", "bias_lateral", "singular", "lost", "twist", "begun", "x", "y",
-    "speed", "sideways", "pace", "faster", "torso")])  # fmt: skip
+    "speed", "sideways", "pace", "faster", "torso", "centre_pitch", "centre_roll")])  # fmt: skip
 """What is remembered of steps.
 
 `asked` says that a perturbation for this step is wanted from outside; `pitch` and `roll` are it [rad]; `forward` and
 `lateral` the regulation variables at the end of the last step; `nominal` what they would be at the end of this one
 without a perturbation, and their derivatives by it; `singular` and `lost` count steps whose model could not be
 inverted or not be made; speeds are of the last stride [m/s], `pace` is the commanded one on its way; `torso` is how
-far that pitches the torso back [rad].
+far that pitches the torso back [rad]; `centre` is the mean perturbation of late steps, about which trials are taken.
 """
 
 

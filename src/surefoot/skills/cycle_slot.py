@@ -60,8 +60,10 @@ def _write_regulation(record: Any, parameters: Any, table: CharacterTable) -> No
     record.side_gain, record.bias_rate = given.side_gain, given.bias_rate
     record.servo, record.torso = parameters.torso_servo, parameters.torso
     record.twist_gain, record.most_twist, record.turn_rate = twist.gain, twist.most, twist.turn_rate
+    record.recentre = given.recentre
     if speed:
         record.speed_bias, record.speed_slope = speed.bias, speed.slope
         record.speed_gain, record.speed_integral = speed.gain, speed.integral
         record.speed_rise, record.speed_lean, record.speed_upright = speed.rise, speed.lean, speed.upright
         record.slowest, record.fastest = speed.range
+        record.holds, record.usual = speed.usual is not None, speed.usual or 0.0

@@ -49,6 +49,7 @@ class Regulation(_Strict):
     least: float = Field(0.02, ge=1e-6, le=10.0)
     side_gain: float = Field(0.0, ge=-1.0, le=1.0)  # [s/m] of the lateral target, against going sideways
     bias_rate: float = Field(0.1, ge=0.0, le=1.0)  # of a model's outcomes, by what came of the last step
+    recentre: float = Field(0.0, ge=0.0, le=1.0)  # how fast the middle of the trials follows what was used
 
 
 class Speed(_Strict):
@@ -61,6 +62,7 @@ class Speed(_Strict):
     rise: float = Field(0.05, gt=0.0, le=1.0)  # [m/s] a step, at most, by which v_d approaches what is commanded
     lean: float = Field(0.0, ge=0.0, le=2.0)  # [rad·s/m] by which the servoed torso is pitched forward for speeds above
     upright: float = Field(0.0, ge=-3.0, le=3.0)  # [m/s] this one, and back for those below
+    usual: float | None = Field(None, ge=-3.0, le=3.0)  # [m/s] held while none is commanded; else no speed is
     range: tuple[float, float]
 
     @model_validator(mode="after")

@@ -1,7 +1,9 @@
 """§3.2, §3.3: two choices of regulation variables, two of perturbations; diagonal and full Jacobian.
 
 The paper reports that stance hip and swing hip can be used, without saying with which variables. A swing hip has next
-to no effect on the up-vector within a step here: what happens is printed.
+to no effect on the up-vector within a step here: what happens is printed. A swing-COM that is the same at the end of
+every step leaves the speed free to run away, as a pendulum's does; with it the speed is held, by the paper's own law
+(§6.2). What happens without is printed.
 """
 
 from __future__ import annotations
@@ -23,12 +25,21 @@ from surefoot.lab.reproduce.limit_cycle.marches import (
 from surefoot.lab.step_log import cycles_of
 
 SECONDS = 120.0
-COM: Changes = {"regulation.variable": "swing-com", "regulation.forward": 0.03, "regulation.lateral": -0.225}
+COM: Changes = {
+    "regulation.variable": "swing-com", "regulation.forward": 0.017, "regulation.lateral": -0.217,
+    "regulation.recentre": 0.0,
+}  # fmt: skip
+HELD: Changes = {"speed.usual": 0.2, "speed.bias": 0.02, "speed.slope": -0.12, "speed.integral": 0.0}
+SWING: Changes = {"regulation.perturbed": "swing-hip"}
 CASES: dict[str, Changes] = {
     "stance hip, up-vector": {},
+    "stance hip, swing-COM": {**COM, **HELD, "speed.gain": 0.3},
+    "swing hip, swing-COM": {**COM, **HELD, "speed.gain": 0.1, **SWING},
+    "swing hip, up-vector": SWING,
+}
+FREE: dict[str, Changes] = {
     "stance hip, swing-COM": COM,
-    "swing hip, swing-COM": {**COM, "regulation.perturbed": "swing-hip", "regulation.forward": 0.017},
-    "swing hip, up-vector": {"regulation.perturbed": "swing-hip"},
+    "swing hip, swing-COM": {**COM, **SWING, "regulation.lateral": -0.225},
 }
 _BARRED = 3  # the first so many have to walk
 _JACOBIANS = ("diagonal", "full")
@@ -66,6 +77,11 @@ def run(result: Result, setting: Setting) -> None:
                 f"{name}, {seconds:g} s", "leads to stable walks", f"with the Jacobian: {ways}",
                 f"all {replicas} replicas walk on with one of them", any(kept.values()),
             )  # fmt: skip
+    setting.progress("no speed held", 0.9)
+    free = begun([march(change) for change in FREE.values()], setting.seed, "free", 1)
+    free.run(min(seconds, 60.0), stop_fallen=True)
+    for i, name in enumerate(FREE):
+        result.show(f"{name}, no speed held, {min(seconds, 60.0):g} s", upright(free, i, 1))
 
 
 _ENTRIES = ("forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll")

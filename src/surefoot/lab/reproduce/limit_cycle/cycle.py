@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.measures import facing
-from surefoot.lab.reproduce.limit_cycle.combinations import CASES
+from surefoot.lab.reproduce.limit_cycle.combinations import FREE
 from surefoot.lab.reproduce.limit_cycle.marches import begun, march
 from surefoot.lab.step_log import cycles_of, steps_of
 from surefoot.motions import quaternions as quat
@@ -17,7 +17,7 @@ from surefoot.motions.motion import Motion
 from surefoot.simulation import Simulation
 
 SECONDS, START_UP, WITHIN = 60.0, 12, 0.02  # [s], steps, of the target
-UP_TARGETS, COM_TARGETS = (0.24, 0.25, 0.26, 0.27, 0.28), (0.0, 0.01, 0.02, 0.03, 0.04)
+UP_TARGETS, COM_TARGETS = (0.31, 0.32, 0.33, 0.34, 0.35), (0.0, 0.005, 0.01, 0.015, 0.02)
 _UNTWISTED = {"twist.gain": 0.0}  # the paper's walks of these figures hold no heading
 
 
@@ -44,7 +44,7 @@ def run(result: Result, setting: Setting) -> None:
     _draw_cycle(setting.figure_path(result.experiment, "cycle.png"), sim.run(seconds / 2, fps=200.0))
     for label, targets, changes in (
         ("up-vector", UP_TARGETS, {}),
-        ("swing-COM", COM_TARGETS, CASES["swing hip, swing-COM"]),
+        ("swing-COM", COM_TARGETS, FREE["swing hip, swing-COM"]),
     ):
         setting.progress(f"paths of the {label}", 0.4)
         skills = [march({**_UNTWISTED, **changes, "regulation.forward": t}) for t in targets]

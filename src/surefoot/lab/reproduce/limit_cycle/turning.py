@@ -49,7 +49,7 @@ def _radii(result: Result, setting: Setting) -> None:
     """How tight turns are by the hips' twist, with and without the torso servo."""
     setting.progress("turning radii", 0.05)
     twists, seconds = (TWISTS[2:3], 16.0) if setting.quick else (TWISTS, SECONDS)
-    tightest: dict[bool, float] = {}
+    tightest: dict[bool, float] = {True: np.inf, False: np.inf}  # [m]
     for servo in (True, False):
         commands = [{"turn": sign * twist} for twist in twists for sign in (1.0, -1.0)]
         walks = begun(
@@ -67,14 +67,12 @@ def _radii(result: Result, setting: Setting) -> None:
                 result.show(case, f"fell at {fallen:.1f} s")
                 continue
             rate, speed = _turn(motion)
-            tightest[servo] = max(tightest.get(servo, 0.0), abs(rate))
-            result.show(
-                case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {abs(speed / rate):.2f} m" if rate else "0"
-            )
+            radius = abs(speed / rate) if rate else np.inf
+            tightest[servo] = min(tightest[servo], radius)
+            result.show(case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {radius:.2f} m")
             result.runs.append({"twist": told["turn"], "servo": servo, "rate": rate, "speed": speed})
-    ours = {servo: tightest.get(servo, 0.0) for servo in (True, False)}
     result.show(
-        "fastest turn", f"{ours[True]:.2f} rad/s with the torso servo, {ours[False]:.2f} without", "",
+        "tightest turn", f"radius {tightest[True]:.2f} m with the torso servo, {tightest[False]:.2f} m without", "",
         "tighter with torso servo",
     )  # fmt: skip
 
