@@ -8,7 +8,7 @@ import pytest
 from surefoot.controllers import limit_cycle
 from surefoot.lab import foretell
 from surefoot.native.pointers import plain
-from surefoot.reflexes.regulation import FARTHEST, feature_count, predict
+from surefoot.reflexes.regulation import FARTHEST, feature_count
 from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.limit_cycle import Model
@@ -59,13 +59,18 @@ def test_begins_far_from_all_that_was_recorded_are_told_as_the_farthest_known() 
 
 
 def test_the_law_says_what_the_lab_says_of_a_model() -> None:
-    model = foretell.fit(made_steps(200)[0])
-    sim = Simulation(skill=foretell.foretelling(MARCH, model))
-    graph = plain(limit_cycle._graph_size)(limit_cycle.CAPACITY, 19)
-    numbers = plain(limit_cycle.model_of)(sim.memory.slots[0], graph, FEATURES)
-    begin = made_steps(1, seed=7)[0].begins[0]
-    for k, told in enumerate(foretell.predictions(model, begin[None])[0]):
-        assert predict(numbers, begin, k) == pytest.approx(told, abs=1e-9)
+    skill = load("human19/march-predicted")
+    sim = Simulation(skill=skill)
+    cycle = plain(limit_cycle.cycle_of)(sim.memory.memory)[0]
+    for _ in range(3):
+        begun = float(cycle.begun)
+        while cycle.begun == begun:
+            sim.step()
+        begin = plain(limit_cycle.features_of)(sim.memory.memory, FEATURES)
+        told = foretell.predictions(skill.parameters.model, begin[None])[0]
+        told[:2] += cycle.bias_forward, cycle.bias_lateral
+        assert [cycle[name] for name in foretell.OUTPUTS] == pytest.approx(told, abs=1e-9)
+    assert abs(cycle.bias_forward) > 1e-6
 
 
 def test_recorded_steps_are_those_that_were_walked_and_the_same_seed_records_the_same() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.limit_cycle.marches import (
-    REPLICAS,
     Changes,
     begun,
     gaits,
@@ -24,7 +23,7 @@ from surefoot.lab.reproduce.limit_cycle.marches import (
 )
 from surefoot.lab.step_log import cycles_of
 
-SECONDS = 120.0
+SECONDS, EACH = 120.0, 2  # [s], replicas with either Jacobian
 COM: Changes = {
     "regulation.variable": "swing-com", "regulation.forward": 0.017, "regulation.lateral": -0.217,
     "regulation.recentre": 0.0,
@@ -47,7 +46,7 @@ _JACOBIANS = ("diagonal", "full")
 
 def run(result: Result, setting: Setting) -> None:
     """All combinations at once, with either Jacobian."""
-    seconds, replicas = (12.0, 1) if setting.quick else (SECONDS, REPLICAS)
+    seconds, replicas = (12.0, 1) if setting.quick else (SECONDS, EACH)
     setting.progress("combinations", 0.05)
     cases = [(name, kind) for name in CASES for kind in _JACOBIANS]
     population = begun(
