@@ -27,7 +27,7 @@ OUTPUTS = (
 )  # fmt: skip
 _EVERY, _PUSHED = 2.5, 0.2  # [s] between the pushes that spread the states, how long each lasts
 _LOOK = 0.01  # [s] after which a step is perturbed as a model says
-RIDGE, RIDGE_DERIVATIVES = 30.0, 300.0
+RIDGE, RIDGE_DERIVATIVES = 10.0, 100.0
 _LEAST = (0.01, 0.02, 0.02, 0.05, 0.05, 0.05, 0.2, 0.2, 0.2, 0.02)  # deviations of the root's features: `describe`
 _LEAST_ANGLE, _LEAST_RATE = 0.03, 0.3  # [rad], [rad/s]
 FARTHEST_OUTCOME = 4.0  # robust deviations
