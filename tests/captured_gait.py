@@ -48,7 +48,8 @@ def understood() -> imitating.Understood:
 
 @functools.cache
 def _begun() -> tuple[dict[str, Any], Any]:
-    return imitating.begin(understood(), "captured")
+    documents, cycle = imitating.begin(understood(), "captured")
+    return documents[0], cycle
 
 
 def own_cycle() -> Any:

@@ -60,7 +60,7 @@ def test_on_the_spot_the_travel_is_taken_out() -> None:
 
 
 def test_a_clip_of_our_own_walk_becomes_a_skill_that_begins_like_it() -> None:
-    made, cycle = imitating.begin(understood(), "own", "Somebody, CC BY")
+    (made,), cycle = imitating.begin(understood(), "own", "Somebody, CC BY")
     skill = files.validate(made, "own")
     assert skill.credit == "Somebody, CC BY"
     assert skill.controller == "imitation"
@@ -128,7 +128,7 @@ def test_impossible_options_are_refused_before_anything_is_searched(
 @pytest.mark.parametrize("character", ["humanoid", "ape", "robot", "strider"])
 def test_every_body_in_space_gets_a_skill_to_begin_with(character: str) -> None:
     found = imitating.understand(imitating.Source(clip_file(), character=character))
-    skill = files.validate(imitating.begin(found, "own")[0], "own")
+    skill = files.validate(imitating.begin(found, "own")[0][0], "own")
     assert skill.character == character
     sim = Simulation(skill=skill)
     sim.step(50)
@@ -143,7 +143,9 @@ def walked(fallen_at: float = np.inf, strides: int = 9) -> imitating.Walk:
     """A made-up outcome."""
     none = np.inf if strides == 0 else 0.0
     travel = np.array([1.0 + none, 0.0])
-    seen = Likeness(strides, {"left_knee": 0.1 + none}, 1.02 + none, travel, np.array([1.1, 0.0]), 0.0, 0.1 - none, 0.1)
+    seen = Likeness(
+        strides, {"left_knee": 0.1 + none}, 1.02 + none, travel, np.array([1.1, 0.0]), 0.0, 0.1 - none, 0.1, 0.1
+    )
     return imitating.Walk(60.0, (fallen_at, np.inf), (seen,), ("left_knee",))
 
 
@@ -151,7 +153,7 @@ def walked(fallen_at: float = np.inf, strides: int = 9) -> imitating.Walk:
 def test_a_skill_is_written_and_a_fall_is_told_by_the_exit_status(
     fallen_at: float, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imitating, "make", lambda made, *_, **__: imitating.Made(made, walked(fallen_at)))
+    monkeypatch.setattr(imitating, "make", lambda made, *_, **__: imitating.Made(made[0], walked(fallen_at)))
     outcome = call("imitate", clip_file(), "--credit", "Somebody")
     assert outcome.status == status
     assert ("fell after 31.0 s" in outcome.out) == bool(status)
@@ -173,7 +175,7 @@ def test_a_search_keeps_the_cycle_and_the_gains_and_resumes_to_the_same(
 
     def search() -> dict[str, Any]:
         return imitating.improve(
-            document(), own_cycle(), stages=TINY, checkpoint=tmp_path / "own.search",
+            [document()], own_cycle(), stages=TINY, checkpoint=tmp_path / "own.search",
             report=lambda text, share: shares.append(share),
         )  # fmt: skip
 

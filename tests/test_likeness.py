@@ -12,14 +12,16 @@ from captured_gait import gait, own_cycle, understood
 from human_body import TABLE
 from surefoot import imitating
 from surefoot.lab.following import BOUNDS, FALL, Following
-from surefoot.lab.imitate import Stage, imitate
+from surefoot.lab.imitate import Stage, guesses, imitate
 from surefoot.lab.likeness import FPS, Body, Frames, Likeness, at_phases, likeness, watch
 from surefoot.lab.tune import tune, value_of
+from surefoot.motions import fourier
+from surefoot.motions import quaternions as quat
 from surefoot.motions.manner import manner
 from surefoot.native.memory import REPORT
 from surefoot.population import Population
 from surefoot.scene import Scene
-from surefoot.skills import varied
+from surefoot.skills import load, varied
 
 SCENE = Scene(None, "human/fast-walk", "flat")
 BODY = Body(SCENE)
@@ -47,6 +49,9 @@ def frames(
     qpos = np.tile(SCENE.model.qpos0, (len(time), 1))
     for name, at in BODY.joints.items():
         qpos[:, at] = at_phases(cycle, name, cycle.lands[0] + done) + (off or {}).get(name, 0.0)
+    root = {axis: fourier.evaluate(np.array(series), cycle.lands[0] + done) for axis, series in cycle.root.items()}
+    tilt = quat.about(quat.about(quat.about_vertical(root["yaw"]), 1, root["pitch"]), 0, root["roll"])
+    qpos[:, 3:7] = tilt
     reports = np.zeros(len(time), REPORT)
     reports["heading"] = heading + turn * np.floor(done)
     ahead, left = cycle.travel if travel is None else travel
@@ -76,6 +81,7 @@ def test_the_clip_itself_is_like_itself() -> None:
     assert found.cadence == pytest.approx(exact())
     assert found.travel == pytest.approx(own_cycle().travel, abs=1e-9)
     assert found.travel_error < 1e-9
+    assert found.tilt < 1e-4
     assert set(found.errors) == set(TABLE.gains)
 
 
@@ -122,11 +128,12 @@ def test_width_is_that_of_the_clip_and_grows_with_the_legs() -> None:
     assert wide.wanted_width == narrow.wanted_width
 
 
-def test_width_does_not_depend_on_the_heading() -> None:
+def test_width_and_lean_do_not_depend_on_the_heading() -> None:
     here, there = frames(), frames(heading=2.0)
-    there.qpos[:, 3:7] = (np.cos(1.0), 0.0, 0.0, np.sin(1.0))
-    found = [likeness(f, own_cycle(), BODY, 1.0).width for f in (here, there)]
-    assert found[1] == pytest.approx(found[0], abs=1e-9)
+    there.qpos[:, 3:7] = quat.multiply(quat.about_vertical(np.array([2.0])), there.qpos[:, 3:7])
+    found = [likeness(f, own_cycle(), BODY, 1.0) for f in (here, there)]
+    assert found[1].width == pytest.approx(found[0].width, abs=1e-9)
+    assert found[1].tilt == pytest.approx(found[0].tilt, abs=1e-9)
 
 
 @pytest.mark.parametrize("fallen_at", [0.5, 1.5])
@@ -185,14 +192,68 @@ def test_a_search_ends_when_it_is_enough() -> None:
     assert found.cost == min(min(told[0]), min(told[1]))
 
 
-def test_stages_follow_each_other_and_give_a_skill_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefoot.lab.imitate._CANDIDATES", 3)
-    stages, seen_stages = (Stage(0.3, 1, 0.05, replicas=1), Stage(0.4, 1, 0.05, replicas=1)), []
-    found = imitate(gait(), own_cycle(), stages=stages, report=lambda stage, g, best: seen_stages.append(stage))
-    assert list(dict.fromkeys(seen_stages)) == list(stages)
-    assert found.parameters.cycle == gait().parameters.cycle
-    for path, (low, high) in BOUNDS.items():
-        assert low - 1e-9 <= value_of(found, path) <= high + 1e-9
+class Cheap:
+    """A cost that needs no walk: whatever has a small cd stays up."""
+
+    def __init__(self, cycle: Any, seconds: float, *_: Any) -> None:
+        self.seconds = seconds
+
+    def costs(self, candidates: Any, seed: int, threads: int = 0) -> np.ndarray:
+        return np.array([c.parameters.cd + (FALL if c.parameters.cd > 0.6 else 0.0) for c in candidates])
+
+
+@pytest.mark.parametrize("is_good", [True, False])
+def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surefoot.lab.imitate._CANDIDATES", 4)
+    monkeypatch.setattr("surefoot.lab.imitate.Following", Cheap)
+    stages = (
+        Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
+        Stage(6.0, 1, 0.01, is_spare=True),
+    )  # fmt: skip
+
+    def searched(*cds: float) -> tuple[list[str], float]:
+        told: list[str] = []
+        found = imitate(
+            [gait()], own_cycle(), stages=stages, begin_with=[{"cd": cd} for cd in cds], is_good=lambda skill: is_good,
+            report=lambda text, share: told.append(text.split(",")[0]),
+        )  # fmt: skip
+        for path, (low, high) in BOUNDS.items():
+            assert low - 1e-9 <= value_of(found, path) <= high + 1e-9
+        assert found.parameters.cycle == gait().parameters.cycle
+        return told, found.parameters.cd
+
+    spare = [] if is_good else ["6 s"]
+    up, cd = searched(1.0, 0.3, 0.9)  # the best beginning stays up at once: no other, no longer search of that length
+    assert up == ["3 s", "5 s", "5 s", *spare]
+    assert cd < 0.35
+    down, cd = searched(1.0, 1.2, 0.9)  # the two best of them, then the better one again
+    assert down == ["3 s"] * 6 + ["5 s"] * 2 + spare
+    assert 0.7 < cd < 0.95
+
+
+def test_a_search_begins_with_what_was_found_for_other_clips_but_not_for_this_one() -> None:
+    known = load("human/captured-forward")
+    own = {path: value_of(known, path) for path in BOUNDS}
+    assert own in guesses()
+    assert own not in guesses(without=known.clip)
+    assert len(guesses(without=known.clip)) == len(guesses()) - 1
+
+
+@pytest.mark.parametrize(("lean", "wanted"), [(0.0, 0.0), (0.3, 0.3), (-0.2, -0.2)])
+def test_the_torso_of_a_pose_is_told_in_the_world(lean: float, wanted: float) -> None:
+    qpos = SCENE.model.qpos0.copy()
+    yaw = 1.2
+    qpos[3:7] = quat.multiply(quat.about_vertical(np.array([yaw])), quat.exp(np.array([[0.0, lean, 0.0]])))[0]
+    apart, roll, pitch = BODY.stance(qpos, yaw)
+    assert -pitch == pytest.approx(wanted, abs=1e-6)  # turned about the axis to the left, it leans forward
+    assert roll == pytest.approx(0.0, abs=1e-6)
+    assert apart > 0.05
+
+
+def test_a_torso_that_does_not_lean_like_the_clip_is_an_error() -> None:
+    leaning = frames()
+    leaning.qpos[:, 3:7] = quat.about(leaning.qpos[:, 3:7], 1, np.full(len(leaning.time), 0.2))
+    assert likeness(leaning, own_cycle(), BODY, 1.0).tilt == pytest.approx(0.2 / np.sqrt(2.0), rel=0.03)
 
 
 def test_a_walk_is_measured_against_the_clip_in_words() -> None:

@@ -241,10 +241,10 @@ def imitate_clip(
         screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
     if only_read:
         return 0
-    document, cycle = imitating.begin(found, name, credit)
+    documents, cycle = imitating.begin(found, name, credit)
     search = path.with_suffix(".search")
     with Bar() as tick:
-        done = imitating.make(document, cycle, seconds, seed=seed, checkpoint=search, report=tick)
+        done = imitating.make(documents, cycle, seconds, seed=seed, checkpoint=search, report=tick)
     print_pairs(imitating.told(done.walk))
     files.write(done.document, path)
     imitating.forget(search)

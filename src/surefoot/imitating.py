@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,9 +69,10 @@ class Understood:
     source: Source
 
     @property
-    def followed(self) -> GaitCycle:
-        """What a skill follows: the cycle, made symmetric where it nearly is."""
-        return self.cycle.symmetrized(self.table) if self.cycle.symmetric else self.cycle
+    def followed(self) -> tuple[GaitCycle, ...]:
+        """What a skill may follow: the cycle made symmetric, and as it is unless it nearly is symmetric."""
+        even = self.cycle.symmetrized(self.table)
+        return (even,) if self.cycle.symmetric else (self.cycle, even)
 
 
 @dataclass(frozen=True)
@@ -133,32 +134,35 @@ def understand(source: Source) -> Understood:
     return Understood(cycle, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
 
 
-def begin(found: Understood, name: str, credit: str = "") -> tuple[dict[str, Any], Cycle]:
-    """The document of a skill that follows a clip, before it is tuned, and the cycle it is measured against."""
+def begin(found: Understood, name: str, credit: str = "") -> tuple[tuple[dict[str, Any], ...], Cycle]:
+    """Documents of skills that follow a clip, before they are tuned, and the cycle they are measured against."""
     about = manner(found.cycle, found.table), found.source.clip.stem, credit, found.source.in_place
-    document = captured(found.followed, found.table, name, *about)
+    documents = tuple(captured(cycle, found.table, name, *about) for cycle in found.followed)
     own = captured(found.cycle, found.table, name, *about)
-    return document, files.validate(own, name).parameters.cycle
+    return documents, files.validate(own, name).parameters.cycle
 
 
 def improve(
-    document: dict[str, Any], cycle: Cycle, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
-    checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
+    documents: Sequence[dict[str, Any]], cycle: Cycle, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
+    begin_with: Sequence[dict[str, float]] | None = None, checkpoint: Path | None = None,
+    report: Callable[[str, float], None] = lambda text, share: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The same document with the numbers of a search, which says how far it is."""
-    total = sum(stage.generations for stage in stages)
-
-    def tell(stage: Stage, generation: int, best: float) -> None:
-        before = sum(earlier.generations for earlier in stages[: stages.index(stage)])
-        text = f"{stage.seconds:g} s, generation {generation}, best cost {best:.2f}"
-        report(text, (before + generation) / total)
-
-    skill = files.validate(document, document["name"])
-    found = imitate(skill, cycle, seed=seed, stages=stages, checkpoint=checkpoint, report=tell)
-    tuned = found.model_dump(by_alias=True)["parameters"]
+    """The one of some documents that a search prefers, with the numbers it has found."""
+    starts = [files.validate(document, document["name"]) for document in documents]
+    found = imitate(
+        starts, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report,
+        is_good=lambda skill: _is_good(walk(skill, cycle, seed=seed + 1)),
+    )  # fmt: skip
+    kept = next(i for i, start in enumerate(starts) if start.parameters.cycle == found.parameters.cycle)
+    tuned, before = found.model_dump(by_alias=True)["parameters"], documents[kept]["parameters"]
     changed = {key: _rounded(tuned[key]) for key in tuned if key not in ("cycle", "gains") and tuned[key] is not None}
-    kept = {k: v for k, v in changed.items() if k in document["parameters"] or _differs(found, k)}
-    return document | {"parameters": document["parameters"] | kept}
+    return documents[kept] | {
+        "parameters": before | {k: v for k, v in changed.items() if k in before or _differs(found, k)}
+    }
+
+
+def _is_good(done: Walk) -> bool:
+    return done.stays_up and done.is_alike
 
 
 def _differs(skill: Skill, key: str) -> bool:
@@ -193,13 +197,16 @@ class Made:
 
 
 def make(
-    document: dict[str, Any], cycle: Cycle, seconds: float, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
+    documents: Sequence[dict[str, Any]], cycle: Cycle, seconds: float, *, seed: int = 0,
+    stages: tuple[Stage, ...] = STAGES, begin_with: Sequence[dict[str, float]] | None = None,
     checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
 ) -> Made:  # fmt: skip
     """Let the first guess walk, and search for better numbers if it falls or is too unlike its clip."""
-    first = walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed)
-    if not (first.stays_up and first.is_alike):
-        document = improve(document, cycle, seed=seed, stages=stages, checkpoint=checkpoint, report=report)
+    document = documents[0]
+    if not _is_good(walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed)):
+        document = improve(
+            documents, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report
+        )
     return Made(document, walk(files.validate(document, document["name"]), cycle, seconds, seed=seed))
 
 
@@ -221,4 +228,5 @@ def told(done: Walk) -> dict[str, Any]:
         "cadence": f"{done.cadence:.2f} of the clip's",
         "step width": f"{done.seen[0].width:.2f} m, the clip's {done.seen[0].wanted_width:.2f} m",
         "travel": f"{100 * done.travel_error:.0f} % off the clip's",
+        "torso": f"{np.degrees(max(seen.tilt for seen in done.seen)):.0f}° off the clip's",
     }

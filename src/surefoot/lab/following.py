@@ -29,6 +29,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 FALL, RISING = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
 _SETTLED = 2.0  # [s] after which strides are measured
 _LEG_BAR = 0.32  # [rad] of a leg's joint over whole strides, from which on it costs much
+_TILT_GOOD = float(np.radians(3.0))  # [rad]
 _GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(15.0))  # [rad]
 
 
@@ -84,6 +85,7 @@ class Following:
             return cost + FALL
         cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
+        cost += min(0.4 * max(seen.tilt / _TILT_GOOD - 1.0, 0.0), 2.0)
         return cost + min(15.0 * abs(seen.cadence - 1.0), 3.0) + min(5.0 * seen.travel_error, 3.0)
 
     def _untimely(self, frames: Frames, struck: Sequence[np.ndarray]) -> float:

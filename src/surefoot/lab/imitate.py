@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.lab.following import BOUNDS, FALL, Following
-from surefoot.lab.tune import tune
-from surefoot.skills import varied
+from surefoot.lab.tune import tune, value_of
+from surefoot.skills import load, names, varied
 from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
 
@@ -25,69 +25,129 @@ class Stage:
     replicas: int = 2
     push: float = 0.0
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
+    begins: int = 1  # of the best beginnings, each of which is searched from
+    is_spare: bool = False  # only if what was found before is not good
 
 
 STAGES = (
-    Stage(3.0, 60, 0.15, replicas=1, share_up=0.5),
-    Stage(4.5, 30, 0.10, share_up=0.6),
-    Stage(7.0, 20, 0.08, share_up=0.6),
-    Stage(10.0, 30, 0.06, push=60.0, share_up=2.0),
+    Stage(3.0, 8, 0.12, replicas=1, begins=5),
+    Stage(3.0, 14, 0.12, replicas=1, begins=2),
+    Stage(3.0, 40, 0.15, replicas=1),
+    Stage(5.0, 25, 0.10, share_up=0.6),
+    Stage(8.0, 15, 0.08, push=60.0, share_up=0.7),
+    Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
+    Stage(10.0, 15, 0.06, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 15, 0.08, push=60.0, share_up=2.0, is_spare=True),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
-GUESSES: tuple[dict[str, float], ...] = (
-    {},  # as the skill is: a brisk walk
-    {
-        "handoff": 0.6, "clearance": 0.25, "earliest": 0.75, "feedback.stance_ankle.0": -3.0,
-        "feedback.stance_ankle.1": -1.2, "feedback.stance_ankle_roll.0": -3.0, "feedback.stance_ankle_roll.1": -1.2,
-    },  # a slow one, long on both feet and balanced by its ankles
-)  # fmt: skip
-"""Where the first stage begins, one after the other until one of them stays up."""
+_SLOW: dict[str, float] = {
+    "handoff": 0.6, "clearance": 0.25, "earliest": 0.75, "feedback.stance_ankle.0": -3.0,
+    "feedback.stance_ankle.1": -1.2, "feedback.stance_ankle_roll.0": -3.0, "feedback.stance_ankle_roll.1": -1.2,
+}  # fmt: skip
+"""A walk that is long on both feet and balanced by its ankles."""
+
+Report = Callable[[str, float], None]
+
+
+def guesses(without: str = "") -> tuple[dict[str, float], ...]:
+    """Numbers to begin with: as a new skill is, of a slow walk, and what was found for the library's captured gaits.
+
+    Args:
+        without: a clip whose own gait is left out, to see what a search finds that has never met it.
+    """
+    known = [load(name) for name in names()]
+    like = [skill for skill in known if skill.controller == "imitation" and getattr(skill, "clip", "") != without]
+    return ({}, _SLOW, *({name: value_of(skill, name) for name in BOUNDS} for skill in like))
 
 
 def imitate(
-    skill: Skill,
+    starts: Sequence[Skill],
     cycle: Cycle,
     *,
     seed: int = 0,
     stages: tuple[Stage, ...] = STAGES,
+    begin_with: Sequence[dict[str, float]] | None = None,
+    is_good: Callable[[Skill], bool] = lambda skill: True,
     threads: int = 0,
     checkpoint: Path | None = None,
-    report: Callable[[Stage, int, float], None] = lambda stage, generation, best: None,
+    report: Report = lambda text, share: None,
 ) -> Skill:
     """Search for the numbers with which a captured gait walks like its cycle.
 
     Args:
-        skill: where to begin.
-        cycle: what it should be like: the cleaned cycle, which the skill may have made symmetric.
+        starts: ways to follow it, of which the search keeps one.
+        cycle: what it should be like: the cleaned cycle, which a start may have made symmetric.
         seed: of the search.
-        stages: one after the other, each from what the last one found.
+        stages: one after the other, each from the best that the last one found. Of those of one length, what comes
+            after a walk that stays up is left out.
+        begin_with: numbers of every beginning; by default `guesses()`.
+        is_good: whether what was found needs no spare stages.
         threads: 0 is all cores.
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
-        report: called after every generation.
+        report: called after every generation with what it is at and the largest share of the work that may be done.
     """
+    guessed = guesses() if begin_with is None else begin_with
+    field = [varied(start, guess) if guess else start for start in starts for guess in guessed]
+    costs = Following(cycle, stages[0].seconds).costs(field, seed, threads)
+    field = [field[i] for i in np.argsort(costs)]
+    total = sum(stage.generations * stage.begins for stage in stages)
+    search = _Search(cycle, seed, threads, checkpoint, report, total)
+    up_for = 0.0  # [s]
+    for number, stage in enumerate(stages):
+        if up_for == stage.seconds or (stage.is_spare and is_good(field[0])):
+            continue
+        found = search.from_each(field[: stage.begins], stage, str(number))
+        up_for = stage.seconds if found[0].stays_up else 0.0
+        field = [one.skill for one in found]
+    return field[0]
 
-    def search(begin: Skill, stage: Stage, label: str) -> tuple[Skill, float, bool]:
-        is_enough = [False]
+
+@dataclass(frozen=True)
+class _Found:
+    skill: Skill
+    cost: float
+    stays_up: bool
+
+
+@dataclass
+class _Search:
+    """Searches of one gait, and how much of them is done."""
+
+    cycle: Cycle
+    seed: int
+    threads: int
+    checkpoint: Path | None
+    report: Report
+    total: int  # generations
+    done: int = 0
+
+    def from_each(self, begins: Sequence[Skill], stage: Stage, label: str) -> list[_Found]:
+        """What is found from each beginning, until one stays up; the best first."""
+        found: list[_Found] = []
+        for k, begin in enumerate(begins):
+            found.append(self.run(begin, stage, f"{label}-{k}"))
+            if found[-1].stays_up:
+                break
+        return sorted(found, key=lambda one: (not one.stays_up, one.cost))
+
+    def run(self, begin: Skill, stage: Stage, label: str) -> _Found:
+        """One search."""
+        shares = [0.0]
 
         def enough(costs: Sequence[float]) -> bool:
-            is_enough[0] = bool(np.mean(np.array(costs) < FALL) >= stage.share_up)
-            return is_enough[0]
+            shares.append(float(np.mean(np.array(costs) < FALL)))
+            return shares[-1] >= stage.share_up
+
+        def tell(generation: int, best: float) -> None:
+            at = f"{stage.seconds:g} s, generation {generation}, best cost {best:.2f}"
+            self.report(at, (self.done + generation) / self.total)
 
         found = tune(
-            begin, BOUNDS, [Following(cycle, stage.seconds, stage.replicas, stage.push)],
-            generations=stage.generations, seed=seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
-            threads=threads, checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-{label}.json"),
-            report=lambda generation, best: report(stage, generation, best), enough=enough,
+            begin, BOUNDS, [Following(self.cycle, stage.seconds, stage.replicas, stage.push)],
+            generations=stage.generations, seed=self.seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
+            threads=self.threads, report=tell, enough=enough,
+            checkpoint=self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}-{label}.json"),
         )  # fmt: skip
-        return found.skill, found.cost, is_enough[0]
-
-    tries = []
-    for number, guess in enumerate(GUESSES):
-        tries.append(search(varied(skill, guess) if guess else skill, stages[0], f"0-{number}"))
-        if tries[-1][2] or tries[-1][1] < FALL:
-            break
-    skill = min(tries, key=lambda tried: (not tried[2], tried[1]))[0]
-    for number, stage in enumerate(stages[1:], 1):
-        skill = search(skill, stage, str(number))[0]
-    return skill
+        self.done += stage.generations
+        return _Found(found.skill, found.cost, shares[-1] >= stage.share_up)

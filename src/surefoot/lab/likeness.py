@@ -12,7 +12,7 @@ from surefoot.motions import fourier
 from surefoot.population import Population
 from surefoot.scene import Scene
 from surefoot.skills.imitation import Cycle
-from surefoot.skills.trajectories import hips_over_ankles
+from surefoot.skills.trajectories import hips_over_ankles, torso_tilt
 
 FPS = 50.0
 _SPARSE = 5  # frames between those of which the width is taken
@@ -41,6 +41,7 @@ class Likeness:
     turn: float  # [rad] of heading per cycle
     width: float  # [m] between the ankles across the heading, on average, positive as long as no leg is crossed
     wanted_width: float  # the same of the clip
+    tilt: float  # [rad] root mean square difference of the torso's roll and pitch in the world
 
     @property
     def error(self) -> float:
@@ -61,7 +62,7 @@ class Likeness:
 
 
 class Body:
-    """Where in `qpos` a character's joints are, and where its ankles are in a pose."""
+    """Where in `qpos` a character's joints are, and where its ankles and its torso are in a pose."""
 
     def __init__(self, scene: Scene) -> None:
         """Of the scene's character."""
@@ -70,13 +71,21 @@ class Body:
         upper = scene.table.anatomy.upper
         self.legs = tuple(name for name in self.joints if not any(kind in name for kind in upper))
 
-    def apart(self, qpos: np.ndarray, heading: float) -> float:
-        """How far the left ankle is to the left of the right one, seen along a heading [m]."""
+    def stance(self, qpos: np.ndarray, heading: float) -> tuple[float, float, float]:
+        """How far the left ankle is left of the right one, seen along a heading [m]; the torso's roll and pitch [rad].
+
+        Pitch is positive to the back, roll if the left side is up.
+        """
         self._data.qpos[:] = qpos
         mujoco.mj_kinematics(self._model, self._data)
         anatomy = self.table.anatomy
         x, y, _ = self._data.body(anatomy.left.foot).xpos - self._data.body(anatomy.right.foot).xpos
-        return float(np.cos(heading) * y - np.sin(heading) * x)
+        up = self._data.body(anatomy.torso).xmat[6:]
+        return (
+            float(np.cos(heading) * y - np.sin(heading) * x),
+            float(np.arcsin(up[1])),
+            float(np.arctan2(up[0], up[2])),
+        )
 
     def width(self, cycle: Cycle) -> float:
         """The mean of the same in a cycle [m]."""
@@ -109,7 +118,8 @@ def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness
     wanted = np.array(cycle.travel)
     if len(starts) < 2:
         nothing = np.full(2, np.inf)
-        return Likeness(0, dict.fromkeys(joints, np.inf), np.inf, nothing, wanted, np.inf, -np.inf, body.width(cycle))
+        unknown = dict.fromkeys(joints, np.inf)
+        return Likeness(0, unknown, np.inf, nothing, wanted, np.inf, -np.inf, body.width(cycle), np.inf)
     first, last, count = starts[0], starts[-1], len(starts) - 1
     phase = np.interp(np.arange(first, last), starts, cycle.lands[0] + np.arange(len(starts)))
     errors = {
@@ -120,10 +130,13 @@ def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness
     c, s = np.cos(heading), np.sin(heading)
     travel = np.array([(c * moves[:, 0] + s * moves[:, 1]).mean(), (c * moves[:, 1] - s * moves[:, 0]).mean()])
     turn = float(frames.reports["heading"][last] - frames.reports["heading"][first]) / count
-    wide = [body.apart(frames.qpos[i], float(frames.reports["heading"][i])) for i in range(first, last, _SPARSE)]
+    stances = np.array(
+        [body.stance(frames.qpos[i], float(frames.reports["heading"][i])) for i in range(first, last, _SPARSE)]
+    )
+    tilt = stances[:, 1:] - torso_tilt(cycle, body.table, phase[::_SPARSE])
     return Likeness(
-        count, errors, cycle.period * count / (time[last] - time[first]), travel, wanted, turn, float(np.mean(wide)),
-        body.width(cycle),
+        count, errors, cycle.period * count / (time[last] - time[first]), travel, wanted, turn,
+        float(stances[:, 0].mean()), body.width(cycle), float(np.sqrt(np.mean(tilt**2))),
     )  # fmt: skip
 
 

@@ -127,6 +127,12 @@ def hips_over_ankles(cycle: Cycle, table: CharacterTable) -> tuple[np.ndarray, n
     return values[:, :3], values[:, 3:]
 
 
+def torso_tilt(cycle: Cycle, table: CharacterTable, phase: np.ndarray) -> np.ndarray:
+    """(n, 2) roll (left side up) and pitch (back) of the torso in the world at phases [rad]."""
+    at = trajectory.TORSO + 1
+    return fourier.evaluate(_in_the_world(_OnBody(cycle, table))[0][at : at + 2].T, phase)
+
+
 def _evaluated(series: list[float]) -> np.ndarray:
     return fourier.evaluate(np.asarray(series), _PHASE)
 

@@ -11,7 +11,7 @@ from surefoot.errors import SurefootError
 from surefoot.imitating import Nearness, Source, Walk, begin, make, understand
 from surefoot.lab.clip_shelf import MISSING, clips_folder
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.imitate import STAGES, Stage
+from surefoot.lab.imitate import STAGES, Stage, guesses
 from surefoot.lab.reproduce.simbicon.mocap import SECONDS
 
 NEAR = Nearness(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
@@ -32,15 +32,15 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(path.stem, i / len(files))
         try:
             found = understand(Source(path))
-            document, cycle = begin(found, "captured")
+            documents, cycle = begin(found, "captured")
         except SurefootError as error:
             result.show(path.stem, f"not cyclic, or no walk: {error}")
             continue
         cyclic += 1
         done = make(
-            document, cycle, 8.0 if setting.quick else SECONDS, seed=setting.seed,
-            stages=_QUICK if setting.quick else STAGES, checkpoint=_checkpoint(setting, path),
-            report=_part(setting, path.stem, i, len(files)),
+            documents, cycle, 8.0 if setting.quick else SECONDS, seed=setting.seed,
+            stages=_QUICK if setting.quick else STAGES, begin_with=guesses(without=path.stem),
+            checkpoint=_checkpoint(setting, path), report=_part(setting, path.stem, i, len(files)),
         ).walk  # fmt: skip
         holds = done.stays_up and done.is_near(NEAR)
         good += holds
