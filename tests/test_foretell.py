@@ -44,9 +44,8 @@ def test_a_larger_ridge_makes_smaller_weights_of_what_it_is_for() -> None:
 
 def test_steps_with_outlying_outcomes_teach_nothing() -> None:
     steps, _ = made_steps(200)
-    spoilt = foretell.Steps(
-        np.vstack([steps.begins, steps.begins[:3]]), np.vstack([steps.outcomes, np.full((3, 6), 50.0)])
-    )
+    spoilt = foretell.together(steps, foretell.Steps(steps.begins[:3], np.full((3, 6), 50.0)))
+    assert len(spoilt.begins) == len(spoilt.outcomes) == 203
     assert len(foretell.usual(spoilt).begins) == len(foretell.usual(steps).begins)
     assert foretell.fit(spoilt) == foretell.fit(steps)
 

@@ -87,9 +87,9 @@ def record(
 
 def _follow(model: Model, regulation: Any, cycle: Any, begin: np.ndarray) -> None:
     """Perturb the present step as a model says."""
-    forward, lateral, *by = predictions(model, begin[None])[0]
+    forward, lateral, a, b, c, d = predictions(model, begin[None])[0]
     cycle.pitch, cycle.roll, _ = plain(solve)(
-        regulation, *by, cycle.wanted_forward - forward, cycle.wanted_lateral - lateral
+        regulation, a, b, c, d, cycle.wanted_forward - forward, cycle.wanted_lateral - lateral
     )
 
 
@@ -106,6 +106,11 @@ def _stir(
         population.push(Push((x, y, 0.0), _PUSHED, population.time[i] + rng.uniform(0.1, 1.5)), [i])
         told = {name: float(rng.uniform(low, high)) for name, low, high in commands}
         population.scene.command(population.rows[i], population.skills[i], told)
+
+
+def together(*parts: Steps) -> Steps:
+    """All steps of several records."""
+    return Steps(np.concatenate([p.begins for p in parts]), np.concatenate([p.outcomes for p in parts]))
 
 
 def usual(steps: Steps, farthest: float = FARTHEST_OUTCOME) -> Steps:
