@@ -72,9 +72,13 @@ def _radii(result: Result, setting: Setting) -> None:
             result.show(case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {radius:.2f} m")
             result.runs.append({"twist": told["turn"], "servo": servo, "rate": rate, "speed": speed})
     result.show(
-        "tightest turn", f"radius {tightest[True]:.2f} m with the torso servo, {tightest[False]:.2f} m without", "",
+        "tightest turn", f"{_metres(tightest[True])} with the torso servo, {_metres(tightest[False])} without", "",
         "tighter with torso servo",
     )  # fmt: skip
+
+
+def _metres(radius: float) -> str:
+    return f"radius {radius:.2f} m" if np.isfinite(radius) else "none stays upright"
 
 
 def _turn(motion: Motion) -> tuple[float, float]:
