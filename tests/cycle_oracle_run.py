@@ -82,7 +82,7 @@ def collect() -> dict[str, np.ndarray]:
             kept["again"].append(np.concatenate([sim.data.ctrl, sim.data.userdata]))
         found |= {f"{name}/{key}": np.array(values) for key, values in kept.items()}
     sim = Simulation(skill=skills()["predicted"], seed=3)
-    sim.command(heading=0.3, speed=0.4)
+    sim.command(heading=0.3, speed=0.15)
     machine = plain(limit_cycle.machine_of)(sim.memory.memory)[0]
     machine.entered -= 0.31  # so that a step ends soon
     machine.state += 1
