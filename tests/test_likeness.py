@@ -214,8 +214,8 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
     def searched(*cds: float) -> tuple[list[str], float]:
         told: list[str] = []
         found = imitate(
-            [gait()], own_cycle(), stages=stages, begin_with=[{"cd": cd} for cd in cds], is_good=lambda skill: is_good,
-            report=lambda text, share: told.append(text.split(",")[0]),
+            [gait()], own_cycle(), stages=stages, begin_with=[{"cd": cd} for cd in cds],
+            unlike=lambda skill: 0.9 if is_good else 1.1, report=lambda text, share: told.append(text.split(",")[0]),
         )  # fmt: skip
         for path, (low, high) in BOUNDS.items():
             assert low - 1e-9 <= value_of(found, path) <= high + 1e-9

@@ -22,23 +22,26 @@ class Stage:
     seconds: float
     generations: int
     sigma: float
-    replicas: int = 2
-    push: float = 0.0
+    replicas: int = 1  # the noise is another one every generation
+    push: float = 0.0  # [N]
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
     begins: int = 1  # of the best beginnings, each of which is searched from
-    is_spare: bool = False  # only if what was found before is not good
+    is_spare: bool = False  # only while nothing good was found
 
 
 STAGES = (
-    Stage(3.0, 8, 0.12, replicas=1, begins=5),
-    Stage(3.0, 14, 0.12, replicas=1, begins=2),
-    Stage(3.0, 40, 0.15, replicas=1),
-    Stage(5.0, 25, 0.10, share_up=0.6),
-    Stage(8.0, 15, 0.08, push=60.0, share_up=0.7),
+    Stage(3.0, 8, 0.12, begins=5),
+    Stage(3.0, 14, 0.12, begins=2),
+    Stage(3.0, 40, 0.15),
+    Stage(5.0, 20, 0.10, share_up=0.6),
+    Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
     Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
-    Stage(10.0, 15, 0.06, push=60.0, share_up=2.0, is_spare=True),
-    Stage(10.0, 15, 0.08, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 15, 0.06, share_up=2.0, is_spare=True),
+    Stage(15.0, 15, 0.05, share_up=2.0, is_spare=True),
 )
+HOPELESS = 100.0
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
 _SLOW: dict[str, float] = {
@@ -68,7 +71,7 @@ def imitate(
     seed: int = 0,
     stages: tuple[Stage, ...] = STAGES,
     begin_with: Sequence[dict[str, float]] | None = None,
-    is_good: Callable[[Skill], bool] = lambda skill: True,
+    unlike: Callable[[Skill], float] = lambda skill: 0.0,
     threads: int = 0,
     checkpoint: Path | None = None,
     report: Report = lambda text, share: None,
@@ -82,7 +85,8 @@ def imitate(
         stages: one after the other, each from the best that the last one found. Of those of one length, what comes
             after a walk that stays up is left out.
         begin_with: numbers of every beginning; by default `guesses()`.
-        is_good: whether what was found needs no spare stages.
+        unlike: how far what was found is from what is wanted: above 1 spare stages follow, each from the best so far,
+            and of `HOPELESS` and more none.
         threads: 0 is all cores.
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
         report: called after every generation with what it is at and the largest share of the work that may be done.
@@ -95,12 +99,17 @@ def imitate(
     search = _Search(cycle, seed, threads, checkpoint, report, total)
     up_for = 0.0  # [s]
     for number, stage in enumerate(stages):
-        if up_for == stage.seconds or (stage.is_spare and is_good(field[0])):
-            continue
-        found = search.from_each(field[: stage.begins], stage, str(number))
-        up_for = stage.seconds if found[0].stays_up else 0.0
-        field = [one.skill for one in found]
-    return field[0]
+        if not stage.is_spare and up_for != stage.seconds:
+            found = search.from_each(field[: stage.begins], stage, str(number))
+            up_for = stage.seconds if found[0].stays_up else 0.0
+            field = [one.skill for one in found]
+    best, far = field[0], unlike(field[0])
+    for number, stage in enumerate(stages):
+        if stage.is_spare and 1.0 < far < HOPELESS:
+            search.seed = seed + number
+            skill = search.run(best, stage, str(number)).skill
+            best, far = min(((best, far), (skill, unlike(skill))), key=lambda judged: judged[1])
+    return best
 
 
 @dataclass(frozen=True)
