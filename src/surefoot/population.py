@@ -10,6 +10,7 @@ import numpy as np
 from mujoco.batch import Batch
 
 from surefoot.errors import SurefootError
+from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
@@ -97,6 +98,7 @@ class Population:
         for i, queue in enumerate(_per_row(pushes, n)):
             for push in queue:
                 self.scenes[i].add_push(self.rows[i], push, 0.0)
+        self._foresight = Foresight(self.scenes, self.rows, threads)
         self._agendas: dict[int, Agenda] = {}  # of the rows that have tasks
         for i, own in enumerate(_tasks_per_row(tasks, n)):
             self._plan(i, own)
@@ -161,7 +163,7 @@ class Population:
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
             if upright is not None and not len(upright):
                 break
-            self._step(upright, count)
+            self.step(upright, count)
             self._record(recorders, upright)
         return [recorder.motion() for recorder in recorders]
 
@@ -173,27 +175,50 @@ class Population:
             check_seconds(one)
         for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
             if count > 0:
-                self._step([i], int(count))
+                self.step([i], int(count))
 
-    def _step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
-        """Advance some rows, or all: those without tasks natively, the others from tick to tick."""
+    def step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
+        """Advance some rows, or all, by physics steps: natively, or from one intention to the next."""
         callback.install()
-        agendas = {i: self._agendas[i] for i in self._agendas if rows is None or i in rows}
-        for agenda in agendas.values():
-            agenda.tick()
-        busy = [i for i, agenda in agendas.items() if not agenda.is_idle]
+        every = range(self.n) if rows is None else rows
+        self._tick(every)
+        busy = [i for i in every if self._has_intentions(i)]
         if not busy:
             self.batch.step(rows, nstep=count)
             return
-        rest = [i for i in (range(self.n) if rows is None else rows) if i not in busy]
+        rest = [i for i in every if i not in busy]
         if rest:
             self.batch.step(rest, nstep=count)
+        following = {i: self._steps_to_next(i) for i in busy}
         while count:
-            stretch = min(count, *(agendas[i].steps_to_next() for i in busy))
+            stretch = min(count, *following.values())
             self.batch.step(busy, nstep=stretch)
-            for i in busy:
-                agendas[i].tick()
+            asked = [i for i, left in following.items() if left == stretch]
+            self._tick(asked)
+            following = {i: left - stretch for i, left in following.items()}
+            following |= {i: self._steps_to_next(i) for i in asked}
             count -= stretch
+
+    def _has_intentions(self, i: int) -> bool:
+        """Whether a row has tasks that are not over, or takes trials."""
+        busy = i in self._agendas and not self._agendas[i].is_idle
+        return busy or self._foresight.watches[i].looks_ahead
+
+    def _tick(self, rows: Sequence[int] | np.ndarray) -> None:
+        """Let the intentions of some rows have their say: trials of steps that have begun, tasks that are due."""
+        due = [i for i in rows if self._foresight.watches[i].is_due]
+        if due:
+            self._foresight.decide(due, self.batch.state)
+        for i in rows:
+            if i in self._agendas:
+                self._agendas[i].tick()
+
+    def _steps_to_next(self, i: int) -> int:
+        """Physics steps until an intention of a row may have to be asked again."""
+        following = self._foresight.watches[i].steps_to_next(float(self._time[i]))
+        if i in self._agendas and not self._agendas[i].is_idle:
+            following = min(following, self._agendas[i].steps_to_next())
+        return following
 
     @property
     def states(self) -> np.ndarray:

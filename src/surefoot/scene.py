@@ -142,7 +142,7 @@ class Scene:
     def _runs(self, controller: str) -> bool:
         """Whether this body can run a controller: roles for one, two legs in space for another, both for the third."""
         has_roles, is_free = bool(self.table.anatomy.roles), self.table.root == "free"
-        return {"simbicon": has_roles, "genbicon": is_free, "imitation": has_roles and is_free}[controller]
+        return {"simbicon": has_roles, "genbicon": is_free}.get(controller, has_roles and is_free)
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import CommandError, SurefootError
+from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
@@ -74,6 +75,7 @@ class Simulation:
         self._requested: Skill | None = None
         self._agenda: Agenda | None = None
         self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill, seed)
+        self._foresight = Foresight([self.scene], [self._row])
         mujoco.mj_forward(self.model, self.data)
 
     @property
@@ -112,16 +114,27 @@ class Simulation:
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
-        if self._agenda:
-            self._agenda.tick()
-        while count and self._agenda and not self._agenda.is_idle:
-            stretch = min(count, self._agenda.steps_to_next())
+        self._tick()
+        while count:
+            stretch = min(count, self._steps_to_next())
             mujoco.mj_step(self.model, self.data, stretch)
             self._settle()
-            self._agenda.tick()
+            self._tick()
             count -= stretch
-        mujoco.mj_step(self.model, self.data, count)
-        self._settle()
+
+    def _tick(self) -> None:
+        """Let intentions have their say at this moment: trials of a step that has begun, tasks that are due."""
+        if self._foresight.watches[0].is_due:
+            self._foresight.decide([0], self._state()[None])
+        if self._agenda:
+            self._agenda.tick()
+
+    def _steps_to_next(self) -> int:
+        """Physics steps until an intention may have to be asked again."""
+        following = self._foresight.watches[0].steps_to_next(self.time)
+        if self._agenda and not self._agenda.is_idle:
+            following = min(following, self._agenda.steps_to_next())
+        return following
 
     @property
     def actor(self) -> Actor:
@@ -261,9 +274,12 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""
+        return Snapshot(self._state(), self.skill, self.requested, self._agenda.snapshot() if self._agenda else ())
+
+    def _state(self) -> np.ndarray:
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
         mujoco.mj_getState(self.model, self.data, state, _STATE)
-        return Snapshot(state, self.skill, self.requested, self._agenda.snapshot() if self._agenda else ())
+        return state
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, bit for bit."""
