@@ -44,6 +44,7 @@ STAGES = (
     Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
     Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
     Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(10.0, 20, 0.05, share_up=2.0, spare_above=1.0),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
