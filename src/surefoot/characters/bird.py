@@ -114,4 +114,5 @@ def table() -> CharacterTable:
         sole_depth=FOOT_HEIGHT,
         armature=0.01,
         height=_HEIGHT,
+        legs_of_two=False,
     )
