@@ -21,9 +21,8 @@ from surefoot.skills.schema import Skill
 SECONDS, SETTLED = 60.0, 10.0  # [s]
 HIGH_STEP, DUCK = "human19/high-step", "human19/duck"
 RATES = {"slower": 1.15, "faster": 0.85}  # by how much the timed states take longer
-_CALMER = {"twist.gain": 0.4, "regulation.most.0": 0.3, "regulation.most.1": 0.25}  # of heading and perturbations
 NUDGES = {  # how it begins [m/s], and where its up-vector shall point; the state machine is the forward march's
-    "backward": ({"start.speed": -0.15, "regulation.forward": 0.295, **_CALMER}, {}),
+    "backward": ({"start.speed": -0.2, "regulation.forward": 0.305}, {}),
     "to the left": ({"start.sideways": 0.2, "regulation.forward": 0.315}, {"tilt": -0.04}),
 }
 WINDS = (10.0, 20.0, 30.0, 40.0, 50.0, 60.0)  # [N] against the way it faces
