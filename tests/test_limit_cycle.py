@@ -12,6 +12,7 @@ from surefoot.characters import load as load_character
 from surefoot.controllers import limit_cycle
 from surefoot.errors import CommandError, SkillError
 from surefoot.foresight import Foresight
+from surefoot.lab.measures import measure
 from surefoot.native.pointers import plain
 from surefoot.population import Population
 from surefoot.reflexes.regulation import CYCLE, REGULATION, solve
@@ -278,6 +279,24 @@ def test_a_speed_out_of_reach_is_clamped_with_a_warning_that_says_the_range(capl
 def test_a_skill_that_cannot_be_is_refused_with_the_reason(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(SkillError, match=reason):
         varied(MARCH, changes)
+
+
+def test_backward_is_walked_with_exactly_the_states_of_the_forward_march() -> None:
+    backward, march = load("human19/backward"), load("human19/march")
+    assert backward.parameters.states == march.parameters.states
+    assert backward.parameters.gains == march.parameters.gains
+    sim = Simulation(skill=backward)
+    sim.run(6.0)
+    assert not sim.fallen
+    assert sim.data.qpos[0] < -0.6
+
+
+def test_the_bird_runs_with_flight() -> None:
+    sim = Simulation(skill=load("bird/run"))
+    gait = measure(sim.run(8.0, fps=100.0))
+    assert not sim.fallen
+    assert gait.speed > 0.5  # it begins slower than it ends
+    assert gait.flight > 0.05
 
 
 def test_a_bird_does_nothing_that_is_for_legs_of_two_bones() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from surefoot.lab import figures
@@ -18,13 +16,13 @@ from surefoot.simulation import Simulation
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 
-SECONDS, SETTLED = 60.0, 10.0  # [s]
-HIGH_STEP, DUCK = "human19/high-step", "human19/duck"
+SECONDS = 60.0  # [s]
+HIGH_STEP, DUCK, BACKWARD = "human19/high-step", "human19/duck", "human19/backward"
 RATES = {"slower": 1.15, "faster": 0.85}  # by how much the timed states take longer
-NUDGES = {  # how it begins [m/s], and where its up-vector shall point; the state machine is the forward march's
-    "backward": ({"start.speed": -0.2, "regulation.forward": 0.305}, {}),
-    "to the left": ({"start.sideways": 0.2, "regulation.forward": 0.315}, {"tilt": -0.04}),
-}
+# [m/s] at the start, and where the up-vector shall point; the state machines are the forward march's
+SIDEWAYS: tuple[dict[str, float], dict[str, float]] = (
+    {"start.sideways": 0.2, "regulation.forward": 0.315}, {"tilt": -0.04},
+)  # fmt: skip
 WINDS = (10.0, 20.0, 30.0, 40.0, 50.0, 60.0)  # [N] against the way it faces
 _GUST, _CALM, _INTO = 10.0, 4.0, {"speed": 0.4}  # [N] by which wind rises, every so many [s]; [m/s] told meanwhile
 _NUDGED = 0.03  # [m/s] that still counts as going the way it was nudged
@@ -39,10 +37,9 @@ def run(result: Result, setting: Setting) -> None:
     cases = {"knees bent and lifted high": load(HIGH_STEP)} | {
         f"{name} stride rate": stretched(march(), factor) for name, factor in RATES.items()
     }
-    commands: list[Mapping[str, float]] = [{}] * len(cases)
-    for name, (change, told) in NUDGES.items():
-        cases[f"walks {name} after a nudge"] = march(change)
-        commands.append(told)
+    change, told = SIDEWAYS
+    cases |= {"walks backward": load(BACKWARD), "walks to the left": march(change)}
+    commands = [told if "left" in name else {} for name in cases]
     population = begun(list(cases.values()), setting.seed, "styles", replicas, commands)
     found, motions = gaits(population, seconds)
     usual = 1.0 / sum(state.duration or 0.0 for state in march().parameters.states)
