@@ -9,16 +9,16 @@ from typing import Protocol
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
-from surefoot.reflexes import style
+from surefoot.reflexes import stepper, style
 from surefoot.reflexes.feedback_error import grow_lessons, lessons_size
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
-from surefoot.skills import cycle_slot, graph, styles, trajectories
+from surefoot.skills import cycle_slot, graph, plans, styles, trajectories
 from surefoot.skills.schema import Skill
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,9 @@ _GENBICON_UNITS = {
     "sideways": "m/s", "stop": "",
 }  # fmt: skip
 _LIMIT_CYCLE_UNITS = {"speed": "m/s", "heading": DEGREES, "turn": DEGREES, "lean": "", "tilt": ""}
+_STEPPING_UNITS = {
+    "speed": "m/s", "sideways": "m/s", "heading": DEGREES, "crouch": "", "pull": "N", "lean": DEGREES, "stop": "",
+}  # fmt: skip
 
 
 class Kit(Protocol):
@@ -306,6 +309,41 @@ class _LimitCycle:
         return graph.same_size(one, other, self._roles)
 
 
+class _Stepping(_Genbicon):
+    """Around `controllers.stepping`."""
+
+    commands: tuple[str, ...] = stepping.COMMANDS
+    ranges: dict[str, tuple[float, float]] = stepping.RANGES
+    units: dict[str, str] = _STEPPING_UNITS
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        super().__init__(table, links, timestep)
+        self._table = table
+
+    @property
+    def slot_size(self) -> int:
+        return stepper.slot_size(len(self._table.gains))
+
+    def memory_size(self, skill: Skill | None) -> int:
+        return stepping.memory_size()
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        plans.fill_slot(slot[: self.slot_size], skill, self._table)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        remembered = plain(stepping.stepper_of)(row.memory)[0]
+        remembered.mode, remembered.share = stepper.STAND, 0.5
+        remembered.heading = row.commands[stepping.HEADING] = skill.start.heading
+        remembered.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
+
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        plain(stepping.stepper_of)(row.memory)[0].height *= length
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        a, b = plain(stepper.plan_of)(one), plain(stepper.plan_of)(other)
+        return bool(a.walks == b.walks and a.careful == b.careful and a.comfort == b.comfort)
+
+
 def _own(skill: Skill, name: str) -> float:
     """What a command is that nobody has given."""
     return skill.start.heading if name == "heading" else 0.0
@@ -313,4 +351,5 @@ def _own(skill: Skill, name: str) -> float:
 
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {
     "simbicon": _Simbicon, "genbicon": _Genbicon, "imitation": _Imitation, "limit_cycle": _LimitCycle,
+    "stepping": _Stepping,
 }  # fmt: skip

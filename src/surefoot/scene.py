@@ -140,9 +140,9 @@ class Scene:
         return found
 
     def _runs(self, controller: str) -> bool:
-        """Whether this body can run a controller: roles for one, two legs in space for another, both for the third."""
+        """Whether this body can run a controller: roles for one, two legs in space for others, both for one."""
         has_roles, is_free = bool(self.table.anatomy.roles), self.table.root == "free"
-        return {"simbicon": has_roles, "genbicon": is_free}.get(controller, has_roles and is_free)
+        return {"simbicon": has_roles, "genbicon": is_free, "stepping": is_free}.get(controller, has_roles and is_free)
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""
@@ -201,7 +201,8 @@ class Scene:
 
         `seed` is that of the noise in what it measures.
         """
-        row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at, self.build.limbs_at)
+        built = self.build
+        row = memory.format_row(userdata, built.sizes, built.anatomy_at, built.limbs_at, built.ground_at)
         self.fill(row, 0, skill)
         start, model = skill.start, self.model
         swing = 0 if start.swing == "left" else 1

@@ -164,7 +164,7 @@ def _link(model: mujoco.MjModel, limbs: Limbs, link: Link) -> Any:
     actuators = [model.actuator(name).id for name in link.joints]
     child = int(model.jnt_bodyid[first])
     root = int(model.body_rootid[child])
-    record["body"], record["base"], record["child"], record["joint"] = body, base, child, first
+    record["body"], record["near"], record["child"], record["joint"] = body, base, child, first
     record["first"], record["count"] = actuators[0], len(actuators)
     record["at_pelvis"] = model.body_weldid[base] == model.body_weldid[model.body(limbs.pelvis).id]
     record["flip"] = -1.0 if link.flipped else 1.0

@@ -13,7 +13,7 @@ from surefoot.native.pointers import apart
 from surefoot.reflexes.orientation import Quaternion, Vector
 from surefoot.reflexes.vectors import about, add, between_frames, cross, dot, rotated
 
-_STRAIGHT = 0.9995  # of its full length: a limb is never asked to be straighter
+STRAIGHT = 0.9995  # of its full length: a limb is never asked to be straighter
 
 
 @apart
@@ -26,7 +26,7 @@ def middle_angle(chain: Any, distance: float) -> float:
     along = dot(a, n) * dot(b, n)
     cosine, sine = dot(a, b) - along, dot(a, cross(n, b))
     size = math.sqrt(cosine * cosine + sine * sine)
-    reach = min(distance, _STRAIGHT * chain.reach)
+    reach = min(distance, STRAIGHT * chain.reach)
     wanted = 0.5 * (reach * reach - dot(a, a) - dot(b, b)) - along
     return math.atan2(sine, cosine) + chain.bend * math.acos(min(max(wanted / size, -1.0), 1.0))  # type: ignore[no-any-return]
 

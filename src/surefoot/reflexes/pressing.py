@@ -1,0 +1,129 @@
+"""Ankle torque: where the feet press, and the pendulum's force from there (Kenwright §5.1).
+
+The paper keeps the pendulum's foot and adds a force on the mass; a centre of pressure beyond the capture point, as seen
+from where the body should rest, is the same force, and the feet can only exert what lies within them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.native.pointers import apart, kernel
+from surefoot.reflexes.decision import capture_point
+from surefoot.reflexes.leg_lengths import hip_height_over
+from surefoot.reflexes.orientation import Vector
+from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
+from surefoot.reflexes.servo import clamp
+from surefoot.reflexes.slip import leg_force
+from surefoot.reflexes.stepper import SHIFT, STEP, WALK
+from surefoot.reflexes.steps import ahead_and_left
+from surefoot.reflexes.support import on_sole, within_both, within_foot
+
+_SHORTEST = 0.08  # [s] within which a step's end is aimed at
+_LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # of the weight, that legs bear
+_RISING, _SINKING = 0.5, 0.8  # [m/s] at which the wanted height changes
+_HASTE = 6.0  # [1/s] of its error
+_REACHES = 0.35  # phase from which the hips are let down to where the swing leg reaches its goal
+
+
+@kernel
+def _towards(plan: Any, x: float, y: float, cx: float, cy: float) -> tuple[float, float]:
+    """Centre of pressure that drives the capture point (x, y) to a place; next to it, none is needed [m]."""
+    dx, dy = x - cx, y - cy
+    if math.sqrt(dx * dx + dy * dy) < plan.still:  # the first region: nothing
+        return x, y
+    return cx + (1.0 + plan.stiffness) * dx, cy + (1.0 + plan.stiffness) * dy
+
+
+@apart
+def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector) -> None:
+    """Choose the centre of pressure and how the feet share it."""
+    x, y = capture_point(stepper, com, velocity)
+    side = int(stepper.swing)
+    stance = right if side == 0 else left
+    if stepper.mode == STEP:
+        if stepper.kind == WALK:
+            zx, zy = _steering(plan, stepper, stance, com, x, y)
+        else:
+            zx, zy = _towards(plan, x, y, stance.x, stance.y)
+        zx, zy = within_foot(stance, zx, zy)
+        stepper.share = 1.0 if side == 1 else 0.0
+        stepper.x, stepper.y, stepper.z = on_sole(stance, zx, zy)
+        return
+    foot = left if side == 0 else right
+    if stepper.mode == SHIFT and stepper.kind == WALK:  # press off with the foot that will swing
+        zx, zy = _towards(plan, x, y, 0.5 * (left.x + right.x), 0.5 * (left.y + right.y))
+        along, _ = ahead_and_left(stepper.heading, zx - foot.x, zy - foot.y)
+        zx, zy = foot.x + along * math.cos(stepper.heading), foot.y + along * math.sin(stepper.heading)
+    elif stepper.mode == SHIFT:
+        zx, zy = _towards(plan, x, y, stance.x, stance.y)
+    else:
+        zx, zy = _towards(plan, x, y, 0.5 * (left.x + right.x), 0.5 * (left.y + right.y))
+    zx, zy, share = within_both(left, right, zx, zy)
+    stepper.x, stepper.y, stepper.share = zx, zy, share
+    stepper.z = share * left.z + (1.0 - share) * right.z
+
+
+@kernel
+def _steering(plan: Any, stepper: Any, stance: Any, com: Vector, x: float, y: float) -> tuple[float, float]:
+    """Centre of pressure by which the capture point is where a steady walk has it when the step ends [m]."""
+    omega = frequency(com[2] - stance.z)
+    time = max(_SHORTEST, (1.0 - stepper.phase) * stepper.duration)
+    along, left = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    width = (1.0 if stepper.swing == 0.0 else -1.0) * plan.step_width
+    period = plan.step_time
+    wanted = capture_ahead(stepper.speed + stepper.integral, omega, period)
+    aside = capture_beside(width, omega, period) + capture_ahead(stepper.sideways, omega, period)
+    px = plan.steering * pressure_for(along, wanted, omega, time)
+    py = plan.steering * pressure_for(left, aside, omega, time)
+    c, s = math.cos(stepper.heading), math.sin(stepper.heading)
+    return stance.x + c * px - s * py, stance.y + s * px + c * py
+
+
+@kernel
+def _away(hip: Vector, x: float, y: float) -> float:
+    return math.sqrt((hip[0] - x) ** 2 + (hip[1] - y) ** 2)
+
+
+@apart
+def adapt_height(
+    limbs: Any, plan: Any, stepper: Any, crouch: float, hips: tuple[Vector, Vector], ankles: tuple[Vector, Vector],
+    velocity: Vector, dt: float,
+) -> None:  # fmt: skip
+    """Follow the height at which every leg that bears, or is about to, reaches the ground (§5.2)."""
+    side = int(stepper.swing)
+    wanted = 1e9
+    for leg in range(2):
+        hip, ankle = hips[leg], ankles[leg]
+        length = crouch * plan.leg * limbs.legs[leg].reach
+        if stepper.mode == STEP and leg == side:
+            if stepper.phase < _REACHES:
+                continue
+            rest = max(0.0, 1.0 - stepper.phase) * stepper.duration
+            soon = (hip[0] + rest * velocity[0], hip[1] + rest * velocity[1], hip[2])
+            away = _away(soon, stepper.goal_x, stepper.goal_y)
+            wanted = min(wanted, hip_height_over(stepper.goal_z + limbs.legs[leg].depth, away, length))
+        else:
+            wanted = min(wanted, hip_height_over(ankle[2], _away(hip, ankle[0], ankle[1]), length))
+    if stepper.height == 0.0:
+        stepper.height = 0.5 * (hips[0][2] + hips[1][2])
+    rate = clamp(_HASTE * (wanted - stepper.height), -_SINKING, _RISING)
+    stepper.height, stepper.height_rate = stepper.height + rate * dt, rate
+
+
+@kernel
+def ground_force(
+    plan: Any, stepper: Any, com: Vector, mass: float, own_mass: float, height: float, rate: float
+) -> Vector:
+    """Reaction of the ground that the pendulum asks for: along the leg, of its spring and the weight (eq. 4) [N].
+
+    The spring is that of the body; it does not know what the body carries, and yields to it (§6.3).
+    """
+    weight = own_mass * GRAVITY
+    spring = leg_force(
+        plan.spring * own_mass, plan.damper * own_mass, stepper.height - height, rate - stepper.height_rate
+    )
+    lifting = clamp(weight + spring, _LEAST_LOAD * weight, _MOST_LOAD * mass * GRAVITY)
+    above = max(com[2] - stepper.z, 0.1)
+    return lifting * (com[0] - stepper.x) / above, lifting * (com[1] - stepper.y) / above, lifting

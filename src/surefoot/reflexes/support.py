@@ -1,0 +1,89 @@
+"""Where the centre of pressure can be: capsules under the feet, and what lies between them (Kenwright §5.1, figure 13).
+
+A foot's region is a capsule on the ground: a middle, the vector from it to the end of its axis, and a radius; with no
+axis it is the circle of figure 8. Both feet bear at all points λ a + (1 − λ) b of a point a of the left region and b
+of the right one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from surefoot.native.pointers import kernel
+from surefoot.reflexes.limb_servo import quaternion_of
+from surefoot.reflexes.orientation import Vector
+from surefoot.reflexes.servo import clamp
+from surefoot.reflexes.vectors import inverse, rotated, times
+
+_LEAST = 1e-9
+
+
+class Region(NamedTuple):
+    """A capsule under a foot, in world axes [m]; `up` is the direction of the sole's normal."""
+
+    x: float
+    y: float
+    z: float
+    ax: float
+    ay: float
+    radius: float
+    up: Vector
+
+
+@kernel
+def foot_region(world: Any, limbs: Any, side: int, length: float, width: float) -> Region:
+    """The region under a foot, of which so much of the sole's length and width is used."""
+    biped, chain = limbs.biped[0], limbs.legs[side]
+    link = limbs.links[int(chain.end)]
+    turn = times(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z)))
+    ankle = world.xanchor[int(link.joint)]
+    middle = rotated(turn, (0.5 * (biped.ahead - biped.behind), 0.0, -chain.depth))
+    along, up = rotated(turn, (1.0, 0.0, 0.0)), rotated(turn, (0.0, 0.0, 1.0))
+    radius = width * biped.half_width
+    half = max(0.0, 0.5 * length * (biped.ahead + biped.behind) - radius)
+    return Region(
+        ankle[0] + middle[0], ankle[1] + middle[1], ankle[2] + middle[2], half * along[0], half * along[1], radius, up
+    )
+
+
+@kernel
+def nearest_in(ax: float, ay: float, radius: float, x: float, y: float) -> tuple[float, float]:
+    """The point of a capsule around the origin, with the axis ± (ax, ay), that is nearest to (x, y) [m]."""
+    square = ax * ax + ay * ay
+    t = clamp((x * ax + y * ay) / max(square, _LEAST), -1.0, 1.0) if square > _LEAST else 0.0
+    dx, dy = x - t * ax, y - t * ay
+    size = math.sqrt(dx * dx + dy * dy)
+    k = radius / size if size > radius else 1.0
+    return t * ax + k * dx, t * ay + k * dy
+
+
+@kernel
+def within_foot(region: Any, x: float, y: float) -> tuple[float, float]:
+    """The point under a foot that is nearest to (x, y) [m]."""
+    dx, dy = nearest_in(region.ax, region.ay, region.radius, x - region.x, y - region.y)
+    return region.x + dx, region.y + dy
+
+
+@kernel
+def within_both(left: Any, right: Any, x: float, y: float) -> tuple[float, float, float]:
+    """The point between both feet near to (x, y) [m], and the left foot's share λ of the load there.
+
+    λ is that of the nearest point between the middles; what is left is put into the regions' mean. Of parallel feet
+    side by side this is the nearest point; of others it is near it.
+    """
+    dx, dy = left.x - right.x, left.y - right.y
+    square = max(dx * dx + dy * dy, _LEAST)
+    share = clamp(((x - right.x) * dx + (y - right.y) * dy) / square, 0.0, 1.0)
+    mx, my = right.x + share * dx, right.y + share * dy
+    ax, ay = share * left.ax + (1.0 - share) * right.ax, share * left.ay + (1.0 - share) * right.ay
+    radius = share * left.radius + (1.0 - share) * right.radius
+    ox, oy = nearest_in(ax, ay, radius, x - mx, y - my)
+    return mx + ox, my + oy, share
+
+
+@kernel
+def on_sole(region: Any, x: float, y: float) -> Vector:
+    """The point of a foot's sole above or below (x, y) [m]."""
+    up = region.up
+    return x, y, region.z - (up[0] * (x - region.x) + up[1] * (y - region.y)) / max(up[2], 0.3)
