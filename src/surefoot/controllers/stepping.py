@@ -147,7 +147,7 @@ def _rising(world: Any, limbs: Any, hips: tuple[Vector, Vector]) -> float:
 
 @apart
 def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any) -> Vector:
-    """Hold trunk and head in the world, the arms against the trunk; returns their servos' torque at the pelvis [N·m]."""
+    """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m]."""
     frame = about((0.0, 0.0, 1.0), stepper.heading)
     lean = _lean(row, plan)
     reaction = (0.0, 0.0, 0.0)

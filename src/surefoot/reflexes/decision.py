@@ -45,7 +45,7 @@ def walks(stepper: Any) -> bool:
     return math.sqrt(stepper.speed * stepper.speed + stepper.sideways * stepper.sideways) > _SLOWEST
 
 
-@kernel
+@apart
 def lift(world: Any, plan: Any, stepper: Any, foot: Any, side: int, kind: float, com: Vector) -> None:
     """Let a foot swing from where it is."""
     stepper.mode, stepper.since, stepper.kind = STEP, world.time, kind

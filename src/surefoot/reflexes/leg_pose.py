@@ -21,7 +21,7 @@ _FASTEST = 20.0  # [rad/s] of a target
 _LATER = 0.35  # [m/s] of a foot that has not met the ground when its time is over
 
 
-@kernel
+@apart
 def foot_turn(stepper: Any, s: float) -> Quaternion:
     """Orientation of the swing foot after a share of its way, from neutral."""
     yaw = stepper.yaw0 + s * nearest_turn(stepper.heading - stepper.yaw0)
@@ -30,7 +30,7 @@ def foot_turn(stepper: Any, s: float) -> Quaternion:
     return turned(yaw, roll, pitch)  # type: ignore[no-any-return]
 
 
-@kernel
+@apart
 def ankle_on_way(limbs: Any, plan: Any, stepper: Any, phase: float) -> Vector:
     """Where the swing ankle should be at a phase [m]: a Bézier curve, clear of the highest ground below it."""
     side, biped = int(stepper.swing), limbs.biped[0]
