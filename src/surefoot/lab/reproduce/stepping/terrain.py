@@ -1,0 +1,110 @@
+"""§5.2, figures 10, 12 and 18: standing on a slope, walking up and down slopes, stairs, over gaps and uneven ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefoot.lab import figures
+from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell
+from surefoot.population import Population
+from surefoot.skills import load, varied
+from surefoot.skills.schema import Skill
+
+SECONDS, CREEP, REPLICAS = 60.0, 0.001, 10  # [s], [m/s], of stairs
+SPEED, STAIR_SPEED, SAME_SPEED = 0.5, 0.25, 0.5  # [m/s], [m/s], of the speed, that counts as getting on
+STAIRS = (0.10, 0.14, 0.18)  # [m] rises, up and down
+STEEP = 25.0  # [°]
+_FLIGHT, _TREAD, _START = 12, 0.32, 1.0
+
+
+@dataclass(frozen=True)
+class Course:
+    """A way to go: its ground, the speed [m/s], how far it has to come [m], how often it is tried."""
+
+    name: str
+    terrain: str
+    speed: float
+    length: float
+    tries: int = 1
+    careful: bool = False
+
+
+def courses() -> list[Course]:
+    """All courses."""
+    found = [
+        Course("up 20°", "slope:20,1.5", SPEED, SAME_SPEED * SPEED * SECONDS),
+        Course("down 25°", "slope:-25,1.5", SPEED, SAME_SPEED * SPEED * SECONDS),
+        Course("gaps of 0.2 m", "gaps:0.2,0.7,15", SPEED, 1.0 + 15 * 0.9),
+        Course("uneven ground, ± 3 cm", "bumps:1,0.03,0.4,80", SPEED, SAME_SPEED * SPEED * SECONDS),
+    ]
+    for rise in STAIRS:
+        for sign, word in ((1, "up"), (-1, "down")):
+            end = _START + _FLIGHT * _TREAD + 0.5
+            text = f"stairs:{sign * rise:g},{_TREAD:g},{_FLIGHT},{_START:g}"
+            found.append(
+                Course(f"stairs of {100 * rise:.0f} cm {word}", text, STAIR_SPEED, end, REPLICAS, careful=True)
+            )
+    return found
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Stand on the steepest slope from both sides, then walk all courses."""
+    for angle in (STEEP, -STEEP):
+        creep, fell = crept(angle, 15.0 if setting.quick else SECONDS)
+        result.row(
+            f"stands on {angle:+g}°", "slopes to about 25°", "fell" if fell else f"{1000 * creep:.2f}",
+            f"mm/s (< {1000 * CREEP:g})", not fell and creep < CREEP,
+        )  # fmt: skip
+    each = courses()
+    for i, course in enumerate(each):
+        setting.progress(course.name, (i + 1) / (len(each) + 1))
+        tries = min(course.tries, 2) if setting.quick else course.tries
+        arrived, came = walked(course, tries, setting)
+        result.runs += [{"course": course.name, "try": k, "came": float(far)} for k, far in enumerate(came)]
+        result.row(
+            course.name, "slopes to about 25°, stairs, gaps of 0.2 m, uneven",
+            f"{arrived.sum()} of {tries}, the least {came.min():.1f} m", f"of {course.length:.1f} m", arrived.all(),
+        )  # fmt: skip
+
+
+def on_slope(angle: float) -> Skill:
+    """Standing with the feet flat on a slope [°]."""
+    skill = load(f"{CHARACTER}/{STAND}")
+    tilt = {f"start.joints.{side}_ankle": 0.2 + np.radians(angle) for side in ("swing", "stance")}
+    return varied(skill, {name: float(value) for name, value in tilt.items()})
+
+
+def crept(angle: float, seconds: float) -> tuple[float, bool]:
+    """Speed of the COM down a slope on which it stands, after it has settled [m/s]; whether it fell."""
+    population = Population(1, CHARACTER, on_slope(angle), f"incline:{angle:g}")
+    population.run(10.0)
+    before = population.rows[0].com.copy()
+    population.run(seconds - 10.0)
+    moved = float(np.linalg.norm(population.rows[0].com - before))
+    return moved / (seconds - 10.0), bool(np.isfinite(population.fallen_at[0]))
+
+
+def walked(course: Course, tries: int, setting: Setting) -> tuple[np.ndarray, np.ndarray]:
+    """(tries,) whether each try came to the end upright, and how far each came [m]."""
+    skill = load(f"{CHARACTER}/{WALK}")
+    if course.careful:
+        skill = varied(skill, {"careful": True})
+    population = Population(tries, CHARACTER, skill, course.terrain, seed=setting.seed)
+    disturb(population, [generator(setting.seed, "stepping", course.name, i) for i in range(tries)])
+    tell(population, {"speed": course.speed})
+    most = SECONDS if not course.careful else 3.0 * course.length / course.speed
+    motions = population.run(4.0, fps=30.0)
+    figures.strip(
+        setting.figure_path("stepping/terrain", f"{course.name.replace(' ', '-')}.png"), motions[0], course.name
+    )
+    while population.time.max() < most:
+        population.run(1.0, stop_fallen=True)
+        came = np.array([row.com[0] for row in population.rows])
+        if (came >= course.length).all():
+            break
+    came = np.array([float(row.com[0]) for row in population.rows])
+    return (came >= course.length) & np.isinf(population.fallen_at), came
