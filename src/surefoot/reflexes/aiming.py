@@ -80,7 +80,7 @@ def aim(
     period = plan.step_time if stepper.kind == WALK else stepper.duration
     lead = plan.alpha * speed_offset(omega, period)
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
-    ahead, left = -lead * (stepper.speed + stepper.integral), -lead * stepper.sideways
+    ahead, left = -lead * (stepper.speed + stepper.integral), -lead * (stepper.sideways + stepper.side_integral)
     outward = 1.0 if stepper.swing == 0.0 else -1.0
     _, beside = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
     if outward * beside > _CROSSES:  # on its own side; a foot that crosses goes right to where the body is caught

@@ -17,7 +17,7 @@ from surefoot.reflexes.pendulum import GRAVITY, frequency, speed_offset, sway_of
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.stepper import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
 from surefoot.reflexes.steps import ahead_and_left, switch_skill
-from surefoot.reflexes.support import within_both, within_foot
+from surefoot.reflexes.support import is_beyond, within_both, within_foot
 
 _EARLIEST, _OVERDUE = 0.5, 1.7  # phase before which a touch is a scuff, at which a foot without ground is given up
 _LOADED = 0.05  # of the weight, on a foot that has landed
@@ -27,7 +27,7 @@ _REST = 0.3  # [s] on two feet before a step for walking or comfort
 _CALM, _OVER = 0.06, 0.02  # [m/s] of the body, [m] of the capture point from the foot: then the other may be lifted
 _LONGEST_SHIFT = 1.5  # [s]
 _UNEVEN_LOAD = 0.12  # more of the weight on a foot: the other one can step
-_NARROW = 0.01  # [m] more than the margin, beyond which a careful step is given up
+_NARROW = 0.01  # [m] beyond the foot that bears, where a careful step is given up
 _USUAL = 0.05  # [m] that the capture point may be off without haste
 _SLOWEST = 0.02  # [m/s] that counts as walking
 
@@ -73,9 +73,8 @@ def decide(
         _stepping(world, row, limbs, plan, stepper, left, right, com, velocity, mass, x, y)
         return
     switch_skill(row)
-    px, py, share = within_both(left, right, x, y)
-    out = math.sqrt((x - px) ** 2 + (y - py) ** 2)
-    if out > plan.margin:  # the third region: step
+    if is_beyond(left, right, plan.margin, x, y):  # the third region: step
+        px, py, share = within_both(left, right, x, y)
         side = _foot_for(stepper, left, right, x - px, y - py, share)
         lift(world, plan, stepper, left if side == 0 else right, side, BALANCE, com)
     elif stepper.mode == SHIFT:
@@ -163,7 +162,7 @@ def _stepping(
     stepper.phase += world.dt / stepper.duration
     if stepper.kind >= CAREFUL:  # a push turns a deliberate step into one that balances
         sx, sy = within_foot(stance, x, y)
-        if math.sqrt((x - sx) ** 2 + (y - sy) ** 2) > plan.margin + _NARROW:
+        if math.hypot(x - sx, y - sy) > _NARROW:
             lift(world, plan, stepper, foot, side, BALANCE, com)
             stepper.steps, stepper.unloaded = stepper.steps - 1.0, 1.0  # the same step, from where the foot is now
     if row.touch[side] == 0.0:
@@ -176,15 +175,19 @@ def _stepping(
     switch_skill(row)
     if stepper.kind == WALK:
         taken = max(world.time - stepper.mark_time, world.dt)
-        moved, _ = ahead_and_left(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
+        moved, beside = ahead_and_left(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
         rate = plan.speed_integral
         stepper.integral = clamp(stepper.integral + rate * (stepper.speed - moved / taken), -_MOST, _MOST)
+        if stepper.sideways != 0.0:  # half of it: steps to the one side and to the other make up for each other
+            missed = 0.5 * rate * (stepper.sideways - beside / taken)
+            stepper.side_integral = clamp(stepper.side_integral + missed, -_MOST, _MOST)
+        else:
+            stepper.side_integral = 0.0
     if walks(stepper) and plan.careful == 0.0:
         lift(world, plan, stepper, stance, 1 - side, WALK, com)
         _hurry(plan, stepper, foot, x, y, frequency(com[2] - foot.z))
         return
-    px, py, _ = within_both(left, right, x, y)
-    if math.sqrt((x - px) ** 2 + (y - py) ** 2) > plan.margin:
+    if is_beyond(left, right, plan.margin, x, y):
         lift(world, plan, stepper, stance, 1 - side, BALANCE, com)
     elif walks(stepper):
         begin_shift(stepper, world.time, 1 - side, CAREFUL)

@@ -16,7 +16,7 @@ from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.vectors import inverse, rotated, times
 
-_LEAST = 1e-9
+_LEAST, _OFF = 1e-9, 1e-9  # [m²], [m]
 
 
 class Region(NamedTuple):
@@ -80,6 +80,20 @@ def within_both(left: Any, right: Any, x: float, y: float) -> tuple[float, float
     radius = share * left.radius + (1.0 - share) * right.radius
     ox, oy = nearest_in(ax, ay, radius, x - mx, y - my)
     return mx + ox, my + oy, share
+
+
+@kernel
+def grown(region: Any, margin: float) -> Region:
+    """The same capsule with a larger radius, or a smaller one [m]."""
+    radius = max(0.0, region.radius + margin)
+    return Region(region.x, region.y, region.z, region.ax, region.ay, radius, region.up)
+
+
+@kernel
+def is_beyond(left: Any, right: Any, margin: float, x: float, y: float) -> bool:
+    """Whether a point is farther outside of what both feet bear than a margin; a negative one lies inside [m]."""
+    px, py, _ = within_both(grown(left, margin), grown(right, margin), x, y)
+    return math.hypot(x - px, y - py) > _OFF
 
 
 @kernel

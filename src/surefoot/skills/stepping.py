@@ -14,24 +14,24 @@ class SteppingParameters(BaseModel):
     careful: bool = False  # every step begins with the weight over the other foot
     speed: float = Field(0.6, ge=-1.5, le=2.0)  # [m/s]
     step_time: float = Field(0.42, ge=0.2, le=1.0)  # [s] of a walk
-    push_time: float = Field(0.25, ge=0.1, le=1.0)  # [s] of a step that balances
+    push_time: float = Field(0.35, ge=0.1, le=1.0)  # [s] of a step that balances
     careful_time: float = Field(0.6, ge=0.2, le=2.0)  # [s] of a step for comfort or of a careful walk
     step_width: float = Field(0.2, ge=0.0, le=0.6)  # [m]
     step_height: float = Field(0.07, ge=0.0, le=0.4)  # [m] over the highest ground on the way
-    leg: float = Field(0.97, ge=0.4, le=1.0)  # rest length of a leg, of its full length
+    leg: float = Field(0.95, ge=0.4, le=1.0)  # rest length of a leg, of its full length
     lean: float = Field(0.0, ge=-1.0, le=1.0)  # [rad] of the trunk, forward negative
-    crouch_lean: float = Field(1.0, ge=0.0, le=3.0)  # [rad] of it, by the share that the legs are shortened
+    crouch_lean: float = Field(2.4, ge=0.0, le=3.0)  # [rad] of it, by the share that the legs are shortened
     turn_rate: float = Field(1.0, gt=0.0, le=5.0)  # [rad/s] at which a new facing direction is approached
     acceleration: float = Field(0.6, gt=0.0, le=5.0)  # [m/s²] of the speed that is asked for
     stiffness: float = Field(1.5, ge=0.0, le=10.0)  # of the ankle torque, k in z = c + (1 + k)(ξ − c)
     still: float = Field(0.004, ge=0.0, le=0.1)  # [m] around the rest, within which nothing is done
-    margin: float = Field(0.005, ge=-0.1, le=0.2)  # [m] beyond the feet, from where on it steps
+    margin: float = Field(-0.015, ge=-0.1, le=0.2)  # [m] beyond what bears of the feet, from where on it steps
     foot_length: float = Field(0.72, gt=0.0, le=1.0)  # of the sole, that bears
     foot_width: float = Field(0.78, gt=0.0, le=1.0)
     longest_step: float = Field(0.75, gt=0.0, le=1.5)  # of the leg, from the mass to the foothold
     foresight: float = Field(1.0, ge=0.0, le=1.5)  # share of the rest of a step over which the pendulum is carried on
     alpha: float = Field(1.0, ge=0.0, le=3.0)  # of the foothold's lead for a speed
-    speed_integral: float = Field(0.1, ge=0.0, le=1.0)  # of the speed missed in a step, added to all that follow
+    speed_integral: float = Field(0.25, ge=0.0, le=1.0)  # of the speed missed in a step, added to all that follow
     steering: float = Field(1.0, ge=0.0, le=2.0)  # share of the ankle torque that steers a walk
     pull_scale: float = Field(1.0, ge=0.0, le=2.0)  # [m] k_p of equation 3
     spring: float = Field(150.0, gt=0.0, le=2000.0)  # [N/m] of a leg, by kilogram of the body
