@@ -47,6 +47,7 @@ _SIZE = STEPPER.itemsize // 8
 _NECK, _SHOULDER, _ELBOW = 2, 7, 8  # places in `limbs.KINDS`
 _GRIP = 0.05  # of weight times leg: more yaw torque would twist a foot on the ground
 _TOP_LIMIT = 400.0  # [N·m] that holds the pelvis
+_SQUATTING, _FEELING = 0.3, 0.3  # [1/s] of the legs' length; [s] to take in a slope
 
 
 def memory_size() -> int:
@@ -92,8 +93,8 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
             stance = right if stepper.swing == 0.0 else left
             aim(world, row, limbs, plan, stepper, stance, com, velocity, stepper.height - height)
         press(plan, stepper, left, right, com, velocity)
-        crouch = told(row, CROUCH, 1.0)
-        adapt_height(limbs, plan, stepper, crouch, hips, ankles, velocity, world.dt)
+        _feel_slope(stepper, left, right, world.dt)
+        adapt_height(limbs, plan, stepper, hips, ankles, velocity, world.dt)
     force = ground_force(plan, stepper, com, mass, world.anatomy[0].mass, height, rate)
     servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
     turn = upper_body(world, row, servos, limbs, plan, stepper)
@@ -114,6 +115,20 @@ def _take_orders(world: Any, row: Any, plan: Any, stepper: Any) -> None:
     most = plan.acceleration * world.dt
     stepper.speed += clamp(speed - stepper.speed, -most, most)
     stepper.sideways += clamp(sideways - stepper.sideways, -most, most)
+    if stepper.crouch == 0.0:
+        stepper.crouch = 1.0
+    most = _SQUATTING * world.dt
+    stepper.crouch += clamp(told(row, CROUCH, 1.0) - stepper.crouch, -most, most)
+
+
+@kernel
+def _feel_slope(stepper: Any, left: Any, right: Any, dt: float) -> None:
+    """Follow the pitch of the ground under the feet that bear, along the facing direction."""
+    c, s = math.cos(stepper.heading), math.sin(stepper.heading)
+    share = stepper.share
+    along = share * (c * left.up[0] + s * left.up[1]) + (1.0 - share) * (c * right.up[0] + s * right.up[1])
+    up = share * left.up[2] + (1.0 - share) * right.up[2]
+    stepper.slope += (math.atan2(-along, up) - stepper.slope) * min(1.0, dt / _FEELING)
 
 
 @kernel
@@ -149,7 +164,7 @@ def _rising(world: Any, limbs: Any, hips: tuple[Vector, Vector]) -> float:
 def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any) -> Vector:
     """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m]."""
     frame = about((0.0, 0.0, 1.0), stepper.heading)
-    lean = _lean(row, plan)
+    lean = _lean(row, plan, stepper)
     reaction = (0.0, 0.0, 0.0)
     for i in range(len(limbs.links)):
         link = limbs.links[i]
@@ -178,9 +193,10 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
 
 
 @kernel
-def _lean(row: Any, plan: Any) -> float:
-    """Pitch of the trunk: a crouching body leans forward, or it would sit down [rad]."""
-    return plan.lean + told(row, LEAN, 0.0) - plan.crouch_lean * (1.0 - told(row, CROUCH, 1.0))  # type: ignore[no-any-return]
+def _lean(row: Any, plan: Any, stepper: Any) -> float:
+    """Pitch of the trunk: forward in a crouch or uphill, so that ankles need to bend less [rad]."""
+    forward = plan.crouch_lean * (1.0 - stepper.crouch) + plan.slope_lean * max(0.0, stepper.slope)
+    return plan.lean + told(row, LEAN, 0.0) - forward  # type: ignore[no-any-return]
 
 
 @apart
@@ -191,14 +207,16 @@ def _bear(
     """Drive the legs that bear: their shares of the pendulum's force, and of what holds the pelvis upright."""
     biped = limbs.biped[0]
     frame = about((0.0, 0.0, 1.0), stepper.heading)
-    wanted = framed_target(frame, biped, turned(0.0, 0.0, 0.5 * _lean(row, plan)))
+    wanted = framed_target(frame, biped, turned(0.0, 0.0, 0.5 * _lean(row, plan, stepper)))
     pelvis = int(biped.pelvis)
     error, spin = turn_to(wanted, quaternion_of(world, pelvis)), world.cvel[pelvis]
     kp, kd = plan.pelvis_kp, plan.pelvis_kd
     held = (kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2])
     held = scaled(plan.force, add(within(held, _TOP_LIMIT), turn))
-    rest = 1.0 - plan.force
-    shift = (rest * (stepper.x - com[0]), rest * (stepper.y - com[1]), stepper.height - height)
+    # the paper's pose: the pelvis over where the body should rest; while it steps the pendulum is where it is
+    rest = 0.0 if stepper.mode == STEP else 1.0 - plan.force
+    x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
+    shift = (rest * (x - com[0]), rest * (y - com[1]), stepper.height - height)
     for side in range(2):
         share = stepper.share if side == 0 else 1.0 - stepper.share
         if stepper.mode == STEP and side == int(stepper.swing):

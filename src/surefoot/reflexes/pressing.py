@@ -23,6 +23,7 @@ from surefoot.reflexes.support import on_sole, within_both, within_foot
 _SHORTEST = 0.08  # [s] within which a step's end is aimed at
 _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # of the weight, that legs bear
 _RISING, _SINKING = 0.5, 0.8  # [m/s] at which the wanted height changes
+_UPHILL, _STEEP = 0.99, 0.44  # rest length of a leg on a slope, of its full length; [rad] of that slope
 _HASTE = 6.0  # [1/s] of its error
 _REACHES = 0.35  # phase from which the hips are let down to where the swing leg reaches its goal
 
@@ -88,7 +89,7 @@ def _away(hip: Vector, x: float, y: float) -> float:
 
 @apart
 def adapt_height(
-    limbs: Any, plan: Any, stepper: Any, crouch: float, hips: tuple[Vector, Vector], ankles: tuple[Vector, Vector],
+    limbs: Any, plan: Any, stepper: Any, hips: tuple[Vector, Vector], ankles: tuple[Vector, Vector],
     velocity: Vector, dt: float,
 ) -> None:  # fmt: skip
     """Follow the height at which every leg that bears, or is about to, reaches the ground (§5.2)."""
@@ -96,7 +97,9 @@ def adapt_height(
     wanted = 1e9
     for leg in range(2):
         hip, ankle = hips[leg], ankles[leg]
-        length = crouch * plan.leg * limbs.legs[leg].reach
+        # uphill with straighter legs: an ankle bends only so far
+        straight = plan.leg + clamp(stepper.slope / _STEEP, 0.0, 1.0) * max(0.0, _UPHILL - plan.leg)
+        length = stepper.crouch * straight * limbs.legs[leg].reach
         if stepper.mode == STEP and leg == side:
             if stepper.phase < _REACHES:
                 continue

@@ -20,7 +20,8 @@ class SteppingParameters(BaseModel):
     step_height: float = Field(0.07, ge=0.0, le=0.4)  # [m] over the highest ground on the way
     leg: float = Field(0.95, ge=0.4, le=1.0)  # rest length of a leg, of its full length
     lean: float = Field(0.0, ge=-1.0, le=1.0)  # [rad] of the trunk, forward negative
-    crouch_lean: float = Field(2.4, ge=0.0, le=3.0)  # [rad] of it, by the share that the legs are shortened
+    crouch_lean: float = Field(2.6, ge=0.0, le=3.0)  # [rad] of it, by the share that the legs are shortened
+    slope_lean: float = Field(0.5, ge=0.0, le=2.0)  # of an uphill slope, by which the trunk leans into it
     turn_rate: float = Field(1.0, gt=0.0, le=5.0)  # [rad/s] at which a new facing direction is approached
     acceleration: float = Field(0.6, gt=0.0, le=5.0)  # [m/s²] of the speed that is asked for
     stiffness: float = Field(1.5, ge=0.0, le=10.0)  # of the ankle torque, k in z = c + (1 + k)(ξ − c)
