@@ -27,7 +27,7 @@ _REST = 0.3  # [s] on two feet before a step for walking or comfort
 _CALM, _OVER = 0.06, 0.02  # [m/s] of the body, [m] of the capture point from the foot: then the other may be lifted
 _LONGEST_SHIFT = 1.5  # [s]
 _UNEVEN_LOAD = 0.12  # more of the weight on a foot: the other one can step
-_NARROW = 0.01  # [m] beyond the foot that bears, where a careful step is given up
+_NARROW = 0.03  # [m] beyond the foot that bears, where a careful step is given up
 _USUAL = 0.05  # [m] that the capture point may be off without haste
 _SLOWEST = 0.02  # [m/s] that counts as walking
 
@@ -58,7 +58,8 @@ def lift(world: Any, plan: Any, stepper: Any, foot: Any, side: int, kind: float,
     stepper.pitch0 = -math.atan2(c * up[0] + s * up[1], up[2])
     stepper.roll0 = -math.atan2(c * up[1] - s * up[0], up[2])
     stepper.goal_x, stepper.goal_y, stepper.goal_z = foot.x, foot.y, foot.z
-    stepper.goal_pitch, stepper.goal_roll, stepper.top = stepper.pitch0, stepper.roll0, foot.z
+    stepper.goal_pitch, stepper.goal_roll = stepper.pitch0, stepper.roll0
+    stepper.top, stepper.off = foot.z, 0.0
     stepper.mark_x, stepper.mark_y, stepper.mark_time = com[0], com[1], world.time
 
 

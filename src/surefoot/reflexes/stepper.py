@@ -19,14 +19,15 @@ def _record(*names: str) -> np.dtype[Any]:
 
 STEPPER = _record(
     "mode", "since", "kind", "swing", "steps", "duration", "phase", "heading", "unloaded",
-    "x0", "y0", "z0", "yaw0", "pitch0", "roll0", "goal_x", "goal_y", "goal_z", "goal_pitch", "goal_roll", "top",
+    "x0", "y0", "z0", "yaw0", "pitch0", "roll0", "goal_x", "goal_y", "goal_z", "goal_pitch", "goal_roll", "top", "off",
     "speed", "sideways", "integral", "side_integral", "mark_x", "mark_y", "mark_time",
     "x", "y", "z", "share", "height", "height_rate", "crouch", "slope",
     "load_body", "load_mass",
 )  # fmt: skip
 """Mode and since when [s]; what the step is for; which foot swings; steps taken; how long this one lasts [s]; its
 phase; the facing direction's yaw [rad]; whether the swing foot has left the ground; where its sole's middle was and how
-it was turned when it lifted off; where it goes and how it is turned there [m, rad]; the highest ground on its way [m];
+it was turned when it lifted off; where it goes and how it is turned there [m, rad]; the highest ground on its way and how
+far the foothold was moved along for even ground [m];
 speeds it tries to keep ahead and to the left, what is added for what was missed of them [m/s]; where and when the last
 step began; centre of pressure [m] and the left foot's share of the load; wanted height of the hips [m] and how fast it
 changes [m/s]; share of the legs' length that it uses; pitch of the ground under the feet that bear, uphill positive

@@ -18,7 +18,7 @@ from surefoot.terrains.solid import add_solid
 
 NAME = "ground_platform"
 _RADIUS, _THICKNESS = 6.0, 0.2  # [m]
-_HEAVY = 1e7  # [kg·m²] of each hinge
+_HEAVY = 1e4  # [kg·m²] of each hinge
 _STEEPEST = math.radians(60.0)
 
 
