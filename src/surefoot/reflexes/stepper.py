@@ -26,12 +26,11 @@ STEPPER = _record(
 )  # fmt: skip
 """Mode and since when [s]; what the step is for; which foot swings; steps taken; how long this one lasts [s]; its
 phase; the facing direction's yaw [rad]; whether the swing foot has left the ground; where its sole's middle was and how
-it was turned when it lifted off; where it goes and how it is turned there [m, rad]; the highest ground on its way and how
-far the foothold was moved along for even ground [m];
-speeds it tries to keep ahead and to the left, what is added for what was missed of them [m/s]; where and when the last
-step began; centre of pressure [m] and the left foot's share of the load; wanted height of the hips [m] and how fast it
-changes [m/s]; share of the legs' length that it uses; pitch of the ground under the feet that bear, uphill positive
-[rad]; a body it carries and its mass [kg]."""
+it was turned when it lifted off; where it goes and how it is turned there [m, rad]; the highest ground on its way, and
+how far its goal was moved along for even ground [m]; speeds it tries to keep ahead and to the left, what is added for
+what was missed of them [m/s]; where and when the last step began; centre of pressure [m] and the left foot's share of
+the load; wanted height of the hips [m] and how fast it changes [m/s]; share of the legs' length that it uses; pitch of
+the ground under the feet that bear, uphill positive [rad]; a body it carries and its mass [kg]."""
 
 NUMBERS = (
     "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
