@@ -12,6 +12,7 @@ import numpy as np
 from numba import config
 from scipy.spatial.transform import Rotation
 
+from oracles import in_random_states
 from surefoot.controllers import limit_cycle
 from surefoot.native import callback
 from surefoot.native.pointers import plain
@@ -68,19 +69,7 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
 
 def collect() -> dict[str, np.ndarray]:
     """Controls and the whole memory, after one and after a second evaluation, and along short walks."""
-    found: dict[str, np.ndarray] = {}
-    for number, (name, skill) in enumerate(skills().items()):
-        rng = np.random.default_rng([17, number])
-        kept: dict[str, list[np.ndarray]] = {"ctrl": [], "userdata": [], "again": []}
-        for case in range(STATES_EACH):
-            sim = Simulation(skill=skill, seed=case)
-            scramble(sim, rng, case)
-            mujoco.mj_forward(sim.model, sim.data)
-            kept["ctrl"].append(sim.data.ctrl.copy())
-            kept["userdata"].append(sim.data.userdata.copy())
-            mujoco.mj_forward(sim.model, sim.data)
-            kept["again"].append(np.concatenate([sim.data.ctrl, sim.data.userdata]))
-        found |= {f"{name}/{key}": np.array(values) for key, values in kept.items()}
+    found = in_random_states(skills(), scramble, 17, STATES_EACH)
     sim = Simulation(skill=skills()["predicted"], seed=3)
     sim.command(heading=0.3, speed=0.15)
     machine = plain(limit_cycle.machine_of)(sim.memory.memory)[0]

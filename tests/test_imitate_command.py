@@ -101,7 +101,7 @@ def test_a_clip_without_steps_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--character", "nobody"), "valid: ape, human"),
+        (("--character", "nobody"), "valid: ape, bird, human"),
         (("--character", "planar"), "a character in space"),
         (("--up", "w"), "valid: x, -x"),
         (("--scale", "0"), "scale"),

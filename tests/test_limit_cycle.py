@@ -10,14 +10,14 @@ import pytest
 
 from surefoot.characters import load as load_character
 from surefoot.controllers import limit_cycle
-from surefoot.errors import SkillError
+from surefoot.errors import CommandError, SkillError
 from surefoot.foresight import Foresight
 from surefoot.native.pointers import plain
 from surefoot.population import Population
 from surefoot.reflexes.regulation import CYCLE, REGULATION, solve
 from surefoot.scene import Push
 from surefoot.simulation import Simulation
-from surefoot.skills import load, varied
+from surefoot.skills import load, names, varied
 
 MARCH = load("human19/march")
 OPEN = varied(MARCH, {"regulation.control": "open-loop"})
@@ -278,3 +278,10 @@ def test_a_speed_out_of_reach_is_clamped_with_a_warning_that_says_the_range(capl
 def test_a_skill_that_cannot_be_is_refused_with_the_reason(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(SkillError, match=reason):
         varied(MARCH, changes)
+
+
+def test_a_bird_does_nothing_that_is_for_legs_of_two_bones() -> None:
+    assert not any(name.startswith("biped/") for name in names("bird"))
+    assert any(name.startswith("biped/") for name in names("human19"))
+    with pytest.raises(CommandError, match="for 'biped', not for 'bird'"):
+        Simulation("bird", "biped/zero-walk")

@@ -109,11 +109,6 @@ class Foresight:
         self._batch: Batch | None = None
         self._views: dict[int, Watch] = {}
 
-    @property
-    def looks_ahead(self) -> list[int]:
-        """Rows that take trials now, or may soon."""
-        return [i for i, watch in enumerate(self.watches) if watch.looks_ahead]
-
     def decide(self, rows: Sequence[int], states: np.ndarray) -> None:
         """Choose the perturbation of every step of some rows that has just begun.
 

@@ -92,8 +92,12 @@ class Walk:
 
     def is_near(self, near: Nearness) -> bool:
         """Whether it is as near to its clip as is asked for."""
-        joints = self.error <= near.joints and self.worst_leg <= near.leg
-        return joints and abs(self.cadence - 1.0) <= near.cadence and self.travel_error <= near.travel
+        return self._share(near) <= 1.0
+
+    def _share(self, near: Nearness) -> float:
+        """The largest of its differences from the clip by what is allowed."""
+        joints, cadence = max(self.error / near.joints, self.worst_leg / near.leg), abs(self.cadence - 1.0)
+        return max(joints, cadence / near.cadence, self.travel_error / near.travel)
 
     @property
     def is_alike(self) -> bool:
@@ -105,8 +109,7 @@ class Walk:
         """The largest of its differences from the clip by what `ALIKE` allows; after a fall more than `FALLS`."""
         if not self.stays_up:
             return HOPELESS if max(self.fallen_at) < _AWHILE else FALLS + self.seconds / min(self.fallen_at)
-        shares = self.error / ALIKE.joints, self.worst_leg / ALIKE.leg, abs(self.cadence - 1.0) / ALIKE.cadence
-        return max(*shares, self.travel_error / ALIKE.travel)
+        return self._share(ALIKE)
 
     @property
     def error(self) -> float:

@@ -10,14 +10,7 @@ UPPER_LEG, MID_LEG, LOWER_LEG, ANKLE, FOOT_HEIGHT = 0.316, 0.415, 0.558, 0.36, 0
 HIP_HALF_WIDTH = 0.25  # [m] the lateral base is wide
 HEEL, TOE, FOOT_HALF_WIDTH = -0.10, 0.17, 0.09  # [m] corners on which the sole bears, from its joint
 _SOLE_RADIUS = 0.012  # [m]
-STANDING = (
-    1.047,
-    -1.745,
-    1.134,
-    -0.96,
-    0.524,
-)  # [rad] hip to foot: the zig-zag of the figure, feet flat below the hips
-_HEIGHT = 1.364  # [m] of the hips above the soles, standing so
+_HEIGHT = 1.364  # [m] of the hips above the soles in the zig-zag of the figure, feet flat below the hips
 
 _BODY, _HEAD, _LEFT, _RIGHT = (0.36, 0.44, 0.36), (0.80, 0.62, 0.30), (0.52, 0.62, 0.70), (0.86, 0.47, 0.27)
 _CLAW = (0.25, 0.24, 0.22)
@@ -114,4 +107,5 @@ def table() -> CharacterTable:
         sole_depth=FOOT_HEIGHT,
         armature=0.01,
         height=_HEIGHT,
+        legs_of_two=False,
     )

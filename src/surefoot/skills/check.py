@@ -97,7 +97,7 @@ def _start_roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
 
 
 def _style(skill: Skill) -> Iterator[Misfit]:
-    valid = (BIPED, *(name for name in character_names() if load_character(name).root == "free"))
+    valid = (BIPED, *(name for name in character_names() if load_character(name).is_biped))
     if skill.character not in valid:
         yield ("character",), f"unknown character {skill.character!r}; valid: {', '.join(valid)}"
     yield from _commands(skill, genbicon.COMMANDS)
