@@ -21,7 +21,7 @@ def discomfort(plan: Any, stepper: Any, left: Any, right: Any) -> float:
     """
     along, beside = ahead_and_left(stepper.heading, left.x - right.x, left.y - right.y)
     off = math.sqrt(along * along + (beside - plan.step_width) ** 2) / plan.comfort_width
-    return max(off, turned_away(stepper, left) / plan.comfort_angle, turned_away(stepper, right) / plan.comfort_angle)
+    return max(off, turned_away(stepper, left) / plan.comfort_angle, turned_away(stepper, right) / plan.comfort_angle)  # type: ignore[no-any-return]
 
 
 @kernel

@@ -57,7 +57,7 @@ def thrown(case: str, count: int, setting: Setting, begin: float) -> tuple[int, 
         ahead = np.array([WALKING * flight if case == "walking" else 0.0, 0.0, 0.0])
         start = aim + _AWAY * np.array([math.cos(way), math.sin(way), 0.0])
         velocity = (aim + ahead - start) / flight + np.array([0.0, 0.0, 0.5 * 9.81 * flight])
-        sim.throw(tuple(map(float, start)), tuple(map(float, velocity)), kind)
+        sim.throw((start[0], start[1], start[2]), (velocity[0], velocity[1], velocity[2]), kind)
         sim.step(round(float(rng.uniform(*PAUSES)) / sim.model.opt.timestep))
         sim.park(kind)
         if sim.fallen:

@@ -87,8 +87,10 @@ def _outlived(some: list[Shove], walks: bool, seed: int) -> np.ndarray:
     population.run(2.0, stop_fallen=True)
     moved = (np.array([row.com[:2] for row in population.rows]) - begin) / 2.0
     if walks:
-        return upright(population) & (moved[:, 0] >= SAME_SPEED * SPEED)
-    return upright(population) & (np.linalg.norm(moved, axis=1) < STANDING) & (np.abs(speeds_of(population)) < STANDING)
+        goes_on = moved[:, 0] >= SAME_SPEED * SPEED
+    else:
+        goes_on = (np.linalg.norm(moved, axis=1) < STANDING) & (np.abs(speeds_of(population)) < STANDING)
+    return np.array(upright(population) & goes_on)
 
 
 def repeated(seeds: int, seconds: float, setting: Setting) -> list[float]:

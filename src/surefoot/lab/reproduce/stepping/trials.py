@@ -67,4 +67,4 @@ def speeds_of(population: Population) -> np.ndarray:
 
 def upright(population: Population) -> np.ndarray:
     """(n,) whether a row has not fallen."""
-    return np.isinf(population.fallen_at)
+    return np.array(np.isinf(population.fallen_at))
