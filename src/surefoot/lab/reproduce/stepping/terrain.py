@@ -67,7 +67,8 @@ def run(result: Result, setting: Setting) -> None:
         result.runs += [{"course": course.name, "try": k, "came": float(far)} for k, far in enumerate(came)]
         result.row(
             course.name, "slopes to about 25°, stairs, gaps of 0.2 m, uneven",
-            f"{arrived.sum()} of {tries}, the least {came.min():.1f} m", f"of {course.length:.1f} m", bool(arrived.all()),
+            f"{arrived.sum()} of {tries}, the least {came.min():.1f} m", f"of {course.length:.1f} m",
+            bool(arrived.all()),
         )  # fmt: skip
 
 
