@@ -28,13 +28,12 @@ from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
-from surefoot.terrains.heights import heights_block, locate_platform
-from surefoot.terrains.platforms import NAME as PLATFORM
-from surefoot.terrains.platforms import Platform
+from surefoot.terrains import platforms
+from surefoot.terrains.heights import add_heights, write_heights
 from surefoot.terrains.props import Crate, named, weigh
 from surefoot.terrains.terrain import Terrain
 
-_BLOCK, _LIMBS, _GROUND = "surefoot", "surefoot_limbs", "surefoot_ground"  # numeric blocks: anatomy, links, heights
+_BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
 _MULTIPLIER = (0.2, 5.0)
 HEAVIEST = 60.0  # [kg] of a backpack
 _ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
@@ -166,7 +165,7 @@ def build(
     option.timestep = timestep or table.timestep
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    option.impratio = table.grip
+    option.impratio = table.grip or option.impratio
     option.gravity = [0.0, 0.0, -9.81]
     option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     spec.nuserdata = sizes.total
@@ -185,19 +184,16 @@ def build(
     block.data = [0.0]
     if limbs:
         spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
-        heights = heights_block(terrain)
-        spec.add_numeric(name=_GROUND, size=len(heights)).data = [0.0]
+    heights = add_heights(spec, terrain)
     model = spec.compile()
     at = int(model.numeric_adr[model.numeric(_BLOCK).id])
     model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table, limbs)
+    ground_at = write_heights(model, heights)
     if limbs is None:
-        return Build(model, table, sizes, at)
+        return Build(model, table, sizes, at, ground_at=ground_at)
     numbers = limb_block(model, limbs)
     limbs_at = int(model.numeric_adr[model.numeric(_LIMBS).id])
     model.numeric_data[limbs_at : limbs_at + len(numbers)] = numbers
-    ground_at = int(model.numeric_adr[model.numeric(_GROUND).id])
-    locate_platform(model, heights)
-    model.numeric_data[ground_at : ground_at + len(heights)] = heights
     return Build(model, table, sizes, at, limbs, limbs_at, ground_at)
 
 
@@ -227,7 +223,7 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
 
 def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, limbs: Limbs | None) -> None:
     """Things that are no ground come after the character's bodies, which keep their numbers."""
-    if isinstance(terrain.ground, Platform):
+    if isinstance(terrain.ground, platforms.Platform):
         terrain.ground.build_moving(spec.worldbody, table.friction)
     props = named(terrain.props)
     for name, prop in props:
@@ -275,7 +271,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     part = np.full(model.nbody, ELSEWHERE)
     for body in range(model.nbody):
         name = model.body(body).name
-        part[body] = GROUND if body == 0 or name == PLATFORM else OTHER if name in own else ELSEWHERE
+        part[body] = GROUND if body == 0 or name == platforms.NAME else OTHER if name in own else ELSEWHERE
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )

@@ -17,6 +17,7 @@ from surefoot.reflexes.aiming import aim
 from surefoot.reflexes.decision import decide
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.holding import arm_stiffness, load_torque
 from surefoot.reflexes.joint_servo import exert
 from surefoot.reflexes.leg_pose import stance_leg, swing_leg
 from surefoot.reflexes.limb_servo import framed_target, quaternion_of, relative_target, turn_to, weight_torque
@@ -171,7 +172,7 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
         if link.leg >= 0.0:
             continue
         kind = int(link.kind)
-        rate = (0.0, 0.0, 0.0)
+        rate, stiff = (0.0, 0.0, 0.0), 1.0
         if kind <= _NECK:
             share = lean if kind < _NECK else 0.3 * lean
             target = framed_target(frame, link, turned(0.0, 0.0, share))
@@ -184,9 +185,11 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
             target = relative_target(world, link, turned(0.0, 0.0, plan.elbow))
         else:
             target = relative_target(world, link, (1.0, 0.0, 0.0, 0.0))
+        if kind > _NECK:
+            stiff = arm_stiffness(servos, link, stepper)
         error = turn_to(target, quaternion_of(world, int(link.body)))
-        borne = scaled(plan.force, weight_torque(world, link))
-        servo = exert(world, row, servos, link, borne, error, rate, 1.0, 1.0)
+        borne = scaled(plan.force, add(weight_torque(world, link), load_torque(world, limbs, link, stepper)))
+        servo = exert(world, row, servos, link, borne, error, rate, stiff, stiff)
         if link.at_pelvis != 0.0:
             reaction = add(reaction, servo)
     return reaction

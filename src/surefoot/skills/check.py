@@ -81,8 +81,8 @@ def _imitation(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
 
 
 def _stepping(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
-    if table.root != "free":
-        yield ("character",), "stepping needs a character in space"
+    if not table.is_biped:
+        yield ("character",), "stepping needs a character in space with legs of two bones"
         return
     yield from _start_roles(skill, table)
     yield from _commands(skill, stepping.COMMANDS)

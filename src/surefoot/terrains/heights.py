@@ -13,7 +13,7 @@ from surefoot.terrains.platforms import NAME, Platform
 from surefoot.terrains.profiles import Profile
 from surefoot.terrains.terrain import Terrain
 
-_ZERO = np.zeros(())
+_ZERO, _NAME = np.zeros(()), "surefoot_ground"
 
 
 def heights_block(terrain: Terrain) -> np.ndarray:
@@ -33,8 +33,18 @@ def heights_block(terrain: Terrain) -> np.ndarray:
     return np.array([PLANE, east, north])
 
 
-def locate_platform(model: mujoco.MjModel, block: np.ndarray) -> None:
-    """Write into the numbers of a platform which body it is and where its hinges are, in place."""
-    if block[0] == PLATFORM:
+def add_heights(spec: mujoco.MjSpec, terrain: Terrain) -> np.ndarray:
+    """Make room for a terrain's numbers in a model under construction; returns them."""
+    block = heights_block(terrain)
+    spec.add_numeric(name=_NAME, size=len(block)).data = [0.0]
+    return block
+
+
+def write_heights(model: mujoco.MjModel, block: np.ndarray) -> int:
+    """Write a terrain's numbers into the compiled model; returns where they begin."""
+    if block[0] == PLATFORM:  # which body it is, and where its hinges are, is known only now
         joint = model.joint(f"{NAME}_x")
         block[1], block[5], block[6] = model.body(NAME).id, joint.qposadr[0], joint.dofadr[0]
+    at = int(model.numeric_adr[model.numeric(_NAME).id])
+    model.numeric_data[at : at + len(block)] = block
+    return at
