@@ -96,7 +96,8 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
         press(plan, stepper, left, right, com, velocity)
         _feel_slope(stepper, left, right, world.dt)
         adapt_height(limbs, plan, stepper, hips, ankles, velocity, world.dt)
-    force = ground_force(plan, stepper, com, mass, world.anatomy[0].mass, height, rate)
+    own = world.anatomy[0].mass
+    force = ground_force(plan, stepper, com, mass, own + plan.spring_load * (mass - own), height, rate)
     servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
     turn = upper_body(world, row, servos, limbs, plan, stepper)
     if stepper.mode == STEP:

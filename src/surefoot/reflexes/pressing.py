@@ -121,7 +121,7 @@ def ground_force(
 ) -> Vector:
     """Reaction of the ground that the pendulum asks for: along the leg, of its spring and the weight (eq. 4) [N].
 
-    The spring is that of the body; it does not know what the body carries, and yields to it (§6.3).
+    `own_mass` is what the spring is made for [kg]: the body's, so that it yields to what the body carries (§6.3).
     """
     weight = own_mass * GRAVITY
     spring = leg_force(

@@ -38,6 +38,7 @@ class SteppingParameters(BaseModel):
     spring: float = Field(150.0, gt=0.0, le=2000.0)  # [N/m] of a leg, by kilogram of the body
     damper: float = Field(20.0, ge=0.0, le=200.0)  # [N·s/m] by kilogram
     spring_bias: float = Field(0.5, ge=0.0, le=5.0)  # of the leg's spring error in the step's length
+    spring_load: float = Field(0.0, ge=0.0, le=1.0)  # share of what it carries that the legs' springs are made for
     sink: float = Field(0.02, ge=0.0, le=0.1)  # [m] below the ground, where a foot's path ends
     force: float = Field(1.0, ge=0.0, le=1.0)  # share of the pendulum's force fed forward; 0 is the paper's coupling
     pose: float = Field(0.1, ge=0.0, le=5.0)  # of the servos' stiffness in the legs that bear

@@ -5,6 +5,7 @@ from __future__ import annotations
 from surefoot.lab.experiment import Experiment
 from surefoot.lab.reproduce.stepping import (
     balls,
+    box,
     comfort,
     cost,
     paper_coupling,
@@ -25,6 +26,7 @@ EXPERIMENTS = (
     Experiment("stepping/pushes", f"{PAPER}, §6.1, figure 17", pushes.run),
     Experiment("stepping/balls", f"{PAPER}, §6.1, figure 16", balls.run),
     Experiment("stepping/platform", f"{PAPER}, §6.2, figures 18 and 20", platform.run),
+    Experiment("stepping/box", f"{PAPER}, §6.3, figures 19 and 22", box.run),
     Experiment("stepping/proportions", f"{PAPER}, §6.4, figures 21 and 23", proportions.run),
     Experiment("stepping/comfort", f"{PAPER}, §5.4, figure 15", comfort.run),
     Experiment("stepping/paper-coupling", f"{PAPER}, §5.3, Table 2", paper_coupling.run),
