@@ -115,6 +115,7 @@ def ground_height(terrain: Terrain, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """What rays from above meet."""
     spec = mujoco.MjSpec()
     terrain.build(spec.worldbody, 0.65)
+    terrain.build_moving(spec.worldbody, 0.65)
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)

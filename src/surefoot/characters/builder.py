@@ -28,8 +28,8 @@ from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
-from surefoot.terrains import platforms
 from surefoot.terrains.heights import add_heights, write_heights
+from surefoot.terrains.platforms import NAME as PLATFORM
 from surefoot.terrains.props import Crate, named, weigh
 from surefoot.terrains.terrain import Terrain
 
@@ -223,8 +223,7 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
 
 def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, limbs: Limbs | None) -> None:
     """Things that are no ground come after the character's bodies, which keep their numbers."""
-    if isinstance(terrain.ground, platforms.Platform):
-        terrain.ground.build_moving(spec.worldbody, table.friction)
+    terrain.build_moving(spec.worldbody, table.friction)
     props = named(terrain.props)
     for name, prop in props:
         prop.build(spec.worldbody, name, table.friction, terrain)
@@ -271,7 +270,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     part = np.full(model.nbody, ELSEWHERE)
     for body in range(model.nbody):
         name = model.body(body).name
-        part[body] = GROUND if body == 0 or name == platforms.NAME else OTHER if name in own else ELSEWHERE
+        part[body] = GROUND if body == 0 or name == PLATFORM else OTHER if name in own else ELSEWHERE
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )

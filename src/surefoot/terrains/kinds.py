@@ -76,7 +76,7 @@ def gaps(width: float, tread: float = 0.8, count: int = 10, depth: float = 0.6, 
 
 
 def platform(angle: float, period: float = 15.0, ramp: float = 10.0) -> Terrain:
-    """A disc that tilts by `angle` [rad] towards a direction that goes round once in a `period`, after a `ramp` [s]."""
+    """A plate that tilts by `angle` [rad] towards a direction that goes round in a `period`, after a `ramp` [s]."""
     text = ",".join([_degrees(angle), number(period), number(ramp)])
     return Terrain(f"platform:{text}", Platform(math.radians(float(text.split(",")[0])), period, ramp))
 

@@ -1,4 +1,4 @@
-"""Ground that moves: a round platform that gyrates about its middle, where the character starts (Kenwright §6.2).
+"""Ground that moves: a platform that gyrates about its middle, where the character starts (Kenwright §6.2).
 
 Its upper side tilts by an angle towards a direction that goes round and round, so that it has its highest point now
 here, now there. It grows out of the level within the first seconds. The platform hangs on two hinges so heavy that
@@ -17,14 +17,14 @@ from surefoot.errors import TerrainError
 from surefoot.terrains.solid import add_solid
 
 NAME = "ground_platform"
-_RADIUS, _THICKNESS = 6.0, 0.2  # [m]
+_HALF, _THICKNESS = 15.0, 0.2  # [m]
 _HEAVY = 1e4  # [kg·m²] of each hinge
 _STEEPEST = math.radians(60.0)
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A disc through the origin.
+    """A plate through the origin.
 
     Attributes:
         angle: of its tilt [rad].
@@ -51,7 +51,7 @@ class Platform:
         """Add nothing: what moves comes after the character, whose joints are the first."""
 
     def build_moving(self, world: mujoco.MjsBody, friction: float) -> None:
-        """Add the disc and its hinges to a model under construction."""
+        """Add the plate and its hinges to a model under construction."""
         body = world.add_body(name=NAME, gravcomp=1.0)
         for name, axis in (("x", (1, 0, 0)), ("y", (0, 1, 0))):
             body.add_joint(
@@ -59,6 +59,6 @@ class Platform:
                 limited=mujoco.mjtLimited.mjLIMITED_FALSE,
             )  # fmt: skip
         add_solid(
-            body, NAME, mujoco.mjtGeom.mjGEOM_CYLINDER, friction, size=[_RADIUS, 0.5 * _THICKNESS, 0.0],
+            body, NAME, mujoco.mjtGeom.mjGEOM_BOX, friction, size=[_HALF, _HALF, 0.5 * _THICKNESS],
             pos=[0.0, 0.0, -0.5 * _THICKNESS],
         )  # fmt: skip

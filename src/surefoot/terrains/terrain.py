@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot.errors import TerrainError
 from surefoot.terrains.planes import Plane
+from surefoot.terrains.platforms import Platform
 from surefoot.terrains.profiles import Profile
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ground(Protocol):
-    """What a terrain consists of: `Plane`, `Profile` or `Field`."""
+    """What a terrain consists of: `Plane`, `Profile`, `Field` or `Platform`."""
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world [m]."""
@@ -62,3 +63,8 @@ class Terrain:
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the ground's shapes to a model under construction."""
         self.ground.build(world, friction)
+
+    def build_moving(self, world: mujoco.MjsBody, friction: float) -> None:
+        """Add ground that moves, after the character, whose joints are the first."""
+        if isinstance(self.ground, Platform):
+            self.ground.build_moving(world, friction)
