@@ -38,7 +38,7 @@ _STEPPING_UNITS = {
 class Kit(Protocol):
     """The numbers around a law, for one body and one time step.
 
-    `units` says what people write each command in; one that is on or off has none.
+    `units` says what people write each command in; a share has none, nor has one that is on or off (0 … 1).
     """
 
     commands: tuple[str, ...]

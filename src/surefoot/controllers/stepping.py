@@ -118,9 +118,9 @@ def _take_orders(world: Any, row: Any, plan: Any, stepper: Any) -> None:
     stepper.speed += clamp(speed - stepper.speed, -most, most)
     stepper.sideways += clamp(sideways - stepper.sideways, -most, most)
     if stepper.crouch == 0.0:
-        stepper.crouch = 1.0
+        stepper.crouch = plan.crouch
     most = _SQUATTING * world.dt
-    stepper.crouch += clamp(told(row, CROUCH, 1.0) - stepper.crouch, -most, most)
+    stepper.crouch += clamp(told(row, CROUCH, plan.crouch) - stepper.crouch, -most, most)
 
 
 @kernel

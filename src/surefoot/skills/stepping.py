@@ -19,6 +19,7 @@ class SteppingParameters(BaseModel):
     step_width: float = Field(0.2, ge=0.0, le=0.6)  # [m]
     step_height: float = Field(0.07, ge=0.0, le=0.4)  # [m] over the highest ground on the way
     leg: float = Field(0.95, ge=0.4, le=1.0)  # rest length of a leg, of its full length
+    crouch: float = Field(1.0, ge=0.4, le=1.0)  # of that, which it uses
     lean: float = Field(0.0, ge=-1.0, le=1.0)  # [rad] of the trunk, forward negative
     crouch_lean: float = Field(2.6, ge=0.0, le=3.0)  # [rad] of it, by the share that the legs are shortened
     slope_lean: float = Field(0.5, ge=0.0, le=2.0)  # of an uphill slope, by which the trunk leans into it
