@@ -36,8 +36,8 @@ NUMBERS = (
     "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
     "crouch", "crouch_lean", "slope_lean", "turn_rate", "acceleration", "stiffness", "still", "margin",
     "foot_length", "foot_width", "longest_step", "foresight", "alpha", "speed_integral", "steering", "pull_scale",
-    "spring", "damper", "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd", "swing_kp",
-    "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out", "elbow",
+    "spring", "damper", "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd",
+    "swing_kp", "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out", "elbow",
 )  # fmt: skip
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
 _PLAN, GAINS = PLAN.itemsize // 8, 4
