@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -17,7 +18,6 @@ from surefoot.scene import Scene
 from surefoot.skills.schema import Skill
 from surefoot.terrains.props import Crate, named
 
-HEAVIEST = 1000.0  # [kg]
 _SIDES = ("left", "right")
 
 
@@ -53,23 +53,19 @@ def hold(scene: Scene, data: mujoco.MjData, row: memory.Row, skill: Skill, crate
 def _let_go(scene: Scene, data: mujoco.MjData, row: memory.Row, skill: Skill) -> None:
     """Open all grips; the law carries nothing."""
     stepper = _stepper(row, skill)
-    for crate in _crates(scene, with_handles=True):
+    for crate in _with_handles(scene):
         data.eq_active[_grips(scene, crate)] = 0
     stepper.load_body = stepper.load_mass = 0.0
 
 
 def weigh(scene: Scene, row: memory.Row, skill: Skill, crate: str, mass: float) -> None:
     """Give a crate another mass [kg], evenly spread; a law that carries it counts it."""
-    known = _crates(scene)
-    if crate not in known:
-        raise UnknownNameError("crate", crate, known)
-    if not 0.0 < mass <= HEAVIEST:
-        raise CommandError(f"a crate takes a mass up to {HEAVIEST:g} kg, got {mass}")
-    body = scene.model.body(crate).id
-    _scale(scene.model, body, mass)
+    if crate not in _crates(scene):
+        raise UnknownNameError("crate", crate, list(_crates(scene)))
+    _change(scene, crate, mass)
     if skill.controller == "stepping":
         stepper = _stepper(row, skill)
-        if stepper.load_mass > 0.0 and stepper.load_body == body:
+        if stepper.load_mass > 0.0 and stepper.load_body == scene.model.body(crate).id:
             stepper.load_mass = mass
 
 
@@ -81,31 +77,34 @@ def masses(scene: Scene) -> tuple[float, ...]:
 def set_masses(scene: Scene, kept: Sequence[float]) -> None:
     """Give all crates the masses they had [kg]."""
     for crate, mass in zip(_crates(scene), kept, strict=False):
-        body = scene.model.body(crate)
-        if body.mass[0] != mass:
-            _scale(scene.model, body.id, mass)
+        if scene.model.body(crate).mass[0] != mass:
+            _change(scene, crate, mass)
 
 
-def _scale(model: mujoco.MjModel, body: int, mass: float) -> None:
-    """Change all that a model knows of the mass of a body that is alone in its tree."""
-    k = mass / float(model.body_mass[body])
-    dofs = slice(int(model.body_dofadr[body]), int(model.body_dofadr[body] + model.body_dofnum[body]))
-    model.body_subtreemass[0] += mass - model.body_mass[body]
-    model.body_mass[body] = model.body_subtreemass[body] = mass
-    model.body_inertia[body] *= k
-    model.body_invweight0[body] /= k
-    model.dof_M0[dofs] *= k
-    model.dof_invweight0[dofs] /= k
+def _change(scene: Scene, crate: str, mass: float) -> None:
+    """Write all that a model knows of a crate's mass, as if it had been built with it."""
+    model, alone = scene.model, mujoco.MjSpec()
+    replace(_crates(scene)[crate], mass=mass).build(alone.worldbody, crate, 1.0, scene.terrain)
+    made, body = alone.compile(), model.body(crate).id
+    dofs = slice(int(model.body_dofadr[body]), int(model.body_dofadr[body] + made.nv))
+    for name in ("body_mass", "body_subtreemass", "body_inertia", "body_invweight0"):
+        getattr(model, name)[body] = getattr(made, name)[1]
+    for name in ("dof_M0", "dof_invweight0"):
+        getattr(model, name)[dofs] = getattr(made, name)
+    model.body_subtreemass[0] = model.body_mass.sum()
 
 
-def _crates(scene: Scene, with_handles: bool = False) -> list[str]:
-    things = named(scene.terrain.props)
-    return [name for name, prop in things if isinstance(prop, Crate) and (prop.handles or not with_handles)]
+def _crates(scene: Scene) -> dict[str, Crate]:
+    return {name: prop for name, prop in named(scene.terrain.props) if isinstance(prop, Crate)}
+
+
+def _with_handles(scene: Scene) -> list[str]:
+    return [name for name, crate in _crates(scene).items() if crate.handles]
 
 
 def _grips(scene: Scene, crate: str) -> list[int]:
     """Numbers of the grips between the hands and a crate's handles."""
-    known = _crates(scene, with_handles=True)
+    known = _with_handles(scene)
     if not known or not scene.model.neq:
         raise CommandError(
             "there is nothing to hold: a body with hands holds a crate with handles, "
