@@ -10,13 +10,19 @@ from surefoot.reflexes.ground import PLATFORM
 
 
 @kernel
+def platform_tilt(time: float, angle: float, period: float, ramp: float) -> tuple[float, float]:
+    """Angle θ of a platform's normal from the vertical, which grows smoothly during the ramp, and its yaw φ [rad]."""
+    s = min(max(time / ramp, 0.0), 1.0)
+    return angle * s * s * (3.0 - 2.0 * s), 2.0 * math.pi * time / period
+
+
+@kernel
 def platform_angles(time: float, angle: float, period: float, ramp: float) -> tuple[float, float]:
     """Angles about x, then about y, of a platform whose normal goes round a cone [rad].
 
-    The normal is (sin θ cos φ, sin θ sin φ, cos θ) = Rx(a) Ry(b) ẑ; θ grows smoothly during the ramp.
+    The normal is (sin θ cos φ, sin θ sin φ, cos θ) = Rx(a) Ry(b) ẑ.
     """
-    s = min(max(time / ramp, 0.0), 1.0)
-    tilt, way = angle * s * s * (3.0 - 2.0 * s), 2.0 * math.pi * time / period
+    tilt, way = platform_tilt(time, angle, period, ramp)
     x, y, z = math.sin(tilt) * math.cos(way), math.sin(tilt) * math.sin(way), math.cos(tilt)
     return math.atan2(-y, z), math.asin(x)
 

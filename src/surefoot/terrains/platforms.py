@@ -14,6 +14,9 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import TerrainError
+from surefoot.native.pointers import plain
+from surefoot.reflexes.platform import platform_tilt
+from surefoot.terrains.planes import Plane
 from surefoot.terrains.solid import add_solid
 
 NAME = "ground_platform"
@@ -46,6 +49,11 @@ class Platform:
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world, before it moves [m]."""
         return np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)))
+
+    def at(self, time: float) -> Plane:
+        """The plane that its upper side is a part of at a moment [s]."""
+        tilt, way = plain(platform_tilt)(time, self.angle, self.period, self.ramp)
+        return Plane(tilt, way + math.pi)
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add nothing: what moves comes after the character, whose joints are the first."""

@@ -56,6 +56,15 @@ class Terrain:
         """(n, 2) corners (x, z) of a profile along x [m]; None for any other ground."""
         return self.ground.vertices if isinstance(self.ground, Profile) and not self.ground.direction else None
 
+    @property
+    def moves(self) -> bool:
+        """Whether the ground moves; `height` is that of the beginning."""
+        return isinstance(self.ground, Platform)
+
+    def at(self, time: float) -> Terrain:
+        """The terrain as it is at a moment [s]."""
+        return Terrain(self.description, self.ground.at(time)) if isinstance(self.ground, Platform) else self
+
     def height(self, x: float | np.ndarray, y: float | np.ndarray = 0.0) -> np.ndarray:
         """Height of the ground at points (x, y) of the world; on a vertical face that of its far side [m]."""
         return self.ground.height(np.asarray(x, float), np.asarray(y, float))
