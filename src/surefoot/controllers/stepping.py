@@ -48,7 +48,8 @@ _SIZE = STEPPER.itemsize // 8
 _NECK, _SHOULDER, _ELBOW = 2, 7, 8  # places in `limbs.KINDS`
 _GRIP = 0.05  # of weight times leg: more yaw torque would twist a foot on the ground
 _TOP_LIMIT = 400.0  # [N·m] that holds the pelvis
-_SQUATTING, _FEELING = 0.3, 0.3  # [1/s] of the legs' length; [s] to take in a slope
+_HIP_SHARE = 0.5  # of the trunk's lean, that the pelvis has
+_SQUATTING, _LEANING, _FEELING = 0.3, 1.0, 0.3  # [1/s] of the legs' length; [rad/s]; [s] to take in a slope
 
 
 def memory_size() -> int:
@@ -88,17 +89,20 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
     if is_new:
         if stepper.z == 0.0 and stepper.height == 0.0:
             stepper.z = 0.5 * (left.z + right.z)
+            _feel_slope(stepper, left, right, _FEELING)
         decide(world, row, limbs, plan, stepper, left, right, com, velocity, mass)
         plan = plan_of(row.slots[int(row.header[0].active)])
+    servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
+    if is_new:
         if stepper.mode == STEP and stepper.kind < CAREFUL:
             stance = right if stepper.swing == 0.0 else left
             aim(world, row, limbs, plan, stepper, stance, com, velocity, stepper.height - height)
         press(plan, stepper, left, right, com, velocity)
         _feel_slope(stepper, left, right, world.dt)
-        adapt_height(limbs, plan, stepper, hips, ankles, velocity, world.dt)
+        _lean(row, plan, stepper, world.dt)
+        adapt_height(limbs, servos, plan, stepper, hips, ankles, left, right, velocity, world.dt)
     own = world.anatomy[0].mass
     force = ground_force(plan, stepper, com, mass, own + plan.spring_load * (mass - own), height, rate)
-    servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
     turn = upper_body(world, row, servos, limbs, plan, stepper)
     if stepper.mode == STEP:
         turn = add(turn, swing_leg(world, row, servos, limbs, plan, stepper))
@@ -166,7 +170,7 @@ def _rising(world: Any, limbs: Any, hips: tuple[Vector, Vector]) -> float:
 def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any) -> Vector:
     """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m]."""
     frame = about((0.0, 0.0, 1.0), stepper.heading)
-    lean = _lean(row, plan, stepper)
+    lean, swing = stepper.lean, _arm_swing(world, limbs, plan, stepper)
     reaction = (0.0, 0.0, 0.0)
     for i in range(len(limbs.links)):
         link = limbs.links[i]
@@ -181,7 +185,7 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
             rate = (-spin[0], -spin[1], -spin[2])
         elif kind == _SHOULDER:
             outward = 1.0 if link.side == 0.0 else -1.0
-            target = relative_target(world, link, turned(0.0, outward * plan.arm_out, 0.0))
+            target = relative_target(world, link, turned(0.0, outward * plan.arm_out, outward * swing))
         elif kind == _ELBOW:
             target = relative_target(world, link, turned(0.0, 0.0, plan.elbow))
         else:
@@ -197,10 +201,21 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
 
 
 @kernel
-def _lean(row: Any, plan: Any, stepper: Any) -> float:
-    """Pitch of the trunk: forward in a crouch or uphill, so that ankles need to bend less [rad]."""
+def _arm_swing(world: Any, limbs: Any, plan: Any, stepper: Any) -> float:
+    """Angle by which the left arm is ahead and the right one behind, as the feet are the other way round [rad]."""
+    if stepper.load_mass > 0.0:
+        return 0.0
+    left, right = _ankles(world, limbs)
+    along = math.cos(stepper.heading) * (right[0] - left[0]) + math.sin(stepper.heading) * (right[1] - left[1])
+    return plan.arm_swing * along / limbs.biped[0].leg_length  # type: ignore[no-any-return]
+
+
+@kernel
+def _lean(row: Any, plan: Any, stepper: Any, dt: float) -> None:
+    """Let the trunk follow its pitch: forward in a crouch or uphill, so that ankles need to bend less."""
     forward = plan.crouch_lean * (1.0 - stepper.crouch) + plan.slope_lean * max(0.0, stepper.slope)
-    return plan.lean + told(row, LEAN, 0.0) - forward  # type: ignore[no-any-return]
+    most = _LEANING * dt
+    stepper.lean += clamp(plan.lean + told(row, LEAN, 0.0) - forward - stepper.lean, -most, most)
 
 
 @apart
@@ -211,7 +226,7 @@ def _bear(
     """Drive the legs that bear: their shares of the pendulum's force, and of what holds the pelvis upright."""
     biped = limbs.biped[0]
     frame = about((0.0, 0.0, 1.0), stepper.heading)
-    wanted = framed_target(frame, biped, turned(0.0, 0.0, 0.5 * _lean(row, plan, stepper)))
+    wanted = framed_target(frame, biped, turned(0.0, 0.0, _HIP_SHARE * stepper.lean))
     pelvis = int(biped.pelvis)
     error, spin = turn_to(wanted, quaternion_of(world, pelvis)), world.cvel[pelvis]
     kp, kd = plan.pelvis_kp, plan.pelvis_kd

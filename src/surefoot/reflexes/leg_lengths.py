@@ -23,6 +23,20 @@ def hip_height(left_z: float, left_away: float, right_z: float, right_away: floa
 
 
 @kernel
+def least_hip_height(thigh: float, shin: float, ahead: float, lean: float) -> float:
+    """How high the hip is above the ankle when the shin leans forward as far as it can [m].
+
+    Args:
+        thigh: its length [m].
+        shin: its length [m].
+        ahead: of the ankle, where the hip is [m].
+        lean: of the shin, forward [rad].
+    """
+    away = ahead - shin * math.sin(lean)
+    return shin * math.cos(lean) + math.sqrt(max(0.0, thigh * thigh - away * away))
+
+
+@kernel
 def rest_length(foot_z: float, away: float, height: float) -> float:
     """Rest length of a leg whose foot is so far away on the plan of hips at a height [m]."""
     return math.sqrt(away * away + (height - foot_z) ** 2)

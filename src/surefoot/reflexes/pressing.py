@@ -11,19 +11,22 @@ from typing import Any
 
 from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.decision import capture_point
-from surefoot.reflexes.leg_lengths import hip_height_over
+from surefoot.reflexes.leg_lengths import hip_height_over, least_hip_height
 from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import leg_force
 from surefoot.reflexes.stepper import SHIFT, STEP, WALK
 from surefoot.reflexes.steps import ahead_and_left
-from surefoot.reflexes.support import on_sole, within_both, within_foot
+from surefoot.reflexes.support import is_beyond, on_sole, within_both, within_foot
 
 _SHORTEST = 0.08  # [s] within which a step's end is aimed at
 _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # of the weight, that legs bear
 _RISING, _SINKING = 0.5, 0.8  # [m/s] at which the wanted height changes
 _UPHILL, _STEEP = 0.99, 0.44  # rest length of a leg on a slope, of its full length; [rad] of that slope
+_STRAIGHT, _STRETCHED = 0.992, 0.97  # of a leg, that bears and whose ankle cannot bend; that reaches for the ground
+_HIGHEST, _SPARE = 4, 0.05  # where servos have how far a joint can be turned; [rad] that is left to it
+_HALVINGS = 6  # of the line on which pressure is sought
 _HASTE = 6.0  # [1/s] of its error
 _REACHES = 0.35  # phase from which the hips are let down to where the swing leg reaches its goal
 
@@ -35,6 +38,25 @@ def _towards(plan: Any, x: float, y: float, cx: float, cy: float) -> tuple[float
     if math.sqrt(dx * dx + dy * dy) < plan.still:  # the first region: nothing
         return x, y
     return cx + (1.0 + plan.stiffness) * dx, cy + (1.0 + plan.stiffness) * dy
+
+
+@apart
+def _straight(plan: Any, left: Any, right: Any, x: float, y: float, cx: float, cy: float) -> tuple[float, float]:
+    """Centre of pressure under the feet that drives the capture point (x, y) to a place on the straight line [m].
+
+    The nearest point under the feet to what `_towards` asks for may drive it aside, and off a foot's edge.
+    """
+    zx, zy = _towards(plan, x, y, cx, cy)
+    low, high = 0.0, 1.0
+    if not is_beyond(left, right, 0.0, x, y) and is_beyond(left, right, 0.0, zx, zy):
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            if is_beyond(left, right, 0.0, x + middle * (zx - x), y + middle * (zy - y)):
+                high = middle
+            else:
+                low = middle
+        return x + low * (zx - x), y + low * (zy - y)
+    return zx, zy
 
 
 @apart
@@ -58,7 +80,7 @@ def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity:
         along, _ = ahead_and_left(stepper.heading, zx - foot.x, zy - foot.y)
         zx, zy = foot.x + along * math.cos(stepper.heading), foot.y + along * math.sin(stepper.heading)
     elif stepper.mode == SHIFT:
-        zx, zy = _towards(plan, x, y, stance.x, stance.y)
+        zx, zy = _straight(plan, left, right, x, y, stance.x, stance.y)
     else:
         zx, zy = _towards(plan, x, y, 0.5 * (left.x + right.x), 0.5 * (left.y + right.y))
     zx, zy, share = within_both(left, right, zx, zy)
@@ -87,14 +109,30 @@ def _away(hip: Vector, x: float, y: float) -> float:
     return math.sqrt((hip[0] - x) ** 2 + (hip[1] - y) ** 2)
 
 
+@kernel
+def _least_height(limbs: Any, servos: Any, leg: int, hip: Vector, ankle: Vector, foot: Any) -> float:
+    """How low the hips can be for the ankle of a leg that bears not to bend too far [m]."""
+    chain = limbs.legs[leg]
+    size = max(math.sqrt(foot.ax * foot.ax + foot.ay * foot.ay), 1e-6)
+    c, s = foot.ax / size, foot.ay / size
+    tilt = -math.atan2(c * foot.up[0] + s * foot.up[1], foot.up[2])
+    lean = servos[int(limbs.links[int(chain.end)].first), _HIGHEST] - _SPARE - tilt
+    thigh = math.sqrt(chain.ax**2 + chain.ay**2 + chain.az**2)
+    shin = math.sqrt(chain.bx**2 + chain.by**2 + chain.bz**2)
+    return ankle[2] + least_hip_height(thigh, shin, c * (hip[0] - ankle[0]) + s * (hip[1] - ankle[1]), lean)  # type: ignore[no-any-return]
+
+
 @apart
 def adapt_height(
-    limbs: Any, plan: Any, stepper: Any, hips: tuple[Vector, Vector], ankles: tuple[Vector, Vector],
-    velocity: Vector, dt: float,
+    limbs: Any, servos: Any, plan: Any, stepper: Any, hips: tuple[Vector, Vector], ankles: tuple[Vector, Vector],
+    left: Any, right: Any, velocity: Vector, dt: float,
 ) -> None:  # fmt: skip
-    """Follow the height at which every leg that bears, or is about to, reaches the ground (§5.2)."""
+    """Follow the height at which every leg that bears, or is about to, reaches the ground (§5.2).
+
+    It is no lower than ankles can bend, unless a leg would not reach.
+    """
     side = int(stepper.swing)
-    wanted = 1e9
+    wanted, least, most = 1e9, -1e9, 1e9
     for leg in range(2):
         hip, ankle = hips[leg], ankles[leg]
         # uphill with straighter legs: an ankle bends only so far
@@ -106,9 +144,15 @@ def adapt_height(
             rest = max(0.0, 1.0 - stepper.phase) * stepper.duration
             soon = (hip[0] + rest * velocity[0], hip[1] + rest * velocity[1], hip[2])
             away = _away(soon, stepper.goal_x, stepper.goal_y)
-            wanted = min(wanted, hip_height_over(stepper.goal_z + limbs.legs[leg].depth, away, length))
+            ground = stepper.goal_z + limbs.legs[leg].depth
+            wanted = min(wanted, hip_height_over(ground, away, length))
+            most = min(most, hip_height_over(ground, away, _STRETCHED * limbs.legs[leg].reach))
         else:
-            wanted = min(wanted, hip_height_over(ankle[2], _away(hip, ankle[0], ankle[1]), length))
+            away = _away(hip, ankle[0], ankle[1])
+            wanted = min(wanted, hip_height_over(ankle[2], away, length))
+            most = min(most, hip_height_over(ankle[2], away, _STRAIGHT * limbs.legs[leg].reach))
+            least = max(least, _least_height(limbs, servos, leg, hip, ankle, left if leg == 0 else right))
+    wanted = max(wanted, min(least, most))
     if stepper.height == 0.0:
         stepper.height = 0.5 * (hips[0][2] + hips[1][2])
     rate = clamp(_HASTE * (wanted - stepper.height), -_SINKING, _RISING)

@@ -21,7 +21,7 @@ STEPPER = _record(
     "mode", "since", "kind", "swing", "steps", "duration", "phase", "heading", "unloaded",
     "x0", "y0", "z0", "yaw0", "pitch0", "roll0", "goal_x", "goal_y", "goal_z", "goal_pitch", "goal_roll", "top", "off",
     "speed", "sideways", "integral", "side_integral", "mark_x", "mark_y", "mark_time",
-    "x", "y", "z", "share", "height", "height_rate", "crouch", "slope",
+    "x", "y", "z", "share", "height", "height_rate", "crouch", "lean", "slope",
     "load_body", "load_mass",
 )  # fmt: skip
 """Mode and since when [s]; what the step is for; which foot swings; steps taken; how long this one lasts [s]; its
@@ -30,21 +30,22 @@ it was turned when it lifted off; where it goes and how it is turned there [m, r
 how far its goal was moved along for even ground [m]; speeds it tries to keep ahead and to the left, what is added for
 what was missed of them [m/s]; where and when the last step began; centre of pressure [m] and the left foot's share of
 the load; wanted height of the hips [m] and how fast it changes [m/s]; share of the legs' length that it uses; pitch of
-the ground under the feet that bear, uphill positive [rad]; a body it carries and its mass [kg]."""
+the trunk, and of the ground under the feet that bear, uphill positive [rad]; a body it carries and its mass [kg]."""
 
 NUMBERS = (
     "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
     "crouch", "crouch_lean", "slope_lean", "turn_rate", "acceleration", "stiffness", "still", "margin",
     "foot_length", "foot_width", "longest_step", "foresight", "alpha", "speed_integral", "steering", "pull_scale",
     "spring", "damper", "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd",
-    "swing_kp", "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out", "elbow",
+    "swing_kp", "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out",
+    "arm_swing", "elbow",
 )  # fmt: skip
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
-_PLAN, GAINS = PLAN.itemsize // 8, 4
+_PLAN, GAINS = PLAN.itemsize // 8, 5
 
 
 def slot_size(actuators: int) -> int:
-    """Numbers in a slot: those of the skill; stiffness, damping, limit and contact scale of every actuator."""
+    """Numbers in a slot: the skill's; stiffness, damping, limit, contact scale and highest angle of every actuator."""
     return _PLAN + GAINS * actuators
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from surefoot.native.pointers import kernel
+from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.limb_servo import quaternion_of
 from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.vectors import inverse, rotated, times
 
 _LEAST, _OFF = 1e-9, 1e-9  # [m²], [m]
+_NEAR = 5e-4  # [m] that a point may be off and count as borne
+_THIRDS, _UNUSUAL = 14, 1e-3  # times that a range of shares loses a third; [m] that an unusual share costs
 
 
 class Region(NamedTuple):
@@ -66,20 +68,46 @@ def within_foot(region: Any, x: float, y: float) -> tuple[float, float]:
 
 
 @kernel
-def within_both(left: Any, right: Any, x: float, y: float) -> tuple[float, float, float]:
-    """The point between both feet near to (x, y) [m], and the left foot's share λ of the load there.
-
-    λ is that of the nearest point between the middles; what is left is put into the regions' mean. Of parallel feet
-    side by side this is the nearest point; of others it is near it.
-    """
-    dx, dy = left.x - right.x, left.y - right.y
-    square = max(dx * dx + dy * dy, _LEAST)
-    share = clamp(((x - right.x) * dx + (y - right.y) * dy) / square, 0.0, 1.0)
-    mx, my = right.x + share * dx, right.y + share * dy
+def within_shared(left: Any, right: Any, share: float, x: float, y: float) -> tuple[float, float]:
+    """The point nearest to (x, y) that both feet bear at when the left one has a share of the load [m]."""
+    mx, my = right.x + share * (left.x - right.x), right.y + share * (left.y - right.y)
     ax, ay = share * left.ax + (1.0 - share) * right.ax, share * left.ay + (1.0 - share) * right.ay
     radius = share * left.radius + (1.0 - share) * right.radius
     ox, oy = nearest_in(ax, ay, radius, x - mx, y - my)
-    return mx + ox, my + oy, share
+    return mx + ox, my + oy
+
+
+@kernel
+def _miss(left: Any, right: Any, share: float, usual: float, x: float, y: float) -> float:
+    """How far a point is from what is borne at a share [m]; of shares that do, the nearest to the usual one counts."""
+    px, py = within_shared(left, right, share, x, y)
+    return math.hypot(x - px, y - py) + _UNUSUAL * abs(share - usual)
+
+
+@apart
+def within_both(left: Any, right: Any, x: float, y: float) -> tuple[float, float, float]:
+    """The point between both feet near to (x, y) [m], and the left foot's share λ of the load there.
+
+    λ is that of the nearest point between the middles where it will do; of feet one ahead of the other a point may be
+    under the one although it is between the middles, and λ is sought: how far the point is from what is borne at a
+    share is a convex function of it.
+    """
+    dx, dy = left.x - right.x, left.y - right.y
+    square = max(dx * dx + dy * dy, _LEAST)
+    usual = clamp(((x - right.x) * dx + (y - right.y) * dy) / square, 0.0, 1.0)
+    px, py = within_shared(left, right, usual, x, y)
+    if math.hypot(x - px, y - py) < _OFF:
+        return px, py, usual
+    low, high = 0.0, 1.0
+    for _ in range(_THIRDS):
+        a, b = low + (high - low) / 3.0, high - (high - low) / 3.0
+        if _miss(left, right, a, usual, x, y) <= _miss(left, right, b, usual, x, y):
+            high = b
+        else:
+            low = a
+    share = 0.5 * (low + high)
+    px, py = within_shared(left, right, share, x, y)
+    return px, py, share
 
 
 @kernel
@@ -93,7 +121,7 @@ def grown(region: Any, margin: float) -> Region:
 def is_beyond(left: Any, right: Any, margin: float, x: float, y: float) -> bool:
     """Whether a point is farther outside of what both feet bear than a margin; a negative one lies inside [m]."""
     px, py, _ = within_both(grown(left, margin), grown(right, margin), x, y)
-    return math.hypot(x - px, y - py) > _OFF
+    return math.hypot(x - px, y - py) > _NEAR
 
 
 @kernel

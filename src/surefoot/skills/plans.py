@@ -24,6 +24,7 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     for name in NUMBERS:
         setattr(plan, name, float(getattr(skill.parameters, name)))
     servos = plain(servos_of)(slot, len(table.gains))[0]
+    highest = {hinge.name: hinge.high for segment in table.segments for hinge in segment.hinges}
     for i, (joint, gain) in enumerate(table.gains.items()):
         kind = joint.removeprefix("left_").removeprefix("right_").split("_")[0]
-        servos[i] = gain.kp, gain.kd, gain.limit, CONTACT_SCALE.get(kind, 1.0)
+        servos[i] = gain.kp, gain.kd, gain.limit, CONTACT_SCALE.get(kind, 1.0), highest[joint]

@@ -52,4 +52,5 @@ class SteppingParameters(BaseModel):
     comfort_angle: float = Field(0.2, gt=0.0, le=3.2)  # [rad] from the facing direction that a foot may be turned
     comfort_width: float = Field(0.1, gt=0.0, le=1.0)  # [m] from side by side that feet may be
     arm_out: float = Field(0.1, ge=0.0, le=1.5)  # [rad] of the arms
+    arm_swing: float = Field(0.6, ge=0.0, le=2.0)  # [rad] of the arms, by how far the feet are apart along, of a leg
     elbow: float = Field(0.3, ge=0.0, le=1.9)  # [rad]
