@@ -20,7 +20,7 @@ from surefoot.skills import load as load_skill
 from surefoot.skills.stepping import SteppingParameters
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.heights import heights_block
-from test_genbicon_parts import built, python
+from test_genbicon_parts import bend_range, built, python, spanned
 
 G = 9.81
 RNG = np.random.default_rng(8)
@@ -100,8 +100,28 @@ def test_both_feet_bear_only_at_points_between_points_of_theirs(case: int) -> No
 def test_feet_side_by_side_bear_at_the_nearest_point_of_their_hull() -> None:
     left, right = region(0.0, 0.1), region(0.0, -0.1)
     assert python(support.within_both)(left, right, 0.02, 0.05) == pytest.approx((0.02, 0.05, 0.75))
-    assert python(support.within_both)(left, right, 0.5, 0.03)[:2] == pytest.approx((0.085, 0.03))
-    assert python(support.within_both)(left, right, 0.03, 0.5) == pytest.approx((0.03, 0.135, 1.0))
+    found = python(support.within_both)(left, right, 0.5, 0.03)
+    assert found[:2] == pytest.approx((0.085, 0.03), abs=support._NEAR)
+    *place, share = python(support.within_both)(left, right, 0.03, 0.5)
+    assert place == pytest.approx((0.03, 0.135), abs=support._NEAR)
+    assert share == pytest.approx(1.0, abs=0.005)
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_feet_anyhow_bear_at_a_point_as_near_as_any_of_many_between_them(case: int) -> None:
+    rng = np.random.default_rng(100 + case)
+    left, right = (region(*rng.uniform(-0.3, 0.3, 2), rng.uniform(-1.0, 1.0)) for _ in range(2))
+    x, y = rng.uniform(-0.5, 0.5, 2)
+    px, py, _ = python(support.within_both)(left, right, x, y)
+    many = []
+    for foot in (left, right):
+        along, turn = rng.uniform(-1, 1, 4000), rng.uniform(0, 2 * np.pi, 4000)
+        across = foot.radius * np.sqrt(rng.uniform(0, 1, 4000)) * (np.cos(turn), np.sin(turn))
+        many.append(np.array([[foot.x], [foot.y]]) + along * np.array([[foot.ax], [foot.ay]]) + across)
+    share = rng.uniform(0, 1, 4000)
+    between = np.concatenate([share * many[0] + (1 - share) * many[1], *many], axis=1)
+    least = np.hypot(*(between - np.array([[x], [y]]))).min()
+    assert math.hypot(px - x, py - y) <= least + support._NEAR
 
 
 def test_a_point_of_a_tilted_sole_lies_in_its_plane() -> None:
@@ -138,14 +158,13 @@ def test_leg_angles_put_the_ankle_where_it_can_be_to_a_millimetre(character: str
     body = built(load_character(character))
     chain = body.numbers.legs[side]
     a, b = np.array([chain.ax, chain.ay, chain.az]), np.array([chain.bx, chain.by, chain.bz])
+    nearest = min(spanned(chain, angle) for angle in np.linspace(*bend_range(body, chain), 1001))
     rng = np.random.default_rng(side)
     reached = 0
     for _ in range(200):
         to = tuple(rng.normal(size=3) * 0.5)
         if not python(leg_pose.reaches)(chain, to):
-            assert np.linalg.norm(to) > 0.999 * chain.reach or np.linalg.norm(to) < abs(
-                np.linalg.norm(a) - np.linalg.norm(b)
-            )
+            assert not nearest < np.linalg.norm(to) < 0.999 * chain.reach
             continue
         turn, bend = python(leg_pose.leg_angles)(chain, to, (0.1, 1.0, 0.05))
         knee = _about(np.array([chain.nx, chain.ny, chain.nz]), bend)

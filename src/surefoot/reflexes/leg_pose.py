@@ -12,7 +12,7 @@ from surefoot.reflexes.limb_servo import anchor_of, quaternion_of, relative_targ
 from surefoot.reflexes.mass import point_velocity
 from surefoot.reflexes.orientation import Quaternion, Vector, turned
 from surefoot.reflexes.servo import clamp, nearest_turn
-from surefoot.reflexes.two_links import STRAIGHT, first_rotation, middle_angle
+from surefoot.reflexes.two_links import STRAIGHT, first_rotation, middle_angle, span
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times
 
 _ARRIVES = 0.92  # phase at which a foot is above its place, and only comes down
@@ -48,11 +48,9 @@ def ankle_on_way(limbs: Any, plan: Any, stepper: Any, phase: float) -> Vector:
 
 @kernel
 def reaches(chain: Any, to: Vector) -> bool:
-    """Whether the ankle can be at a place from the hip, but for the limits of the joints [m]."""
+    """Whether the ankle can be at a place from the hip, but for the limits of the hip [m]."""
     away = math.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2)
-    thigh = math.sqrt(chain.ax**2 + chain.ay**2 + chain.az**2)
-    shin = math.sqrt(chain.bx**2 + chain.by**2 + chain.bz**2)
-    return abs(thigh - shin) <= away <= STRAIGHT * chain.reach  # type: ignore[no-any-return]
+    return span(chain, middle_angle(chain, 0.0)) <= away <= STRAIGHT * chain.reach  # type: ignore[no-any-return]
 
 
 @kernel

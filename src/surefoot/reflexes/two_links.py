@@ -34,6 +34,14 @@ def middle_angle(chain: Any, distance: float) -> float:
 
 
 @apart
+def span(chain: Any, angle: float) -> float:
+    """Distance from the root to the end with the middle joint at an angle from neutral [m]."""
+    a, b, n = (chain.ax, chain.ay, chain.az), (chain.bx, chain.by, chain.bz), (chain.nx, chain.ny, chain.nz)
+    end = add(a, rotated(about(n, angle), b))
+    return math.sqrt(dot(end, end))
+
+
+@apart
 def first_rotation(chain: Any, angle: float, target: Vector, axis: Vector) -> Quaternion:
     """How the first link is turned from neutral when the end lies at `target` from the root.
 
