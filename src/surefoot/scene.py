@@ -18,7 +18,8 @@ from surefoot.characters.limbs import of_table
 from surefoot.characters.shapes import points_of, solid_geoms
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import CommandError, SurefootError
-from surefoot.kits import KITS, Kit
+from surefoot.kit import Kit
+from surefoot.kits import KITS
 from surefoot.native import callback, laws, memory
 from surefoot.native.pointers import plain
 from surefoot.reflexes.handover import ASKED, NONE

@@ -9,7 +9,7 @@ from typing import Any
 import viser
 
 from surefoot import commands
-from surefoot.kits import Kit
+from surefoot.kit import Kit
 from surefoot.native.memory import Row
 from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.schema import Skill
