@@ -459,7 +459,7 @@ def test_a_stepper_is_an_environment_like_others_on_ground_that_moves_too() -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*infinity")
-        check_env(sg.SurefootEnv("stepper/walk", **options))
+        check_env(gymnasium.make("Surefoot/HumanWalk-v0", skill="stepper/walk", **options).unwrapped)
     alone, many = sg.SurefootEnv("stepper/walk", **options), sg.SurefootVectorEnv(2, "stepper/walk", **options)
     assert alone.action_names[:7] == tuple(f"command {name}" for name in load("stepper/walk").commands)
     first, _ = alone.reset(seed=3)
