@@ -23,7 +23,8 @@ _SETTLED = 0.85  # phase from which a foot comes down where it is
 _SIDE_BY_SIDE = 0.22  # [m] along, within which feet would stand on each other
 _CLOSEST, _CROSSES = 0.11, -0.06  # [m] middles of feet side by side; from where on legs cross
 _EVEN = 0.015  # [m] that the ground under a sole may bulge
-_TRIES, _TRY = 17, 0.03  # places tried along the way for an even one, [m] apart
+_EDGE = 0.02  # [m] from an edge, that a sole keeps
+_TRIES, _TRY = 25, 0.02  # places tried along the way for an even one, [m] apart
 _UNEVEN, _CHANGING = 100.0, 0.1  # what a bulge costs, by its height, and a change of mind [m]
 _DEEPEST = 0.45  # of a leg, that a foothold may be below the other
 
@@ -103,16 +104,17 @@ def settle_goal(world: Any, row: Any, limbs: Any, stepper: Any, stance: Any, x: 
     ground, biped = int(row.header[0].ground), limbs.biped[0]
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     half = 0.5 * (biped.ahead + biped.behind)
+    wide = half + _EDGE
     best, best_at, least = 1e9, 0.0, 1e9
     for i in range(_TRIES):
         off = _TRY * ((i + 1) // 2) * (1.0 if (i % 2 == 1) == (ahead >= 0.0) else -1.0)
         px, py = x + c * off, y + s * off
         here = height_at(world, ground, px, py)
         toe, heel = (
-            height_at(world, ground, px + c * half, py + s * half),
-            height_at(world, ground, px - c * half, py - s * half),
+            height_at(world, ground, px + c * wide, py + s * wide),
+            height_at(world, ground, px - c * wide, py - s * wide),
         )
-        bulge = max(abs(toe + heel - 2.0 * here), 0.25 * max(0.0, abs(toe - heel) - 2.0 * half))
+        bulge = max(abs(toe + heel - 2.0 * here), 0.25 * max(0.0, abs(toe - heel) - 2.0 * wide))
         if here < stance.z - _DEEPEST * biped.leg_length:
             bulge += 1.0  # a gap
         cost = abs(off) + _UNEVEN * max(0.0, bulge - _EVEN) + (_CHANGING if off * stepper.off < 0.0 else 0.0)

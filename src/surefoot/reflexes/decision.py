@@ -29,6 +29,8 @@ _LONGEST_SHIFT = 1.5  # [s]
 _UNEVEN_LOAD = 0.12  # more of the weight on a foot: the other one can step
 _NARROW = 0.03  # [m] beyond the foot that bears, where a careful step is given up
 _USUAL = 0.05  # [m] that the capture point may be off without haste
+_BEHIND, _INSIDE = 0.07, 0.03  # [m] behind where a walk has it; [m] inside of both feet: there they can press on
+_DISPLACED = 0.03  # [m] from where the pendulum has it, that the ground makes a foot stand
 _SLOWEST = 0.02  # [m/s] that counts as walking
 
 
@@ -96,6 +98,14 @@ def _hurry(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: floa
 
 
 @kernel
+def _is_behind(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: float) -> bool:
+    """Whether the capture point is so far behind a foot that a walk would go back on it: the other has to press on."""
+    along, _ = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    ahead = 1.0 if stepper.speed >= 0.0 else -1.0
+    return ahead * (along - speed_offset(omega, plan.step_time) * stepper.speed) < -_BEHIND  # type: ignore[no-any-return]
+
+
+@kernel
 def _foot_for(stepper: Any, left: Any, right: Any, dx: float, dy: float, share: float) -> int:
     """The foot that catches the body: the unloaded one, across if need be; of two loaded ones that behind."""
     if abs(share - 0.5) > _UNEVEN_LOAD:
@@ -134,6 +144,7 @@ def _shifting(
         _, beside = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
         omega = frequency(com[2] - stepper.z)
         ready = (beside if side == 0 else -beside) <= 0.5 * width * sway_offset(omega, plan.step_time)
+        ready = ready and not _is_behind(plan, stepper, stance, x, y, omega)
     else:
         calm = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2) < _CALM
         ready = calm and math.sqrt((x - stance.x) ** 2 + (y - stance.y) ** 2) < _OVER
@@ -185,6 +196,10 @@ def _stepping(
         else:
             stepper.side_integral = 0.0
     if walks(stepper) and plan.careful == 0.0:
+        misplaced = abs(stepper.off) > _DISPLACED and _is_behind(plan, stepper, foot, x, y, frequency(com[2] - foot.z))
+        if misplaced and not is_beyond(left, right, -_INSIDE, x, y):
+            begin_shift(stepper, world.time, 1 - side, WALK)
+            return
         lift(world, plan, stepper, stance, 1 - side, WALK, com)
         _hurry(plan, stepper, foot, x, y, frequency(com[2] - foot.z))
         return

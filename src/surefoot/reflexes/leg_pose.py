@@ -15,10 +15,16 @@ from surefoot.reflexes.servo import clamp, nearest_turn
 from surefoot.reflexes.two_links import STRAIGHT, first_rotation, middle_angle, span
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times
 
-_ARRIVES = 0.92  # phase at which a foot is above its place, and only comes down
+_ARRIVES, _SOONER, _DROP = 0.92, 0.17, 0.1  # phase at which a foot has arrived; by which it does so sooner, [m] down
 _SOON = 0.01  # [s] ahead, to know how fast the targets move
 _FASTEST = 20.0  # [rad/s] of a target
 _LATER = 0.35  # [m/s] of a foot that has not met the ground when its time is over
+
+
+@kernel
+def _arrival(stepper: Any) -> float:
+    """Phase at which a foot is above its place and only comes down: a foot that steps down is beyond the edge first."""
+    return _ARRIVES - _SOONER * clamp((stepper.z0 - stepper.goal_z) / _DROP, 0.0, 1.0)  # type: ignore[no-any-return]
 
 
 @apart
@@ -34,7 +40,7 @@ def foot_turn(stepper: Any, s: float) -> Quaternion:
 def ankle_on_way(limbs: Any, plan: Any, stepper: Any, phase: float) -> Vector:
     """Where the swing ankle should be at a phase [m]: a Bézier curve, clear of the highest ground below it."""
     side, biped = int(stepper.swing), limbs.biped[0]
-    s = way(phase / _ARRIVES)
+    s = way(phase / _arrival(stepper))
     end = stepper.goal_z - plan.sink - _LATER * max(0.0, phase - 1.0) * stepper.duration
     top = stepper.top + plan.step_height
     control = control_height(stepper.z0, stepper.goal_z, max(top, max(stepper.z0, stepper.goal_z)))
@@ -91,7 +97,7 @@ def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper:
     bending = scaled(clamp((bend_later - bend) / _SOON, -_FASTEST, _FASTEST), rotated(bent, n))
     borne = scaled(plan.force, weight_torque(world, knee))
     exert(world, row, servos, knee, borne, error, bending, plan.swing_kp, plan.swing_kd)
-    flat = times(foot_turn(stepper, way(stepper.phase / _ARRIVES)), (ankle.w, ankle.x, ankle.y, ankle.z))
+    flat = times(foot_turn(stepper, way(stepper.phase / _arrival(stepper))), (ankle.w, ankle.x, ankle.y, ankle.z))
     error = turn_to(flat, quaternion_of(world, int(ankle.body)))
     still = minus((0.0, 0.0, 0.0), world.cvel[int(ankle.near)])
     exert(world, row, servos, ankle, scaled(plan.force, weight_torque(world, ankle)), error, still, 1.0, 1.0)

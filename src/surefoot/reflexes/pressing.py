@@ -26,6 +26,7 @@ _RISING, _SINKING = 0.5, 0.8  # [m/s] at which the wanted height changes
 _UPHILL, _STEEP = 0.99, 0.44  # rest length of a leg on a slope, of its full length; [rad] of that slope
 _STRAIGHT, _STRETCHED = 0.992, 0.97  # of a leg, that bears and whose ankle cannot bend; that reaches for the ground
 _HIGHEST, _SPARE = 4, 0.05  # where servos have how far a joint can be turned; [rad] that is left to it
+_ABREAST = 0.1  # [m] along, within which feet are side by side
 _HALVINGS = 6  # of the line on which pressure is sought
 _HASTE = 6.0  # [1/s] of its error
 _REACHES = 0.35  # phase from which the hips are let down to where the swing leg reaches its goal
@@ -76,9 +77,13 @@ def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity:
         return
     foot = left if side == 0 else right
     if stepper.mode == SHIFT and stepper.kind == WALK:  # press off with the foot that will swing
-        zx, zy = _towards(plan, x, y, 0.5 * (left.x + right.x), 0.5 * (left.y + right.y))
-        along, _ = ahead_and_left(stepper.heading, zx - foot.x, zy - foot.y)
-        zx, zy = foot.x + along * math.cos(stepper.heading), foot.y + along * math.sin(stepper.heading)
+        along, _ = ahead_and_left(stepper.heading, stance.x - foot.x, stance.y - foot.y)
+        if abs(along) > _ABREAST:
+            zx, zy = _straight(plan, left, right, x, y, stance.x, stance.y)
+        else:
+            zx, zy = _towards(plan, x, y, 0.5 * (left.x + right.x), 0.5 * (left.y + right.y))
+            along, _ = ahead_and_left(stepper.heading, zx - foot.x, zy - foot.y)
+            zx, zy = foot.x + along * math.cos(stepper.heading), foot.y + along * math.sin(stepper.heading)
     elif stepper.mode == SHIFT:
         zx, zy = _straight(plan, left, right, x, y, stance.x, stance.y)
     else:
