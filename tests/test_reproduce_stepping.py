@@ -231,3 +231,12 @@ def test_only_our_coupling_is_judged_and_the_papers_is_shown(monkeypatch: pytest
     assert len(rows) == 3
     assert all(rows.values())
     assert all(case.startswith("ours") for case in rows)
+
+
+def test_a_speed_is_judged_only_where_it_had_time_to_settle() -> None:
+    panel = speed.PANELS[0]
+    assert len(speed._stretches(panel, speed.SECONDS, speed.SETTLED)) == len(panel.commands)
+    for begin, end, wanted in speed._stretches(panel, 15.0, 5.0):
+        told = max(time for time, value in panel.commands if value == wanted)
+        assert begin == told + 5.0
+        assert end - begin > 1.0

@@ -75,7 +75,8 @@ def _stretches(panel: Panel, seconds: float, settled: float) -> list[tuple[float
     times = [t for t, _ in panel.commands if t < seconds] + [seconds]
     found = []
     for (begin, speed), end in zip(panel.commands, times[1:], strict=False):
-        found.append((min(begin + settled, 0.5 * (begin + end)), end, speed))
+        if end - begin > settled:
+            found.append((begin + settled, end, speed))
     return found
 
 
