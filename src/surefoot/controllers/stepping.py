@@ -48,6 +48,7 @@ _SIZE = STEPPER.itemsize // 8
 _NECK, _SHOULDER, _ELBOW = 2, 7, 8  # places in `limbs.KINDS`
 _GRIP = 0.05  # of weight times leg: more yaw torque would twist a foot on the ground
 _TOP_LIMIT = 400.0  # [N·m] that holds the pelvis
+_REACHING, _HIGHEST_ARM = 1.5, 2.4  # arms before the trunk, by its lean: they balance hips that are behind; [rad]
 _HIP_SHARE = 0.5  # of the trunk's lean, that the pelvis has
 _SQUATTING, _LEANING, _FEELING = 0.3, 1.0, 0.3  # [1/s] of the legs' length; [rad/s]; [s] to take in a slope
 
@@ -171,6 +172,7 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
     """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m]."""
     frame = about((0.0, 0.0, 1.0), stepper.heading)
     lean, swing = stepper.lean, _arm_swing(world, limbs, plan, stepper)
+    hang = 0.0 if stepper.load_mass > 0.0 else clamp(-_REACHING * lean, 0.0, _HIGHEST_ARM)
     reaction = (0.0, 0.0, 0.0)
     for i in range(len(limbs.links)):
         link = limbs.links[i]
@@ -185,7 +187,7 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
             rate = (-spin[0], -spin[1], -spin[2])
         elif kind == _SHOULDER:
             outward = 1.0 if link.side == 0.0 else -1.0
-            target = relative_target(world, link, turned(0.0, outward * plan.arm_out, outward * swing))
+            target = relative_target(world, link, turned(0.0, outward * plan.arm_out, outward * swing + hang))
         elif kind == _ELBOW:
             target = relative_target(world, link, turned(0.0, 0.0, plan.elbow))
         else:

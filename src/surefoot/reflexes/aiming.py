@@ -23,6 +23,7 @@ _SETTLED = 0.85  # phase from which a foot comes down where it is
 _SIDE_BY_SIDE = 0.22  # [m] along, within which feet would stand on each other
 _CLOSEST, _CROSSES = 0.11, -0.06  # [m] middles of feet side by side; from where on legs cross
 _EVEN = 0.015  # [m] that the ground under a sole may bulge
+_STEP, _NEAR, _FAR = 0.04, 0.40, 0.5  # [m] that is a step up or down; [m] from where it is taken; a bulge, by metres beyond
 _EDGE = 0.02  # [m] from an edge, that a sole keeps
 _TRIES, _TRY = 25, 0.02  # places tried along the way for an even one, [m] apart
 _UNEVEN, _CHANGING = 100.0, 0.1  # what a bulge costs, by its height, and a change of mind [m]
@@ -117,6 +118,8 @@ def settle_goal(world: Any, row: Any, limbs: Any, stepper: Any, stance: Any, x: 
         bulge = max(abs(toe + heel - 2.0 * here), 0.25 * max(0.0, abs(toe - heel) - 2.0 * wide))
         if here < stance.z - _DEEPEST * biped.leg_length:
             bulge += 1.0  # a gap
+        if abs(here - stance.z) > _STEP:  # up or down, only from near to the edge
+            bulge += _FAR * max(0.0, math.hypot(px - stance.x, py - stance.y) - _NEAR)
         cost = abs(off) + _UNEVEN * max(0.0, bulge - _EVEN) + (_CHANGING if off * stepper.off < 0.0 else 0.0)
         if cost < least - 1e-6:
             least, best, best_at = cost, bulge, off

@@ -174,7 +174,9 @@ def _stepping(
     stepper.phase += world.dt / stepper.duration
     if stepper.kind >= CAREFUL:  # a push turns a deliberate step into one that balances
         sx, sy = within_foot(stance, x, y)
-        if math.hypot(x - sx, y - sy) > _NARROW:
+        on = (x - sx) * (stepper.goal_x - stance.x) + (y - sy) * (stepper.goal_y - stance.y)
+        falls = on > 0.0 and stepper.goal_z < stance.z - _NARROW  # as it does when it steps down
+        if math.hypot(x - sx, y - sy) > _NARROW and not falls:
             lift(world, plan, stepper, foot, side, BALANCE, com)
             stepper.steps, stepper.unloaded = stepper.steps - 1.0, 1.0  # the same step, from where the foot is now
     if row.touch[side] == 0.0:

@@ -16,6 +16,7 @@ from surefoot.reflexes.two_links import STRAIGHT, first_rotation, middle_angle, 
 from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times
 
 _ARRIVES, _SOONER, _DROP = 0.92, 0.17, 0.1  # phase at which a foot has arrived; by which it does so sooner, [m] down
+_SLOPING = 0.1  # [rad] of ground without edges
 _SOON = 0.01  # [s] ahead, to know how fast the targets move
 _FASTEST = 20.0  # [rad/s] of a target
 _LATER = 0.35  # [m/s] of a foot that has not met the ground when its time is over
@@ -24,6 +25,8 @@ _LATER = 0.35  # [m/s] of a foot that has not met the ground when its time is ov
 @kernel
 def _arrival(stepper: Any) -> float:
     """Phase at which a foot is above its place and only comes down: a foot that steps down is beyond the edge first."""
+    if abs(stepper.goal_pitch) > _SLOPING:
+        return _ARRIVES  # type: ignore[no-any-return]
     return _ARRIVES - _SOONER * clamp((stepper.z0 - stepper.goal_z) / _DROP, 0.0, 1.0)  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import leg_force
-from surefoot.reflexes.stepper import SHIFT, STEP, WALK
+from surefoot.reflexes.stepper import CAREFUL, SHIFT, STEP, WALK
 from surefoot.reflexes.steps import ahead_and_left
 from surefoot.reflexes.support import is_beyond, on_sole, within_both, within_foot
 
@@ -27,6 +27,7 @@ _UPHILL, _STEEP = 0.99, 0.44  # rest length of a leg on a slope, of its full len
 _STRAIGHT, _STRETCHED = 0.992, 0.97  # of a leg, that bears and whose ankle cannot bend; that reaches for the ground
 _HIGHEST, _SPARE = 4, 0.05  # where servos have how far a joint can be turned; [rad] that is left to it
 _ABREAST = 0.1  # [m] along, within which feet are side by side
+_DOWN, _LETS_GO, _FALLING = 0.04, 0.4, 0.6  # [m] that is a step down; phase; of the way
 _HALVINGS = 6  # of the line on which pressure is sought
 _HASTE = 6.0  # [1/s] of its error
 _REACHES = 0.35  # phase from which the hips are let down to where the swing leg reaches its goal
@@ -60,6 +61,14 @@ def _straight(plan: Any, left: Any, right: Any, x: float, y: float, cx: float, c
     return zx, zy
 
 
+@kernel
+def _letting_go(stepper: Any, stance: Any) -> float:
+    """Share of the way to its goal, to which a body that steps down carefully lets itself fall: no leg is so long."""
+    if stepper.kind != CAREFUL or stepper.goal_z > stance.z - _DOWN:
+        return 0.0
+    return _FALLING * clamp((stepper.phase - _LETS_GO) / (1.0 - _LETS_GO), 0.0, 1.0)  # type: ignore[no-any-return]
+
+
 @apart
 def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector) -> None:
     """Choose the centre of pressure and how the feet share it."""
@@ -70,7 +79,9 @@ def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity:
         if stepper.kind == WALK:
             zx, zy = _steering(plan, stepper, stance, com, x, y)
         else:
-            zx, zy = _towards(plan, x, y, stance.x, stance.y)
+            on = _letting_go(stepper, stance)
+            cx, cy = stance.x + on * (stepper.goal_x - stance.x), stance.y + on * (stepper.goal_y - stance.y)
+            zx, zy = _towards(plan, x, y, cx, cy)
         zx, zy = within_foot(stance, zx, zy)
         stepper.share = 1.0 if side == 1 else 0.0
         stepper.x, stepper.y, stepper.z = on_sole(stance, zx, zy)
