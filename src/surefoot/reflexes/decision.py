@@ -25,7 +25,7 @@ _LEVEL = 0.035  # [m] above its ground, that a foot lands: a toe on a riser has 
 _MOST = 0.6  # [m/s] that may be added for speed that was missed
 _REST = 0.3  # [s] on two feet before a step for walking or comfort
 _CALM, _OVER = 0.06, 0.02  # [m/s] of the body, [m] of the capture point from the foot: then the other may be lifted
-_LONGEST_SHIFT = 1.5  # [s]
+_LONGEST_SHIFT, _PATIENCE = 1.5, 0.7  # [s]; that a body over the one foot is pressed on by the other
 _UNEVEN_LOAD = 0.12  # more of the weight on a foot: the other one can step
 _NARROW = 0.03  # [m] beyond the foot that bears, where a careful step is given up
 _USUAL = 0.05  # [m] that the capture point may be off without haste
@@ -144,7 +144,8 @@ def _shifting(
         _, beside = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
         omega = frequency(com[2] - stepper.z)
         ready = (beside if side == 0 else -beside) <= 0.5 * width * sway_offset(omega, plan.step_time)
-        ready = ready and not _is_behind(plan, stepper, stance, x, y, omega)
+        waited = world.time - stepper.since > _PATIENCE
+        ready = ready and (waited or not _is_behind(plan, stepper, stance, x, y, omega))
     else:
         calm = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2) < _CALM
         ready = calm and math.sqrt((x - stance.x) ** 2 + (y - stance.y) ** 2) < _OVER
