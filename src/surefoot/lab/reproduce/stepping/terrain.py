@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell
+from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell, upright
 from surefoot.population import Population
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
@@ -23,7 +23,10 @@ _FLIGHT, _TREAD, _START = 12, 0.32, 1.0
 
 @dataclass(frozen=True)
 class Course:
-    """A way to go: its ground, the speed [m/s], how far it has to come [m], how often it is tried."""
+    """A way to go: its ground, the speed [m/s], how far it has to come [m], how often it is tried.
+
+    It is careful where every step has to be set; one without an end is walked for the whole time.
+    """
 
     name: str
     terrain: str
@@ -31,15 +34,16 @@ class Course:
     length: float
     tries: int = 1
     careful: bool = False
+    ends: bool = True
 
 
 def courses() -> list[Course]:
     """All courses."""
     found = [
-        Course("up 20°", "slope:20,1.5", SPEED, SAME_SPEED * SPEED * SECONDS),
-        Course("down 25°", "slope:-25,1.5", SPEED, SAME_SPEED * SPEED * SECONDS),
+        Course("up 20°", "slope:20,1.5", SPEED, SAME_SPEED * SPEED * SECONDS, ends=False),
+        Course("down 25°", "slope:-25,1.5", SPEED, SAME_SPEED * SPEED * SECONDS, ends=False),
         Course("gaps of 0.2 m", "gaps:0.2,0.7,15", SPEED, 1.0 + 15 * 0.9),
-        Course("uneven ground, ± 3 cm", "bumps:1,0.03,0.4,80", SPEED, SAME_SPEED * SPEED * SECONDS),
+        Course("uneven ground, ± 3 cm", "bumps:1,0.03,0.4,80", SPEED, SAME_SPEED * SPEED * SECONDS, ends=False),
     ]
     for rise in STAIRS:
         for sign, word in ((1, "up"), (-1, "down")):
@@ -99,13 +103,13 @@ def walked(course: Course, tries: int, setting: Setting) -> tuple[np.ndarray, np
     tell(population, {"speed": course.speed})
     most = SECONDS if not course.careful else 3.0 * course.length / course.speed
     motions = population.run(4.0, fps=30.0)
-    figures.strip(
-        setting.figure_path("stepping/terrain", f"{course.name.replace(' ', '-')}.png"), motions[0], course.name
-    )
-    while population.time.max() < most:
-        population.run(1.0, stop_fallen=True)
-        came = np.array([row.com[0] for row in population.rows])
-        if (came >= course.length).all():
+    picture = f"{course.name.replace(' ', '-').replace('°', '')}.png"
+    figures.strip(setting.figure_path("stepping/terrain", picture), motions[0], course.name)
+    came, alive = np.zeros(tries), upright(population)
+    while alive.any() and population.time[alive].min() < most:
+        if course.ends and (came[alive] >= course.length).all():
             break
+        population.run(1.0, stop_fallen=True)
+        came, alive = np.array([row.com[0] for row in population.rows]), upright(population)
     came = np.array([float(row.com[0]) for row in population.rows])
-    return (came >= course.length) & np.isinf(population.fallen_at), came
+    return (came >= course.length) & upright(population), came
