@@ -244,6 +244,5 @@ def test_a_speed_is_judged_only_where_it_had_time_to_settle() -> None:
 
 def test_a_course_ends_when_all_who_walk_it_have_fallen() -> None:
     course = terrain.Course("a cliff", "steps:0.6,-1.5", 0.5, 4.0, tries=2)
-    arrived, came = terrain.walked(course, 2, Setting())
+    arrived, _ = terrain.walked(course, 2, Setting())
     assert not arrived.any()
-    assert (came < 3.0).all()
