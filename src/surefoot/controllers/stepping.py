@@ -30,7 +30,7 @@ from surefoot.reflexes.slip import pull_bias
 from surefoot.reflexes.stepper import CAREFUL, STEP, STEPPER, begin_stand, plan_of, servos_of
 from surefoot.reflexes.steps import told
 from surefoot.reflexes.support import foot_region, on_sole, within_foot
-from surefoot.reflexes.vectors import about, add, scaled
+from surefoot.reflexes.vectors import about, add, minus, scaled
 
 COMMANDS = ("speed", "sideways", "heading", "crouch", "pull", "lean", "stop")
 RANGES = {
@@ -104,10 +104,12 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
         adapt_height(limbs, servos, plan, stepper, hips, ankles, left, right, velocity, world.dt)
     own = world.anatomy[0].mass
     force = ground_force(plan, stepper, com, mass, own + plan.spring_load * (mass - own), height, rate)
-    turn = upper_body(world, row, servos, limbs, plan, stepper)
+    error = _pelvis_error(world, limbs, stepper)
+    tilt = scaled(1.0 - plan.force, error)  # a pose's hips are as far off as the pelvis is; ours is held in the world
+    turn = upper_body(world, row, servos, limbs, plan, stepper, tilt)
     if stepper.mode == STEP:
-        turn = add(turn, swing_leg(world, row, servos, limbs, plan, stepper))
-    _bear(world, row, servos, limbs, plan, stepper, left, right, force, turn, body, height, mass)
+        turn = add(turn, swing_leg(world, row, servos, limbs, plan, stepper, tilt))
+    _bear(world, row, servos, limbs, plan, stepper, left, right, force, turn, body, height, mass, error)
     _report(row, stepper, body, velocity, left, right)
 
 
@@ -167,9 +169,20 @@ def _rising(world: Any, limbs: Any, hips: tuple[Vector, Vector]) -> float:
     return point_velocity(world, pelvis, middle)[2]  # type: ignore[no-any-return]
 
 
+@kernel
+def _pelvis_error(world: Any, limbs: Any, stepper: Any) -> Vector:
+    """Rotation vector from the pelvis' orientation to the wanted one [rad]."""
+    frame = about((0.0, 0.0, 1.0), stepper.heading)
+    wanted = framed_target(frame, limbs.biped[0], turned(0.0, 0.0, _HIP_SHARE * stepper.lean))
+    return turn_to(wanted, quaternion_of(world, int(limbs.biped[0].pelvis)))  # type: ignore[no-any-return]
+
+
 @apart
-def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any) -> Vector:
-    """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m]."""
+def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any, tilt: Vector) -> Vector:
+    """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m].
+
+    `tilt` is by how much the pelvis is off, as far as joints are to follow it [rad].
+    """
     frame = about((0.0, 0.0, 1.0), stepper.heading)
     lean, swing = stepper.lean, _arm_swing(world, limbs, plan, stepper)
     hang = 0.0 if stepper.load_mass > 0.0 else clamp(-_REACHING * lean, 0.0, _HIGHEST_ARM)
@@ -184,7 +197,7 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
             share = lean if kind < _NECK else 0.3 * lean
             target = framed_target(frame, link, turned(0.0, 0.0, share))
             spin = world.cvel[int(link.near)]
-            rate = (-spin[0], -spin[1], -spin[2])
+            rate = (-plan.force * spin[0], -plan.force * spin[1], -plan.force * spin[2])
         elif kind == _SHOULDER:
             outward = 1.0 if link.side == 0.0 else -1.0
             target = relative_target(world, link, turned(0.0, outward * plan.arm_out, outward * swing + hang))
@@ -195,6 +208,8 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
         if kind > _NECK:
             stiff = arm_stiffness(servos, link, stepper)
         error = turn_to(target, quaternion_of(world, int(link.body)))
+        if link.at_pelvis != 0.0:
+            error = minus(error, tilt)
         borne = scaled(plan.force, add(weight_torque(world, link), load_torque(world, limbs, link, stepper)))
         servo = exert(world, row, servos, link, borne, error, rate, stiff, stiff)
         if link.at_pelvis != 0.0:
@@ -223,14 +238,11 @@ def _lean(row: Any, plan: Any, stepper: Any, dt: float) -> None:
 @apart
 def _bear(
     world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, force: Vector,
-    turn: Vector, com: Vector, height: float, mass: float,
+    turn: Vector, com: Vector, height: float, mass: float, error: Vector,
 ) -> None:  # fmt: skip
     """Drive the legs that bear: their shares of the pendulum's force, and of what holds the pelvis upright."""
     biped = limbs.biped[0]
-    frame = about((0.0, 0.0, 1.0), stepper.heading)
-    wanted = framed_target(frame, biped, turned(0.0, 0.0, _HIP_SHARE * stepper.lean))
-    pelvis = int(biped.pelvis)
-    error, spin = turn_to(wanted, quaternion_of(world, pelvis)), world.cvel[pelvis]
+    spin = world.cvel[int(biped.pelvis)]
     kp, kd = plan.pelvis_kp, plan.pelvis_kd
     held = (kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2])
     held = scaled(plan.force, add(within(held, _TOP_LIMIT), turn))
@@ -248,7 +260,8 @@ def _bear(
         grip = _GRIP * min(row.contact_force[side, 2], mass * GRAVITY) * biped.leg_length
         more = scaled(-share, held)
         more = (more[0], more[1], clamp(more[2], -grip, grip))
-        stance_leg(world, row, servos, limbs, plan, side, point, scaled(share, force), more, shift)
+        tilt = scaled(1.0 - plan.force, error)
+        stance_leg(world, row, servos, limbs, plan, side, point, scaled(share, force), more, shift, tilt)
 
 
 @kernel

@@ -75,8 +75,11 @@ def _limited(v: Vector) -> Vector:
 
 
 @apart
-def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any) -> Vector:
-    """Drive the leg that swings; returns the torque vector of its hip's servo [N·m]."""
+def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any, tilt: Vector) -> Vector:
+    """Drive the leg that swings; returns the torque vector of its hip's servo [N·m].
+
+    `tilt` is by how much the pelvis is off, as far as the hip is to follow it [rad].
+    """
     side = int(stepper.swing)
     chain = limbs.legs[side]
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
@@ -92,7 +95,7 @@ def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper:
     rate = _limited(scaled(1.0 / _SOON, turn_to(turn_later, turn)))
     wanted = times(turn, (hip.w, hip.x, hip.y, hip.z))
     error = turn_to(wanted, quaternion_of(world, int(hip.body)))
-    spin = minus(rate, world.cvel[int(hip.near)])
+    error, spin = minus(error, tilt), minus(rate, world.cvel[int(hip.near)])
     borne = scaled(plan.force, weight_torque(world, hip))
     servo = exert(world, row, servos, hip, borne, error, spin, plan.swing_kp, plan.swing_kd)
     error = turn_to(relative_target(world, knee, about(n, bend)), quaternion_of(world, int(knee.body)))
@@ -110,7 +113,7 @@ def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper:
 @apart
 def stance_leg(
     world: Any, row: Any, servos: Any, limbs: Any, plan: Any, side: int, point: Vector, force: Vector, more: Vector,
-    shift: Vector,
+    shift: Vector, tilt: Vector,
 ) -> None:  # fmt: skip
     """Drive a leg that bears: the pendulum's force through Jᵀ, and servos on the pose of a displaced pelvis.
 
@@ -125,6 +128,7 @@ def stance_leg(
         force: of the ground at that point [N].
         more: torque vector that its hip exerts beside that [N·m].
         shift: by which the pose has the pelvis displaced from where it is [m].
+        tilt: by which the pelvis is off, as far as the hip is to follow it [rad].
     """
     chain = limbs.legs[side]
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
@@ -138,7 +142,7 @@ def stance_leg(
     none = (0.0, 0.0, 0.0)
     borne = add(scaled(plan.force, add(weight_torque(world, hip), _lever(world, hip, point, force))), more)
     error = turn_to(times(turn, (hip.w, hip.x, hip.y, hip.z)), quaternion_of(world, int(hip.body)))
-    exert(world, row, servos, hip, borne, error, none, plan.pose, plan.pose)
+    exert(world, row, servos, hip, borne, minus(error, tilt), none, plan.pose, plan.pose)
     borne = scaled(plan.force, add(weight_torque(world, knee), _lever(world, knee, point, force)))
     error = turn_to(relative_target(world, knee, about(n, bend)), quaternion_of(world, int(knee.body)))
     exert(world, row, servos, knee, borne, error, none, plan.pose, plan.pose)
