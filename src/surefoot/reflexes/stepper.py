@@ -36,16 +36,15 @@ NUMBERS = (
     "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
     "crouch_lean", "slope_lean", "turn_rate", "acceleration", "stiffness", "still", "margin", "foot_length",
     "foot_width", "longest_step", "foresight", "alpha", "speed_integral", "steering", "pull_scale", "spring", "damper",
-    "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd", "swing_kp", "swing_kd", "comfort",
-    "comfort_angle", "comfort_width", "arm_out", "arm_swing", "elbow",
+    "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd", "swing_kp", "swing_kd",
+    "comfort", "comfort_angle", "comfort_width", "arm_out", "arm_swing", "elbow",
 )  # fmt: skip
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
 _PLAN, GAINS = PLAN.itemsize // 8, 5
 
 
 def slot_size(actuators: int) -> int:
-    """Numbers in a slot: those of the skill; for every actuator stiffness, damping, limit,
-    contact scale, and how far its joint can be turned."""
+    """Numbers in a slot: the skill's; stiffness, damping, limit, contact scale and highest angle of every actuator."""
     return _PLAN + GAINS * actuators
 
 
