@@ -207,7 +207,9 @@ def test_courses_are_grounds_that_are_as_long_as_the_way() -> None:
 def test_other_legs_have_to_walk_on_and_crouches_to_last(
     fell: float, walked: float, holds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = judged(proportions, monkeypatch, lasted=lambda *_: (fell, walked))
+    rows = judged(
+        proportions, monkeypatch, lasted=lambda skill, seconds, told, *_: (fell, walked, told.get("crouch", 1.0))
+    )
     assert {held for case, held in rows.items() if case.startswith("legs")} == {holds}
     assert {held for case, held in rows.items() if "crouched" in case} == {math.isinf(fell)}
     assert not any("walks crouched to 0.5" in case for case in rows)

@@ -29,7 +29,9 @@ _LONGEST_SHIFT, _PATIENCE = 1.5, 0.7  # [s]; that a body over the one foot is pr
 _UNEVEN_LOAD = 0.12  # more of the weight on a foot: the other one can step
 _NARROW = 0.03  # [m] beyond the foot that bears, where a careful step is given up
 _USUAL = 0.05  # [m] that the capture point may be off without haste
-_BEHIND, _INSIDE = 0.07, 0.03  # [m] behind where a walk has it; [m] inside of both feet: there they can press on
+_BEHIND = 0.07  # [m] behind where a walk has it
+_ON_ITS_WAY, _MOSTLY = 0.015, 0.7  # [m] beyond both feet; share of the load, with which a foot cannot be lifted
+_HANGING = 0.1  # [s] after which a foot that hangs is set down elsewhere
 _DISPLACED = 0.03  # [m] from where the pendulum has it, that the ground makes a foot stand
 _SLOWEST = 0.02  # [m/s] that counts as walking
 
@@ -65,6 +67,21 @@ def lift(world: Any, plan: Any, stepper: Any, foot: Any, side: int, kind: float,
     stepper.mark_x, stepper.mark_y, stepper.mark_time = com[0], com[1], world.time
 
 
+@kernel
+def _lift_again(world: Any, plan: Any, stepper: Any, foot: Any, side: int, com: Vector) -> None:
+    """Turn a step into one that balances: the same step, from where the foot is now."""
+    lift(world, plan, stepper, foot, side, BALANCE, com)
+    stepper.steps, stepper.unloaded = stepper.steps - 1.0, 1.0
+
+
+@kernel
+def _hangs(world: Any, row: Any, foot: Any, side: int) -> bool:
+    """Whether a foot that should bear has no ground under it."""
+    if row.touch[side] != 0.0:
+        return False
+    return foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y) > _LEVEL  # type: ignore[no-any-return]
+
+
 @apart
 def decide(
     world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector,
@@ -76,9 +93,18 @@ def decide(
         _stepping(world, row, limbs, plan, stepper, left, right, com, velocity, mass, x, y)
         return
     switch_skill(row)
-    if is_beyond(left, right, plan.margin, x, y):  # the third region: step
+    for side in range(2):
+        foot = left if side == 0 else right
+        if world.time - stepper.since > _HANGING and _hangs(world, row, foot, side):
+            lift(world, plan, stepper, foot, side, BALANCE, com)
+            return
+    # the third region: step; in a walk weight on its way passes nearer to the edges of feet one ahead of the other
+    walking = stepper.mode == SHIFT and stepper.kind == WALK
+    if is_beyond(left, right, max(plan.margin, _ON_ITS_WAY) if walking else plan.margin, x, y):
         px, py, share = within_both(left, right, x, y)
         side = _foot_for(stepper, left, right, x - px, y - py, share)
+        if walking and (share if stepper.swing == 0.0 else 1.0 - share) < _MOSTLY:
+            side = int(stepper.swing)
         lift(world, plan, stepper, left if side == 0 else right, side, BALANCE, com)
     elif stepper.mode == SHIFT:
         _shifting(world, row, limbs, plan, stepper, left, right, com, velocity, x, y)
@@ -178,15 +204,18 @@ def _stepping(
         on = (x - sx) * (stepper.goal_x - stance.x) + (y - sy) * (stepper.goal_y - stance.y)
         falls = on > 0.0 and stepper.goal_z < stance.z - _NARROW  # as it does when it steps down
         if math.hypot(x - sx, y - sy) > _NARROW and not falls:
-            lift(world, plan, stepper, foot, side, BALANCE, com)
-            stepper.steps, stepper.unloaded = stepper.steps - 1.0, 1.0  # the same step, from where the foot is now
+            _lift_again(world, plan, stepper, foot, side, com)
     if row.touch[side] == 0.0:
         stepper.unloaded = 1.0
     loaded = row.contact_force[side, 2] > _LOADED * mass * GRAVITY
     height = foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y)
     landed = row.touch[side] != 0.0 and (loaded or stepper.phase >= 1.0) and height < _LEVEL
-    if not (landed and stepper.unloaded != 0.0 and stepper.phase > _EARLIEST) and stepper.phase < _OVERDUE:
-        return
+    if not (landed and stepper.unloaded != 0.0 and stepper.phase > _EARLIEST):
+        if stepper.phase > _OVERDUE and height > _LEVEL:
+            _lift_again(world, plan, stepper, foot, side, com)  # there was no ground: it is sought elsewhere
+            return
+        if stepper.phase < _OVERDUE:
+            return
     switch_skill(row)
     if stepper.kind == WALK:
         taken = max(world.time - stepper.mark_time, world.dt)
@@ -200,7 +229,7 @@ def _stepping(
             stepper.side_integral = 0.0
     if walks(stepper) and plan.careful == 0.0:
         misplaced = abs(stepper.off) > _DISPLACED and _is_behind(plan, stepper, foot, x, y, frequency(com[2] - foot.z))
-        if misplaced and not is_beyond(left, right, -_INSIDE, x, y):
+        if misplaced and not is_beyond(left, right, _ON_ITS_WAY, x, y):
             begin_shift(stepper, world.time, 1 - side, WALK)
             return
         lift(world, plan, stepper, stance, 1 - side, WALK, com)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ SPEED, STAIR_SPEED, SAME_SPEED = 0.5, 0.25, 0.5  # [m/s], [m/s], of the speed, t
 STAIRS = (0.10, 0.14, 0.18)  # [m] rises, up and down
 STEEP = 25.0  # [°]
 _FLIGHT, _TREAD, _START = 12, 0.32, 1.0
+_LEAN = 0.11  # [rad] of pelvis and waist each, of a body that stands uphill
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,16 @@ def courses() -> list[Course]:
     found = [
         Course("up 20°", "slope:20,1.5", SPEED, SAME_SPEED * SPEED * SECONDS, ends=False),
         Course("down 25°", "slope:-25,1.5", SPEED, SAME_SPEED * SPEED * SECONDS, ends=False),
-        Course("gaps of 0.2 m", "gaps:0.2,0.7,15", SPEED, 1.0 + 15 * 0.9),
+        Course("gaps of 0.2 m", "gaps:0.2,0.7,15", SPEED, 1.0 + 15 * 0.9, REPLICAS),
         Course("uneven ground, ± 3 cm", "bumps:1,0.03,0.4,80", SPEED, SAME_SPEED * SPEED * SECONDS, ends=False),
     ]
     for rise in STAIRS:
         for sign, word in ((1, "up"), (-1, "down")):
             end = _START + _FLIGHT * _TREAD + 0.5
             text = f"stairs:{sign * rise:g},{_TREAD:g},{_FLIGHT},{_START:g}"
-            found.append(
-                Course(f"stairs of {100 * rise:.0f} cm {word}", text, STAIR_SPEED, end, REPLICAS, careful=True)
-            )
+            # up with the weight over one foot before the other is lifted; down no leg is long enough for that
+            name = f"stairs of {100 * rise:.0f} cm {word}"
+            found.append(Course(name, text, STAIR_SPEED, end, REPLICAS, careful=sign > 0))
     return found
 
 
@@ -77,10 +79,13 @@ def run(result: Result, setting: Setting) -> None:
 
 
 def on_slope(angle: float) -> Skill:
-    """Standing with the feet flat on a slope [°]."""
-    skill = load(f"{CHARACTER}/{STAND}")
-    tilt = {f"start.joints.{side}_ankle": 0.2 + np.radians(angle) for side in ("swing", "stance")}
-    return varied(skill, {name: float(value) for name, value in tilt.items()})
+    """Standing with the feet flat on a slope [°]; uphill with straighter legs, leaning into it."""
+    lean, hip, knee = (_LEAN, 0.15, -0.2) if angle > 0.0 else (0.0, 0.2, -0.4)
+    changes: dict[str, float | int | str | None] = {"start.torso": -lean, "start.joints.waist": -lean}
+    for side in ("swing", "stance"):
+        changes[f"start.joints.{side}_hip"], changes[f"start.joints.{side}_knee"] = hip, knee
+        changes[f"start.joints.{side}_ankle"] = lean - hip - knee + math.radians(angle)
+    return varied(load(f"{CHARACTER}/{STAND}"), changes)
 
 
 def crept(angle: float, seconds: float) -> tuple[float, bool]:
