@@ -28,7 +28,7 @@ _WALKS = {
     "stepper": "walk",
 }  # that are measured, by character
 _FIRST = _WALKS | {"human19": "march"}
-_RATIO = {"planar": 1.10, "human": 1.10, "humanoid": 1.30, "stepper": 1.10}  # physics + control ÷ physics, at most
+_RATIO = {"planar": 1.10, "human": 1.10, "humanoid": 1.30, "stepper": 1.30}  # physics + control ÷ physics, at most
 _REAL_TIME = {"planar": 30.0, "human": 25.0}  # the least times real time on one core
 _TRIALS, _PREDICTED, _STRIDE = "human19/march", "human19/march-predicted", 1.2  # [s] two steps and a little
 _CHUNK = 0.02  # [s] from a common state: too short for the uncontrolled body to leave the gait
