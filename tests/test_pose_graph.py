@@ -410,6 +410,19 @@ def test_blending_by_nothing_changes_nothing_and_by_all_gives_the_other_skill() 
     assert graph_of(sim.memory).targets[2, roles.index("swing_hip")] == pytest.approx(0.75 * 0.40 + 0.25 * 0.73)
 
 
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.55, 0.7, 0.9])
+def test_a_blend_keeps_what_both_skills_share_to_the_last_bit(share: float) -> None:
+    sim = Simulation("human19", "march")
+    slot = sim.memory.slots[0]
+    mine = slot.copy()
+    sim.blend("human19/duck", 1.0)
+    theirs = slot.copy()
+    sim.blend("human19/duck", share)
+    same = mine == theirs
+    assert same.any() and not same.all()
+    np.testing.assert_array_equal(slot[same], mine[same])
+
+
 def test_skills_of_other_structure_cannot_be_blended() -> None:
     sim = Simulation()
     for other in ("skip", "run"):

@@ -229,7 +229,8 @@ class Simulation:
                 f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings, "
                 "or in how they measure or learn"
             )
-        slot[:] = (1.0 - share) * mine + share * theirs
+        same = mine == theirs  # numbers of states are among these: they stay whole
+        slot[:] = np.where(same, mine, (1.0 - share) * mine + share * theirs)
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""

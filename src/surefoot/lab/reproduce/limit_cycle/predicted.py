@@ -23,6 +23,7 @@ from surefoot.skills.schema import Skill
 SKILL, SECONDS = "human19/march-predicted", 600.0
 MOST_COST, LEAST_PUSHES = 1.15, 0.8  # × open loop, of the version with trials
 STEP, HIGHEST = 10.0, 150.0  # [N] of the grid
+PUSHED_AT = (0.0, 0.1, 0.2)  # [m/s] held meanwhile
 SPEEDS = (-0.1, 0.0, 0.1, 0.2, 0.3)  # [m/s]
 _ROUNDS, _STRETCH = 60, 0.6  # of the clock, [s] of each: a step and a little
 
@@ -75,27 +76,32 @@ def cost_ratio(skill: Skill, rounds: int) -> float:
 
 
 def _pushes(result: Result, setting: Setting, skill: Skill) -> None:
-    """Robust thresholds of both versions in eight directions."""
-    levels = []
-    for k, (label, each) in enumerate((("with trials", with_trials(skill)), ("predicted", skill))):
+    """Robust thresholds of both versions in eight directions, at every speed at which they are pushed."""
+    versions = {"with trials": with_trials(skill), "predicted": skill}
+    levels = {label: np.zeros((len(PUSHED_AT), len(DIRECTIONS))) for label in versions}
+    for i, speed in enumerate(PUSHED_AT):
+        for k, (label, each) in enumerate(versions.items()):
 
-        def tick(share: float, label: str = label, k: int = k) -> None:
-            setting.progress(f"pushing, {label}", 0.2 + 0.3 * (k + share))
+            def tick(share: float, done: int = 2 * i + k) -> None:
+                setting.progress("pushing", 0.2 + 0.6 * (done + share) / (2 * len(PUSHED_AT)))
 
-        found, runs = thresholds(each, setting.seed, step=STEP, highest=HIGHEST, tick=tick)
-        levels.append(found)
-        result.runs += [{"case": label} | one for one in runs]
-    trials, ours = levels
+            held = varied(each, {"speed.usual": speed})
+            levels[label][i], runs = thresholds(held, setting.seed, step=STEP, highest=HIGHEST, tick=tick)
+            result.runs += [{"case": label, "speed": speed} | one for one in runs]
+    trials, ours = levels["with trials"], levels["predicted"]
     share = ours.sum() / max(trials.sum(), 1e-9)
     result.row(
-        "pushes, sum of eight directions", f"with trials {trials.sum():g} N", f"{ours.sum():g} N",
+        f"pushes, sum of eight directions at {', '.join(f'{v:g}' for v in PUSHED_AT)} m/s",
+        f"with trials {trials.sum():g} N", f"{ours.sum():g} N",
         f"of the version with trials: {share:.2f} (≥ {LEAST_PUSHES:g})", bool(trials.sum() and share >= LEAST_PUSHES),
     )  # fmt: skip
-    for way, a, b in zip(DIRECTIONS, trials, ours, strict=True):
-        result.show(f"pushed {WORDS[way]}", f"{b:g}", "N per axis, 0.4 s", f"with trials {a:g}")
-    figures.compass(
-        setting.figure_path(result.experiment, "pushes.png"), DIRECTIONS, {"with trials": trials, "predicted": ours}
-    )
+    for i, speed in enumerate(PUSHED_AT):
+        result.show(f"pushes at {speed:g} m/s", f"{ours[i].sum():g}", "N", f"with trials {trials[i].sum():g}")
+    for way, a, b in zip(DIRECTIONS, trials.T, ours.T, strict=True):
+        texts = [", ".join(f"{level:g}" for level in levels) for levels in (a, b)]
+        result.show(f"pushed {WORDS[way]}", texts[1], "N per axis, 0.4 s", f"with trials {texts[0]}")
+    means = {label: found.mean(axis=0) for label, found in levels.items()}
+    figures.compass(setting.figure_path(result.experiment, "pushes.png"), DIRECTIONS, means)
 
 
 def with_trials(skill: Skill) -> Skill:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from surefoot.lab import figures
@@ -19,8 +21,12 @@ from surefoot.skills.schema import Skill
 SECONDS, SETTLED = 60.0, 10.0  # [s]
 HIGH_STEP, DUCK = "human19/high-step", "human19/duck"
 RATES = {"slower": 1.15, "faster": 0.85}  # by how much the timed states take longer
-NUDGES = {"backward": {"start.speed": -0.4}, "to the left": {"start.sideways": 0.4}}  # [m/s]
-WINDS = (10.0, 20.0, 30.0, 40.0)  # [N] against the way it faces
+NUDGES = {  # how it begins [m/s], and where its up-vector shall point; the state machine is the forward march's
+    "backward": ({"start.speed": -0.2, "regulation.forward": 0.305}, {}),
+    "to the left": ({"start.sideways": 0.2, "regulation.forward": 0.315}, {"tilt": -0.04}),
+}
+WINDS = (10.0, 20.0, 30.0, 40.0, 50.0, 60.0)  # [N] against the way it faces
+_GUST, _CALM, _INTO = 10.0, 4.0, {"speed": 0.4}  # [N] by which wind rises, every so many [s]; [m/s] told meanwhile
 _NUDGED = 0.03  # [m/s] that still counts as going the way it was nudged
 _LOW = 0.08  # [m] by which ducking lowers the head
 _SHARES = 10  # parts in which a walk is blended into another, one a step
@@ -33,14 +39,19 @@ def run(result: Result, setting: Setting) -> None:
     cases = {"knees bent and lifted high": load(HIGH_STEP)} | {
         f"{name} stride rate": stretched(march(), factor) for name, factor in RATES.items()
     }
-    cases |= {f"walks {name} after a nudge": march(change) for name, change in NUDGES.items()}
-    population = begun(list(cases.values()), setting.seed, "styles", replicas)
+    commands: list[Mapping[str, float]] = [{}] * len(cases)
+    for name, (change, told) in NUDGES.items():
+        cases[f"walks {name} after a nudge"] = march(change)
+        commands.append(told)
+    population = begun(list(cases.values()), setting.seed, "styles", replicas, commands)
     found, motions = gaits(population, seconds)
     usual = 1.0 / sum(state.duration or 0.0 for state in march().parameters.states)
     for i, name in enumerate(cases):
         at, mine = replicas * i, found[replicas * i : replicas * (i + 1)]
-        good = all(map(is_fair, mine)) and all(_does(name, gait, usual) for gait in mine if gait)
-        result.row(f"{name}, {seconds:g} s", "balanced", _text(population, at, mine), f"replicas ({replicas})", good)
+        rates = [float(row.report[0].steps) / seconds for row in population.rows[at : at + replicas]]
+        good = all(map(is_fair, mine)) and all(_does(name, g, r, usual) for g, r in zip(mine, rates, strict=True) if g)
+        text = _text(population, at, mine, float(np.mean(rates)))
+        result.row(f"{name}, {seconds:g} s", "balanced", text, f"replicas ({replicas})", good)
         result.show(f"{name}: how it walks", quality(population, at, mine))
         note(result, name, population, at, mine)
         path = setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png")
@@ -60,35 +71,33 @@ def stretched(skill: Skill, factor: float) -> Skill:
     })  # fmt: skip
 
 
-def _does(name: str, gait: Gait, usual: float) -> bool:
-    """Whether a walk is what its name says; `usual` is the march's cadence [1/s]."""
+def _does(name: str, gait: Gait, rate: float, usual: float) -> bool:
+    """Whether a walk is what its name says, given its steps a second and the march's usual ones."""
     if "backward" in name:
         return gait.speed < -_NUDGED
     if "left" in name:
         return gait.sideways > _NUDGED
     if "faster" in name:
-        return gait.cadence > 1.05 * usual
-    return gait.cadence < 0.95 * usual if "slower" in name else True
+        return rate > 1.05 * usual
+    return rate < 0.95 * usual if "slower" in name else True
 
 
-def _text(population: Population, first: int, found: list[Gait | None]) -> str:
+def _text(population: Population, first: int, found: list[Gait | None], rate: float) -> str:
     walked = [gait for gait in found if gait]
     text = upright(population, first, len(found))
     if walked:
-        mean = {n: float(np.mean([getattr(g, n) for g in walked])) for n in ("speed", "sideways", "cadence")}
-        text += (
-            f"; {mean['speed']:.2f} m/s ahead, {mean['sideways']:.2f} m/s to the left, {mean['cadence']:.2f} steps/s"
-        )
+        ahead, left = (float(np.mean([getattr(g, n) for g in walked])) for n in ("speed", "sideways"))
+        text += f"; {ahead:.2f} m/s ahead, {left:.2f} m/s to the left, {rate:.2f} steps/s"
     return text
 
 
 def _wind(result: Result, setting: Setting, seconds: float) -> None:
-    """A lasting force against the trunk: the lean by force."""
+    """A lasting force against the trunk that rises by gusts: the lean by force."""
     winds = (0.0, *WINDS)
-    population = begun([march()] * len(winds), setting.seed, "wind", 1)
+    population = begun([march()] * len(winds), setting.seed, "wind", 1, [_INTO] * len(winds))
     for i, force in enumerate(winds):
-        if force:
-            population.push(Push((-force, 0.0, 0.0), seconds, 3.0), [i])
+        for k in range(round(force / _GUST)):
+            population.push(Push((-_GUST, 0.0, 0.0), seconds, _CALM * (1 + k)), [i])
     found, motions = gaits(population, seconds)
     leans = [_lean(motion) for motion in motions]
     for force, gait, lean, at in zip(winds, found, leans, population.fallen_at, strict=True):
