@@ -27,7 +27,7 @@ from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.reflexes.pressing import adapt_height, ground_force, press
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import pull_bias
-from surefoot.reflexes.stepper import CAREFUL, STEP, STEPPER, begin_stand, plan_of, servos_of
+from surefoot.reflexes.stepper import CAREFUL, HIGHEST, STEP, STEPPER, begin_stand, plan_of, servos_of
 from surefoot.reflexes.steps import told
 from surefoot.reflexes.support import foot_region, on_sole, within_foot
 from surefoot.reflexes.vectors import about, add, minus, scaled
@@ -49,6 +49,7 @@ _NECK, _SHOULDER, _ELBOW = 2, 7, 8  # places in `limbs.KINDS`
 _GRIP = 0.05  # of weight times leg: more yaw torque would twist a foot on the ground
 _TOP_LIMIT = 400.0  # [N·m] that holds the pelvis
 _REACHING, _HIGHEST_ARM = 1.5, 2.4  # arms before the trunk, by its lean: they balance hips that are behind; [rad]
+_EDGE = 0.04  # [m] that is a step down; [rad] of level ground
 _HIP_SHARE = 0.5  # of the trunk's lean, that the pelvis has
 _SQUATTING, _LEANING, _FEELING = 0.3, 1.0, 0.3  # [1/s] of the legs' length; [rad/s]; [s] to take in a slope
 
@@ -83,8 +84,9 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
     if is_new:
         _take_orders(world, row, plan, stepper)
     com = _pendulum(plan, row, stepper, body, mass)
-    left = foot_region(world, limbs, 0, plan.foot_length, plan.foot_width)
-    right = foot_region(world, limbs, 1, plan.foot_length, plan.foot_width)
+    servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
+    left = foot_region(world, limbs, 0, plan.foot_length, plan.foot_width, _ankle_limit(limbs, servos, stepper, 0))
+    right = foot_region(world, limbs, 1, plan.foot_length, plan.foot_width, _ankle_limit(limbs, servos, stepper, 1))
     hips, ankles = _hips(world, limbs), _ankles(world, limbs)
     height, rate = 0.5 * (hips[0][2] + hips[1][2]), _rising(world, limbs, hips)
     if is_new:
@@ -93,8 +95,7 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
             _feel_slope(stepper, left, right, _FEELING)
         decide(world, row, limbs, plan, stepper, left, right, com, velocity, mass)
         plan = plan_of(row.slots[int(row.header[0].active)])
-    servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
-    if is_new:
+        servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]
         if stepper.mode == STEP and stepper.kind < CAREFUL:
             stance = right if stepper.swing == 0.0 else left
             aim(world, row, limbs, plan, stepper, stance, com, velocity, stepper.height - height)
@@ -145,6 +146,15 @@ def _pendulum(plan: Any, row: Any, stepper: Any, com: Vector, mass: float) -> Ve
     """The pendulum's mass: that of the body, displaced by what pulls at it (eq. 3) [m]."""
     back = pull_bias(-told(row, PULL, 0.0), mass, plan.pull_scale)
     return com[0] + back * math.cos(stepper.heading), com[1] + back * math.sin(stepper.heading), com[2]
+
+
+@kernel
+def _ankle_limit(limbs: Any, servos: Any, stepper: Any, side: int) -> float:
+    """How far an ankle can bend without lifting its heel [rad]; that matters to a leg that lets the other down."""
+    down = stepper.mode == STEP and stepper.z0 - stepper.goal_z > _EDGE and abs(stepper.goal_pitch) < _EDGE
+    if not down or side == int(stepper.swing):
+        return 1e9
+    return servos[int(limbs.links[int(limbs.legs[side].end)].first), HIGHEST]  # type: ignore[no-any-return]
 
 
 @kernel

@@ -16,7 +16,7 @@ from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import leg_force
-from surefoot.reflexes.stepper import CAREFUL, SHIFT, STEP, WALK
+from surefoot.reflexes.stepper import CAREFUL, HIGHEST, SHIFT, STEP, WALK
 from surefoot.reflexes.steps import ahead_and_left
 from surefoot.reflexes.support import is_beyond, on_sole, within_both, within_foot
 
@@ -25,7 +25,7 @@ _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # of the weight, that legs bear
 _RISING, _SINKING = 0.5, 0.8  # [m/s] at which the wanted height changes
 _UPHILL, _STEEP = 0.99, 0.44  # rest length of a leg on a slope, of its full length; [rad] of that slope
 _STRAIGHT, _STRETCHED = 0.992, 0.97  # of a leg, that bears and whose ankle cannot bend; that reaches for the ground
-_HIGHEST, _SPARE = 4, 0.05  # where servos have how far a joint can be turned; [rad] that is left to it
+_SPARE = 0.05  # [rad] that is left to an ankle
 _ABREAST = 0.1  # [m] along, within which feet are side by side
 _DOWN, _LETS_GO, _FALLING = 0.04, 0.4, 0.6  # [m] that is a step down; phase; of the way
 _HALVINGS = 6  # of the line on which pressure is sought
@@ -132,7 +132,7 @@ def _least_height(limbs: Any, servos: Any, leg: int, hip: Vector, ankle: Vector,
     size = max(math.sqrt(foot.ax * foot.ax + foot.ay * foot.ay), 1e-6)
     c, s = foot.ax / size, foot.ay / size
     tilt = -math.atan2(c * foot.up[0] + s * foot.up[1], foot.up[2])
-    lean = servos[int(limbs.links[int(chain.end)].first), _HIGHEST] - _SPARE - tilt
+    lean = servos[int(limbs.links[int(chain.end)].first), HIGHEST] - _SPARE - tilt
     thigh = math.sqrt(chain.ax**2 + chain.ay**2 + chain.az**2)
     shin = math.sqrt(chain.bx**2 + chain.by**2 + chain.bz**2)
     return ankle[2] + least_hip_height(thigh, shin, c * (hip[0] - ankle[0]) + s * (hip[1] - ankle[1]), lean)  # type: ignore[no-any-return]

@@ -41,7 +41,7 @@ NUMBERS = (
     "arm_swing", "elbow",
 )  # fmt: skip
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
-_PLAN, GAINS = PLAN.itemsize // 8, 5
+_PLAN, GAINS, HIGHEST = PLAN.itemsize // 8, 5, 4
 
 
 def slot_size(actuators: int) -> int:

@@ -17,6 +17,7 @@ from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.vectors import inverse, rotated, times
 
 _LEAST, _OFF = 1e-9, 1e-9  # [m²], [m]
+_ON_TOES = 0.06  # [rad] before an ankle can bend no further, within which the load goes to the toes
 _NEAR = 5e-4  # [m] that a point may be off and count as borne
 _THIRDS, _UNUSUAL = 14, 1e-3  # times that a range of shares loses a third; [m] that an unusual share costs
 
@@ -34,8 +35,11 @@ class Region(NamedTuple):
 
 
 @kernel
-def foot_region(world: Any, limbs: Any, side: int, length: float, width: float) -> Region:
-    """The region under a foot, of which so much of the sole's length and width is used."""
+def foot_region(world: Any, limbs: Any, side: int, length: float, width: float, highest: float) -> Region:
+    """The region under a foot, of which so much of the sole's length and width is used.
+
+    `highest` is how far its ankle can bend [rad].
+    """
     biped, chain = limbs.biped[0], limbs.legs[side]
     link = limbs.links[int(chain.end)]
     turn = times(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z)))
@@ -44,9 +48,13 @@ def foot_region(world: Any, limbs: Any, side: int, length: float, width: float) 
     along, up = rotated(turn, (1.0, 0.0, 0.0)), rotated(turn, (0.0, 0.0, 1.0))
     radius = width * biped.half_width
     half = max(0.0, 0.5 * length * (biped.ahead + biped.behind) - radius)
+    # an ankle that can bend no further lifts the heel: the foot bears on its toes
+    toes = clamp(1.0 - (highest - world.qpos[int(world.qadr[int(link.first)])]) / _ON_TOES, 0.0, 1.0) * half
+    half -= toes
     return Region(
-        ankle[0] + middle[0], ankle[1] + middle[1], ankle[2] + middle[2], half * along[0], half * along[1], radius, up
-    )
+        ankle[0] + middle[0] + toes * along[0], ankle[1] + middle[1] + toes * along[1],
+        ankle[2] + middle[2] + toes * along[2], half * along[0], half * along[1], radius, up,
+    )  # fmt: skip
 
 
 @kernel

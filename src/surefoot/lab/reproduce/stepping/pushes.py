@@ -101,7 +101,7 @@ def repeated(seeds: int, seconds: float, setting: Setting) -> list[float]:
     due = np.array([SETTLED + rng.uniform(2.0, 5.0) for rng in rngs])
     now = SETTLED
     while now < seconds:
-        for i in np.flatnonzero(due <= now):
+        for i in np.flatnonzero((due <= now) & np.isinf(population.fallen_at)):
             force, duration = rngs[i].uniform(10.0, REPEATED), rngs[i].uniform(0.1, 0.5)
             population.push(Shove(force, duration, rngs[i].uniform(-math.pi, math.pi), now).push(), [int(i)])
             due[i] = now + rngs[i].uniform(2.0, 5.0)
