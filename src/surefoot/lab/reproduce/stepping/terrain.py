@@ -36,6 +36,7 @@ class Course:
     length: float
     tries: int = 1
     careful: bool = False
+    endless: bool = False  # it walks all the time, not only to where it has to come
     ends: bool = True
 
 
