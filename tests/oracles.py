@@ -17,11 +17,11 @@ from surefoot.skills.schema import Skill
 HERE = Path(__file__).parent
 
 
-def run_plainly(script: str, folder: Path) -> dict[str, np.ndarray]:
-    """What a script of this folder collects where nothing is compiled."""
+def run_plainly(script: str, folder: Path, *arguments: str) -> dict[str, np.ndarray]:
+    """What a script of this folder collects where nothing is compiled; its last argument is where it writes to."""
     path = folder / "plain.npz"
     done = subprocess.run(
-        [sys.executable, str(HERE / script), str(path)],
+        [sys.executable, str(HERE / script), *arguments, str(path)],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, cwd=HERE, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr[-2000:]  # an error in a callback is only printed

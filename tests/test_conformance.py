@@ -13,7 +13,7 @@ from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
 from surefoot.errors import TerrainError
 from surefoot.lab.catalogue import measured
 from surefoot.simulation import Simulation
@@ -24,13 +24,14 @@ from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain
 
 FRICTION = {"planar": 0.65} | dict.fromkeys(("ape", "bird", "human", "human19", "humanoid", "robot", "strider"), 0.8)
+FRICTION["stepper"] = 1.0
 COMMANDS = {
     "simbicon": simbicon.COMMANDS, "genbicon": genbicon.COMMANDS, "imitation": imitation.COMMANDS,
-    "limit_cycle": limit_cycle.COMMANDS,
+    "limit_cycle": limit_cycle.COMMANDS, "stepping": stepping.COMMANDS,
 }  # fmt: skip
 CHANGED = {  # a parameter of each controller
     "simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}, "imitation": {"cd": 0.321},
-    "limit_cycle": {"regulation.forward": 0.123},
+    "limit_cycle": {"regulation.forward": 0.123}, "stepping": {"step_width": 0.234},
 }  # fmt: skip
 RUNS = [(None, full) for full in skill_names()]  # on the skill's own body
 RUNS += [(name, "biped/zero-walk") for name in character_names() if "biped/zero-walk" in skill_names(name)]
@@ -43,6 +44,8 @@ EXAMPLES = {
     "stairs": ["stairs:0.15,0.3,10", "stairs:-0.1,0.4,3,0.5"],
     "rough": ["rough:7,0.03", "rough:0,0.1,0.3,30", "rough:3,0.2,0.5"],
     "bumps": ["bumps:7,0.03", "bumps:1,0.1,0.5,12"],
+    "gaps": ["gaps:0.2", "gaps:0.35,0.5,4,0.4,0.6"],
+    "platform": ["platform:30", "platform:12.5,20,5"],
     "image": ["image:hills.png,12,0.5", "image:hills.png,30,1.5,20"],
 }
 TEXTS = [text for texts in EXAMPLES.values() for text in texts]
@@ -112,6 +115,7 @@ def ground_height(terrain: Terrain, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """What rays from above meet."""
     spec = mujoco.MjSpec()
     terrain.build(spec.worldbody, 0.65)
+    terrain.build_moving(spec.worldbody, 0.65)
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -290,7 +294,7 @@ def test_two_simulations_of_a_skill_share_no_memory(full: str) -> None:
     before = other.snapshot().state
     assert not np.shares_memory(one.data.userdata, other.data.userdata)
     one.set_parameters(CHANGED[skill.controller])
-    one.memory.slots[:] *= 1.5
+    one.memory.slots[:, 1:] *= 1.5  # but for the controller's number
     one.model.body_mass[:] *= 2.0
     one.step(20)
     assert np.array_equal(other.snapshot().state, before)

@@ -33,6 +33,7 @@ WRITES = {
     "11_stranger": {"mine.xml", "mine.png"},
     "12_follow_path": {"paths.csv"},
     "13_limit_cycle": {"march.png"},
+    "14_watch_your_step": {"pushed.png"},
 }
 
 
@@ -254,3 +255,16 @@ def test_13_a_march_falls_by_itself_and_not_with_trials_or_a_model(
     assert "upright" in lines[1]
     assert "upright" in lines[2]
     assert "fell" not in "".join(lines[1:])
+
+
+def test_14_it_sways_steps_walks_and_bends_its_knees_under_a_box(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = run("14_watch_your_step", tmp_path, monkeypatch, capsys)
+    small, large, way, *boxes, _ = out.splitlines()
+    assert small.endswith(" 0 steps")
+    assert int(large.split()[-2]) >= 1
+    assert 2.0 < float(way.split()[1]) < 4.5
+    bends = [float(line.split()[-1].removesuffix("°")) for line in boxes]
+    assert bends == sorted(bends)
+    assert bends[-1] >= bends[0] + 2.0

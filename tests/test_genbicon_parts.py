@@ -188,8 +188,9 @@ def a(name: str) -> Body:
 
 
 EVERY = [*BODIES, "from the chest"]
-BALLS = [(name, limb) for name in EVERY for limb in ("legs", "arms") if (name, limb) != ("human19", "arms")]
-"""Limbs that turn in all directions at their root: the shoulders of human19 are hinges."""
+NO_BALLS = [("human19", "arms"), ("stepper", "arms")]  # shoulders of one hinge, and of two
+BALLS = [(name, limb) for name in EVERY for limb in ("legs", "arms") if (name, limb) not in NO_BALLS]
+"""Limbs that turn in all directions at their root."""
 
 
 # ----------------------------------------------------------------------------------------- inverse kinematics

@@ -451,3 +451,23 @@ def test_without_gymnasium_only_this_part_is_missing_and_says_what_to_install() 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
     assert "pip install 'surefoot[gym]'" in done.stdout
+
+
+def test_a_stepper_is_an_environment_like_others_on_ground_that_moves_too() -> None:
+    actions = (sg.Commands(), sg.Parameters({"step_time": (0.35, 0.5)}), sg.Residuals(0.05, ["left_elbow"]))
+    options: dict[str, Any] = {"actions": actions, "observations": sg.OBSERVABLE, "terrain": "platform:10,15,1"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*infinity")
+        check_env(gymnasium.make("Surefoot/HumanWalk-v0", skill="stepper/walk", **options).unwrapped)
+    alone, many = sg.SurefootEnv("stepper/walk", **options), sg.SurefootVectorEnv(2, "stepper/walk", **options)
+    assert alone.action_names[:7] == tuple(f"command {name}" for name in load("stepper/walk").commands)
+    first, _ = alone.reset(seed=3)
+    rows, _ = many.reset(seed=3)
+    assert np.array_equal(rows[0], first)
+    alone.action_space.seed(4)
+    for _ in range(20):
+        action = alone.action_space.sample()
+        seen, *_ = alone.step(action)
+        rows, *_ = many.step(np.tile(action, (2, 1)))
+        assert np.array_equal(rows[0], seen)

@@ -21,6 +21,7 @@ from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.objectives import Objective
 from surefoot.lab.replicas import disturb_state, generator
 from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon
+from surefoot.lab.reproduce import stepping as watch_your_step
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
 from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, robust
@@ -394,6 +395,7 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
     papers = {
         "simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS, "limit_cycle": limit_cycle.EXPERIMENTS,
+        "stepping": watch_your_step.EXPERIMENTS,
     }  # fmt: skip
     assert len(found) == sum(map(len, papers.values())) + len(motions.EXPERIMENTS)
     assert all(found[e.name] is e and e.name.startswith("motions/") for e in motions.EXPERIMENTS)
@@ -402,7 +404,7 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
         for experiment in own:
             assert found[experiment.name] is experiment
             assert experiment.name.startswith(f"{paper}/")
-            assert paper.replace("_", " ") in experiment.paper.lower()
+            assert {"stepping": "watch your step"}.get(paper, paper.replace("_", " ")) in experiment.paper.lower()
             assert callable(experiment.run)
 
 
@@ -418,7 +420,7 @@ def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
     assert select(["simbicon"]) == list(simbicon.EXPERIMENTS)
-    assert select(["genbicon", "limit_cycle", "motions", "simbicon"]) == every
+    assert select(["genbicon", "limit_cycle", "motions", "simbicon", "stepping"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

@@ -69,7 +69,7 @@ def shown(studio: Studio) -> None:
 @pytest.mark.parametrize(
     ("skill", "character"),
     [("planar/walk", None), ("human/fast-walk", None), ("biped/sneak", "humanoid"), ("biped/stand", "ape"),
-     ("planar/back-flip", None)],
+     ("planar/back-flip", None), ("stepper/stand", None), ("human19/march", None)],
 )  # fmt: skip
 def test_there_is_a_slider_for_every_command_of_the_skill_and_no_other(
     opened: Opened, skill: str, character: str | None
@@ -87,6 +87,7 @@ def test_another_body_and_another_ground_are_shown_after_a_rebuild(opened: Opene
     walk = panel(studio, Walk)
     for skill, character, terrain in (
         ("human/walk", "human", "slope:5"), ("biped/march", "robot", "bumps:3,0.02"), ("planar/run", "planar", "flat"),
+        ("stepper/walk", "stepper", "gaps:0.2"), ("stepper/stand", "stepper", "platform:10"),
     ):  # fmt: skip
         studio.loop.call(
             lambda s=skill, c=character, t=terrain: studio.session.rebuild(skill=s, character=c, terrain=t)  # type: ignore[misc]
@@ -101,7 +102,9 @@ def test_another_body_and_another_ground_are_shown_after_a_rebuild(opened: Opene
 @pytest.mark.parametrize(
     ("skill", "character", "name", "written"),
     [("biped/sneak", "humanoid", "heading", 37.0), ("biped/sneak", "humanoid", "speed", 0.75),
-     ("human/fast-walk", "human", "sideways", -12.0), ("planar/walk", None, "lean", -6.0)],
+     ("human/fast-walk", "human", "sideways", -12.0), ("planar/walk", None, "lean", -6.0),
+     ("stepper/stand", None, "crouch", 0.85), ("stepper/stand", None, "pull", 60.0),
+     ("stepper/walk", None, "speed", 0.3), ("human19/march", None, "tilt", 0.05)],
 )  # fmt: skip
 def test_what_a_slider_says_reaches_the_simulation_and_is_shown_and_let_go_again(
     opened: Opened, skill: str, character: str | None, name: str, written: float

@@ -25,6 +25,8 @@ TEXTS = {
     "incline": ["incline:20", "incline:-8,90", "incline:40,203"],
     "stairs": ["stairs:0.15,0.3,10", "stairs:-0.2,0.25,12,0.4"],
     "bumps": ["bumps:7,0.03", "bumps:1,0.2,0.3,6", "bumps:2,0.05,0.1,8"],
+    "gaps": ["gaps:0.2", "gaps:0.35,0.5,4,0.4,0.6"],
+    "platform": ["platform:30", "platform:12.5,20,5"],
     "image": ["image:hills.png,9,0.5", "image:hills.png,6,-0,4.5", "image:deep.png,8,1.2,5"],
 }
 ALL = [text for texts in TEXTS.values() for text in texts]
@@ -53,6 +55,12 @@ def terrain(request: pytest.FixtureRequest) -> Terrain:
     return OBJECTS[request.param]() if request.param in OBJECTS else load(request.param)
 
 
+@pytest.fixture(params=[*(text for text in ALL if not text.startswith("platform")), *OBJECTS])
+def fixed(request: pytest.FixtureRequest) -> Terrain:
+    """Ground that does not move."""
+    return OBJECTS[request.param]() if request.param in OBJECTS else load(request.param)
+
+
 def compiled(terrain: Terrain, *shapes: dict[str, object]) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """The ground, and a free body of these shapes."""
     spec = mujoco.MjSpec()
@@ -64,6 +72,7 @@ def compiled(terrain: Terrain, *shapes: dict[str, object]) -> tuple[mujoco.MjMod
         body.add_freejoint()
         for shape in shapes:
             body.add_geom(**{"contype": 1, "conaffinity": 0, "density": 1000.0, **shape})
+    terrain.build_moving(spec.worldbody, 0.8)
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -93,12 +102,12 @@ def test_rays_from_above_meet_the_ground_at_its_height(terrain: Terrain) -> None
     assert np.abs(np.array(heights) - terrain.height(*points.T)).max() < 1e-9
 
 
-def test_far_away_there_still_is_ground(terrain: Terrain) -> None:
-    model, data = compiled(terrain)
+def test_far_away_there_still_is_ground(fixed: Terrain) -> None:
+    model, data = compiled(fixed)
     met, down, top = np.zeros(1, np.int32), np.array([0.0, 0.0, -1.0]), 1500.0
     for x, y in ((300.3, 1.0), (-300.7, 2.0), (3.3, 300.1), (4.4, -300.9), (250.3, -260.3)):
         height = top - mujoco.mj_ray(model, data, np.array([x, y, top]), down, None, 1, -1, met)
-        assert height == pytest.approx(float(terrain.height(x, y)), abs=1e-8)
+        assert height == pytest.approx(float(fixed.height(x, y)), abs=1e-8)
 
 
 def test_spheres_touch_the_ground_where_its_height_says(terrain: Terrain) -> None:
@@ -132,9 +141,19 @@ def test_ground_is_at_height_zero_at_the_origin(terrain: Terrain) -> None:
     assert float(terrain.height(0.0, 0.0)) == 0.0
 
 
-def test_ground_is_fixed_to_the_world_and_meets_characters_only(terrain: Terrain) -> None:
-    model, _ = compiled(terrain)
+def test_ground_is_fixed_to_the_world_and_meets_characters_only(fixed: Terrain) -> None:
+    model, _ = compiled(fixed)
     assert model.nbody == 1
+    meets_characters_only(model)
+
+
+def test_a_platform_hangs_on_two_hinges_and_meets_characters_only() -> None:
+    model, _ = compiled(load("platform:20"))
+    assert (model.nbody, model.nv) == (2, 2)
+    meets_characters_only(model)
+
+
+def meets_characters_only(model: mujoco.MjModel) -> None:
     assert all(model.geom(i).name.startswith("ground") for i in range(model.ngeom))
     assert not model.geom_contype.any()
     assert (model.geom_conaffinity == 1).all()

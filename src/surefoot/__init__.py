@@ -13,10 +13,11 @@ from surefoot.motions.motion import Motion
 from surefoot.motions.motion import load as load_motion
 from surefoot.population import Population
 from surefoot.scene import Push
-from surefoot.simulation import Simulation, Snapshot
+from surefoot.simulation import Simulation
 from surefoot.skills import Skill, varied
 from surefoot.skills import load as load_skill
 from surefoot.skills import names as skills
+from surefoot.snapshot import Snapshot
 from surefoot.terrains import Terrain, props
 from surefoot.terrains import names as terrains
 

@@ -19,11 +19,12 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 Skill = Annotated[str, typer.Argument(help="Name, character/name, or a file of your own.")]
 _TERRAINS = (
     "flat, incline:DEG, slope:DEG, steps:X,H,…, stairs:RISE,RUN,COUNT, rough:SEED,AMPLITUDE, "
-    "bumps:SEED,AMPLITUDE, image:PATH,SIZE,HEIGHT"
+    "bumps:SEED,AMPLITUDE, gaps:WIDTH, platform:DEG, image:PATH,SIZE,HEIGHT"
 )
 _COMMANDS = (
     "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; of a biped skill sideways in "
-    "m/s, step_time in s, step_height and step_width in m, stop 0 or 1; repeatable."
+    "m/s, step_time in s, step_height and step_width in m, stop 0 or 1; of a stepping skill crouch, and pull in N; "
+    "repeatable."
 )
 _TASKS = "NAME:ARGUMENTS, e.g. follow-path:2,0,4,2,speed=0.6 (metres); for skills that any biped can do; repeatable."
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from surefoot.errors import CommandError
-from surefoot.kits import DEGREES, Kit
+from surefoot.kit import DEGREES, Kit
 
 _TURN = 2.0 * math.pi
 

@@ -4,77 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
+from surefoot.kit import UNITS, Kit, own_value
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
-from surefoot.reflexes import style
+from surefoot.reflexes import stepper, style
 from surefoot.reflexes.feedback_error import grow_lessons, lessons_size
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
-from surefoot.skills import cycle_slot, graph, styles, trajectories
+from surefoot.skills import cycle_slot, graph, plans, styles, trajectories
 from surefoot.skills.schema import Skill
 
 log = logging.getLogger(__name__)
-
-DEGREES = "°"  # what people write angles in, which are radians inside
-_SIMBICON_UNITS = dict.fromkeys(simbicon.COMMANDS, DEGREES) | {"speed": "m/s"}
-_GENBICON_UNITS = {
-    "speed": "m/s", "heading": DEGREES, "lean": DEGREES, "step_time": "s", "step_height": "m", "step_width": "m",
-    "sideways": "m/s", "stop": "",
-}  # fmt: skip
-_LIMIT_CYCLE_UNITS = {"speed": "m/s", "heading": DEGREES, "turn": DEGREES, "lean": "", "tilt": ""}
-
-
-class Kit(Protocol):
-    """The numbers around a law, for one body and one time step.
-
-    `units` says what people write each command in; one that is on or off has none.
-    """
-
-    commands: tuple[str, ...]
-    ranges: dict[str, tuple[float, float]]
-    units: dict[str, str]
-
-    @property
-    def slot_size(self) -> int:
-        """Numbers of a parameter slot."""
-
-    def memory_size(self, skill: Skill | None) -> int:
-        """Numbers it remembers while it runs a skill; None: any that needs no more than usual."""
-
-    def table_size(self, skill: Skill) -> int:
-        """Numbers it learns."""
-
-    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
-        """Write a skill's numbers into a slot."""
-
-    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
-        """Write what it remembers at its start."""
-
-    def grow(self, row: memory.Row, length: float, torque: float) -> None:
-        """Let what it remembers follow a body whose legs and whose torques are so many times what they were."""
-
-    def tell(self, row: memory.Row, name: str, value: float) -> None:
-        """Set a command."""
-
-    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
-        """What a command was set to; None: nothing, it is as the skill has it."""
-
-    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
-        """Leave a command to the skill again."""
-
-    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Whether two filled slots can be blended."""
-
-    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Whether the law that runs with one filled slot can go on with the other from any moment."""
 
 
 class _Simbicon:
@@ -82,7 +29,7 @@ class _Simbicon:
 
     commands: tuple[str, ...] = simbicon.COMMANDS
     ranges: dict[str, tuple[float, float]] = simbicon.RANGES
-    units: dict[str, str] = _SIMBICON_UNITS
+    units: dict[str, str] = UNITS["simbicon"]
     _speed_given = simbicon.SPEED_GIVEN
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
@@ -127,10 +74,10 @@ class _Simbicon:
         value = float(row.commands[self.commands.index(name)])
         if name == "speed":
             return value if row.commands[self._speed_given] else None
-        return value if value != _own(skill, name) else None
+        return value if value != own_value(skill, name) else None
 
     def release(self, row: memory.Row, skill: Skill, name: str) -> None:
-        row.commands[self.commands.index(name)] = _own(skill, name)
+        row.commands[self.commands.index(name)] = own_value(skill, name)
         if name == "speed":
             row.commands[self._speed_given] = 0.0
 
@@ -146,7 +93,7 @@ class _Imitation(_Simbicon):
 
     commands: tuple[str, ...] = imitation.COMMANDS
     ranges: dict[str, tuple[float, float]] = imitation.RANGES
-    units: dict[str, str] = _SIMBICON_UNITS | {"ahead": DEGREES}
+    units: dict[str, str] = UNITS["imitation"]
     _speed_given = imitation.SPEED_GIVEN
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
@@ -192,7 +139,7 @@ class _Genbicon:
 
     commands: tuple[str, ...] = genbicon.COMMANDS
     ranges: dict[str, tuple[float, float]] = genbicon.RANGES
-    units: dict[str, str] = _GENBICON_UNITS
+    units: dict[str, str] = UNITS["genbicon"]
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._links = links
@@ -230,7 +177,7 @@ class _Genbicon:
 
     def release(self, row: memory.Row, skill: Skill, name: str) -> None:
         at = self.commands.index(name)
-        row.commands[at], row.commands[memory.COMMANDS // 2 + at] = _own(skill, name), 0.0
+        row.commands[at], row.commands[memory.COMMANDS // 2 + at] = own_value(skill, name), 0.0
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         n = style.slot_size()
@@ -246,7 +193,7 @@ class _LimitCycle:
 
     commands: tuple[str, ...] = limit_cycle.COMMANDS
     ranges: dict[str, tuple[float, float]] = limit_cycle.RANGES
-    units: dict[str, str] = _LIMIT_CYCLE_UNITS
+    units: dict[str, str] = UNITS["limit_cycle"]
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._table, self._roles = table, len(table.anatomy.roles)
@@ -297,7 +244,7 @@ class _LimitCycle:
 
     def release(self, row: memory.Row, skill: Skill, name: str) -> None:
         at = self.commands.index(name)
-        row.commands[at], row.commands[limit_cycle.GIVEN + at] = _own(skill, name), 0.0
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = own_value(skill, name), 0.0
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         return graph.same_structure(one, other, self._roles)
@@ -306,11 +253,42 @@ class _LimitCycle:
         return graph.same_size(one, other, self._roles)
 
 
-def _own(skill: Skill, name: str) -> float:
-    """What a command is that nobody has given."""
-    return skill.start.heading if name == "heading" else 0.0
+class _Stepping(_Genbicon):
+    """Around `controllers.stepping`."""
+
+    commands: tuple[str, ...] = stepping.COMMANDS
+    ranges: dict[str, tuple[float, float]] = stepping.RANGES
+    units: dict[str, str] = UNITS["stepping"]
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        super().__init__(table, links, timestep)
+        self._table = table
+
+    @property
+    def slot_size(self) -> int:
+        return stepper.slot_size(len(self._table.gains))
+
+    def memory_size(self, skill: Skill | None) -> int:
+        return stepping.memory_size()
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        plans.fill_slot(slot[: self.slot_size], skill, self._table)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        remembered = plain(stepping.stepper_of)(row.memory)[0]
+        remembered.mode, remembered.share = stepper.STAND, 0.5
+        remembered.heading = row.commands[stepping.HEADING] = skill.start.heading
+        remembered.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
+
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        plain(stepping.stepper_of)(row.memory)[0].height *= length
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        a, b = plain(stepper.plan_of)(one), plain(stepper.plan_of)(other)
+        return bool(a.walks == b.walks and a.careful == b.careful and a.comfort == b.comfort)
 
 
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {
     "simbicon": _Simbicon, "genbicon": _Genbicon, "imitation": _Imitation, "limit_cycle": _LimitCycle,
+    "stepping": _Stepping,
 }  # fmt: skip

@@ -18,7 +18,8 @@ from surefoot.characters.limbs import of_table
 from surefoot.characters.shapes import points_of, solid_geoms
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import CommandError, SurefootError
-from surefoot.kits import KITS, Kit
+from surefoot.kit import Kit
+from surefoot.kits import KITS
 from surefoot.native import callback, laws, memory
 from surefoot.native.pointers import plain
 from surefoot.reflexes.handover import ASKED, NONE
@@ -140,9 +141,10 @@ class Scene:
         return found
 
     def _runs(self, controller: str) -> bool:
-        """Whether this body can run a controller: roles for one, two legs in space for another, both for the third."""
+        """Whether this body can run a controller: roles for one, two legs in space for others, both for one."""
         has_roles, is_free = bool(self.table.anatomy.roles), self.table.root == "free"
-        return {"simbicon": has_roles, "genbicon": self.table.is_biped}.get(controller, has_roles and is_free)
+        biped = self.table.is_biped
+        return {"simbicon": has_roles, "genbicon": biped, "stepping": biped}.get(controller, has_roles and is_free)
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""
@@ -201,7 +203,8 @@ class Scene:
 
         `seed` is that of the noise in what it measures.
         """
-        row = memory.format_row(userdata, self.build.sizes, self.build.anatomy_at, self.build.limbs_at)
+        built = self.build
+        row = memory.format_row(userdata, built.sizes, built.anatomy_at, built.limbs_at, built.ground_at)
         self.fill(row, 0, skill)
         start, model = skill.start, self.model
         swing = 0 if start.swing == "left" else 1

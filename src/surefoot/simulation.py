@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import mujoco
 import numpy as np
 
+from surefoot import holding
 from surefoot.errors import CommandError, SurefootError
 from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
@@ -20,24 +20,15 @@ from surefoot.reshaping import carry_over, check_reshapable, roomiest
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
+from surefoot.snapshot import Snapshot
 from surefoot.tasks.actor import Actor
-from surefoot.tasks.agenda import Agenda, Kept, check_walks
+from surefoot.tasks.agenda import Agenda, check_walks
 from surefoot.tasks.task import Task
 from surefoot.terrains import balls
 from surefoot.terrains.terrain import Terrain
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 T = TypeVar("T", bound=Task)
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything there is to a moment: physics, the controller's memory, pending pushes, tasks."""
-
-    state: np.ndarray
-    skill: Skill
-    requested: Skill | None
-    tasks: tuple[Kept, ...] = ()
 
 
 class Simulation:
@@ -202,6 +193,14 @@ class Simulation:
         """Take a ball out of the way again."""
         balls.park(self.model, self.data, ball)
 
+    def hold(self, crate: str | None = "crate") -> None:
+        """Have a crate of the terrain (`terrains.Crate`, with handles) in the hands from now on; None lets go."""
+        holding.hold(self.scene, self.data, self._row, self.skill, crate)
+
+    def weigh(self, mass: float, crate: str = "crate") -> None:
+        """Give a crate another mass [kg], at once."""
+        holding.weigh(self.scene, self._row, self.skill, crate, mass)
+
     def command(self, **values: float) -> None:
         """Tell the running skill something it understands; an unknown command lists the known ones."""
         self.scene.command(self._row, self.skill, values)
@@ -275,7 +274,8 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""
-        return Snapshot(self._state(), self.skill, self.requested, self._agenda.snapshot() if self._agenda else ())
+        tasks = self._agenda.snapshot() if self._agenda else ()
+        return Snapshot(self._state(), self.skill, self.requested, tasks, holding.masses(self.scene))
 
     def _state(self) -> np.ndarray:
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
@@ -287,6 +287,7 @@ class Simulation:
         if snapshot.state.shape != (mujoco.mj_stateSize(self.model, _STATE),):
             raise SurefootError("the snapshot is of another kind of simulation")
         mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
+        holding.set_masses(self.scene, snapshot.masses)
         self.skill, self._requested = snapshot.skill, snapshot.requested
         if snapshot.tasks or self._agenda:
             self._planned().restore(snapshot.tasks)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.characters import ape, bird, human, human19, humanoid, planar, robot, strider
+from surefoot.characters import ape, bird, human, human19, humanoid, planar, robot, stepper, strider
 from surefoot.characters.foreign import table_of
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
@@ -19,6 +19,7 @@ _TABLES: dict[str, Callable[[], CharacterTable]] = {
     "humanoid": humanoid.table,
     "planar": planar.table,
     "robot": robot.table,
+    "stepper": stepper.table,
     "strider": strider.table,
 }
 

@@ -28,6 +28,8 @@ from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
+from surefoot.terrains.heights import add_heights, write_heights
+from surefoot.terrains.platforms import NAME as PLATFORM
 from surefoot.terrains.props import Crate, named, weigh
 from surefoot.terrains.terrain import Terrain
 
@@ -49,6 +51,7 @@ class Build:
     anatomy_at: int
     limbs: Limbs | None = None
     limbs_at: int = -1
+    ground_at: int = -1
 
 
 def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
@@ -162,6 +165,7 @@ def build(
     option.timestep = timestep or table.timestep
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = table.grip or option.impratio
     option.gravity = [0.0, 0.0, -9.81]
     option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     spec.nuserdata = sizes.total
@@ -180,15 +184,17 @@ def build(
     block.data = [0.0]
     if limbs:
         spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
+    heights = add_heights(spec, terrain)
     model = spec.compile()
     at = int(model.numeric_adr[model.numeric(_BLOCK).id])
     model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table, limbs)
+    ground_at = write_heights(model, heights)
     if limbs is None:
-        return Build(model, table, sizes, at)
+        return Build(model, table, sizes, at, ground_at=ground_at)
     numbers = limb_block(model, limbs)
     limbs_at = int(model.numeric_adr[model.numeric(_LIMBS).id])
     model.numeric_data[limbs_at : limbs_at + len(numbers)] = numbers
-    return Build(model, table, sizes, at, limbs, limbs_at)
+    return Build(model, table, sizes, at, limbs, limbs_at, ground_at)
 
 
 def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bool) -> None:
@@ -217,6 +223,7 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
 
 def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, limbs: Limbs | None) -> None:
     """Things that are no ground come after the character's bodies, which keep their numbers."""
+    terrain.build_moving(spec.worldbody, table.friction)
     props = named(terrain.props)
     for name, prop in props:
         prop.build(spec.worldbody, name, table.friction, terrain)
@@ -263,7 +270,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     part = np.full(model.nbody, ELSEWHERE)
     for body in range(model.nbody):
         name = model.body(body).name
-        part[body] = GROUND if body == 0 else OTHER if name in own else ELSEWHERE
+        part[body] = GROUND if body == 0 or name == PLATFORM else OTHER if name in own else ELSEWHERE
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )

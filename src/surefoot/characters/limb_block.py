@@ -101,7 +101,7 @@ def _chain(
     for name, vector in (("a", second - first), ("b", end - second), ("n", axis)):
         for i, letter in enumerate("xyz"):
             chain[f"{name}{letter}"] = vector[i]
-    chain["bend"] = _bend(model, limbs, hinge)
+    chain["bend"], chain["most"] = _bend(model, limbs, hinge)
     chain["reach"] = _reach(second - first, end - second, axis, _room(model, limbs, hinge, lower.flipped))
     return chain
 
@@ -123,11 +123,12 @@ def _reach(a: np.ndarray, b: np.ndarray, axis: np.ndarray, room: tuple[float, fl
     return float(np.sqrt(a @ a + b @ b + 2.0 * turned))
 
 
-def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> float:
-    """Sense in which a hinge has more room from the neutral posture."""
+def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> tuple[float, float]:
+    """Sense in which a hinge has more room from the neutral posture, and how much [rad]."""
     low, high = model.jnt_range[hinge] if model.jnt_limited[hinge] else (-_STRAIGHT, _STRAIGHT)
     present = limbs.neutral.get(model.joint(hinge).name, 0.0)
-    return 1.0 if high - present >= present - low else -1.0
+    sense, room = (1.0, high - present) if high - present >= present - low else (-1.0, present - low)
+    return sense, room if model.jnt_limited[hinge] else np.pi
 
 
 def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
@@ -164,7 +165,7 @@ def _link(model: mujoco.MjModel, limbs: Limbs, link: Link) -> Any:
     actuators = [model.actuator(name).id for name in link.joints]
     child = int(model.jnt_bodyid[first])
     root = int(model.body_rootid[child])
-    record["body"], record["base"], record["child"], record["joint"] = body, base, child, first
+    record["body"], record["near"], record["child"], record["joint"] = body, base, child, first
     record["first"], record["count"] = actuators[0], len(actuators)
     record["at_pelvis"] = model.body_weldid[base] == model.body_weldid[model.body(limbs.pelvis).id]
     record["flip"] = -1.0 if link.flipped else 1.0

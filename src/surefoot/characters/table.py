@@ -164,6 +164,7 @@ class CharacterTable:
     source: str
     sole_depth: float  # [m] from the ankle down to the sole
     armature: float = 0.0  # [kg·m²] rotor inertia of every joint, which keeps light hands and feet calm
+    grip: float | None = None  # MuJoCo's impratio: how much firmer contacts hold against sliding than against sinking
     strength: float = 1.0  # how much stronger than the drawn body it is, for gains that skills name
     back: Vector | None = None  # [m] where a backpack's COM is in the torso's frame
     load_lean: float = 0.0  # [rad] the torso is pitched for what it carries

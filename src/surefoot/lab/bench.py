@@ -21,9 +21,14 @@ from surefoot.population import Population
 from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 
-_WALKS = {"planar": "walk", "human": "walk", "humanoid": "zero-walk"}  # that are measured, by character
+_WALKS = {
+    "planar": "walk",
+    "human": "walk",
+    "humanoid": "zero-walk",
+    "stepper": "walk",
+}  # that are measured, by character
 _FIRST = _WALKS | {"human19": "march"}
-_RATIO = {"planar": 1.10, "human": 1.10, "humanoid": 1.30}  # physics + control ÷ physics, at most
+_RATIO = {"planar": 1.10, "human": 1.10, "humanoid": 1.30, "stepper": 1.30}  # physics + control ÷ physics, at most
 _REAL_TIME = {"planar": 30.0, "human": 25.0}  # the least times real time on one core
 _TRIALS, _PREDICTED, _STRIDE = "human19/march", "human19/march-predicted", 1.2  # [s] two steps and a little
 _CHUNK = 0.02  # [s] from a common state: too short for the uncontrolled body to leave the gait
@@ -33,6 +38,7 @@ _COLD = {
     "simbicon": "planar",
     "genbicon": "humanoid",
     "limit_cycle": "human19",
+    "stepping": "stepper",
 }  # laws are compiled by controller, the same for all bodies
 _FIRST_STEP = (
     "import sys, time; t = time.perf_counter(); import surefoot as sf; s = sf.Simulation(*sys.argv[1:]); s.step(); "

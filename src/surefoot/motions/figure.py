@@ -15,6 +15,7 @@ from surefoot.motions.ends import rest_places
 from surefoot.motions.motion import Motion
 from surefoot.terrains.balls import bodies as balls_of
 from surefoot.terrains.balls import is_parked
+from surefoot.terrains.platforms import NAME as PLATFORM
 
 Color = tuple[float, float, float]  # 0 … 1
 
@@ -71,10 +72,13 @@ class _Body:
         self._data, self._step = mujoco.MjData(model), np.zeros(model.nv)
         self._balls = balls_of(model)
         self._sides = part_names.sides(tuple(model.body(i).name for i in range(model.nbody)))
+        platform = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, PLATFORM)
         self._geoms: dict[int, list[tuple[int, np.ndarray, float]]] = {}  # by body
         for geom in range(model.ngeom):
             body, hull = int(model.geom_bodyid[geom]), _hull(model, geom)
-            if body > 0 and hull is not None and model.geom_rgba[geom, 3] > 0.0:
+            if body in (0, platform) or hull is None:  # the ground, also where it moves
+                continue
+            if model.geom_rgba[geom, 3] > 0.0:
                 self._geoms.setdefault(body, []).append((geom, *hull))
 
     def limbs(self, time: float) -> list[Limb]:

@@ -91,7 +91,9 @@ def filmstrip(
     scale = min(_TALL / sizes.tall, ((height or _HEIGHTS[1]) - margin) / rise)
     height = height or round(max(_HEIGHTS[0], margin + rise * scale))
     camera = replace(camera, scale=scale)
-    plan = _on_stage(actor, sizes, frames, camera, width) or _set_apart(actor, sizes, frames, camera, width)
+    moves = terrain is not None and terrain.moves
+    stage = None if moves else _on_stage(actor, sizes, frames, camera, width)
+    plan = stage or _set_apart(actor, sizes, frames, camera, width)
     plan = replace(plan, camera=replace(plan.camera, top=sizes.bottom + (height - _BOTTOM) / plan.camera.scale))
     canvas = Canvas(width, height)
     cameras = _cameras(plan, actor)
@@ -200,7 +202,8 @@ def _paint_grounds(canvas: Canvas, plan: _Plan, cameras: list[Camera], actor: Ac
         return
     half = 0.5 * (plan.pitch - _GAP)
     for time, place, camera in zip(plan.times, plan.places, cameras, strict=True):
-        ground.paint_ground(canvas, terrain, camera, place - half, place + half, _root(actor.motion, time)[None])
+        now = terrain.at(time) if terrain else None
+        ground.paint_ground(canvas, now, camera, place - half, place + half, _root(actor.motion, time)[None])
 
 
 def _root(motion: Motion, time: float) -> np.ndarray:

@@ -51,7 +51,7 @@ def frames(
     for time, place, middle, level in zip(times, path, middles, levels, strict=True):
         canvas = Canvas(width, height)
         here = replace(camera, left=middle - half, top=level + above)
-        ground.paint_ground(canvas, terrain, here, 0.0, float(width), place[None])
+        ground.paint_ground(canvas, terrain.at(time) if terrain else None, here, 0.0, float(width), place[None])
         painter.paint_body(canvas, [*actor.limbs(time), *actor.passing(time)], here)
         canvas.text(width - 14.0, 20.0, f"{time:.2f} s", 14.0, anchor="rm")
         yield canvas.image(quick=True)

@@ -129,7 +129,9 @@ class _Sticks:
 
 
 def _add_ground(scene: viser.SceneApi, terrain: Terrain | None, path: np.ndarray) -> viser.SceneNodeHandle:
-    """A grid of metres on level ground, a surface where it is not."""
+    """A grid of metres on level ground, a surface where it is not; what moves is a body of its own."""
+    if terrain is not None and terrain.moves:
+        return scene.add_frame("/ground", show_axes=False)
     if terrain is None or ground.is_flat(terrain):
         return scene.add_grid(
             "/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, plane="xy", fade_distance=20.0

@@ -24,6 +24,7 @@ from surefoot.native.world import userdata_of, world_of
 from surefoot.reflexes.falls import freeze_if_blown_up, watch_fall
 from surefoot.reflexes.handover import hand_over
 from surefoot.reflexes.loads import report_loads
+from surefoot.reflexes.platform import move_platform
 from surefoot.reflexes.pushes import apply_pushes
 from surefoot.reflexes.touch import feel_ground
 
@@ -43,6 +44,7 @@ def _control(model: int, data: int) -> None:
     world = world_of(model, data, int(row.header[0].anatomy))
     body_on_ground = feel_ground(world, row.touch)
     apply_pushes(world, row)
+    move_platform(world, row)
     is_new = world.time > row.clock[0].advanced
     if is_new:
         watch_fall(world, row, body_on_ground)

@@ -21,20 +21,21 @@ BIPED = _record(
 behind the ankle, half its width [m]; gains of the pelvis; its neutral orientation."""
 
 LINK = _record(
-    "body", "base", "at_pelvis", "first", "count", "joint", "flip", "kind", "side", "leg", "left_hand", "right_hand",
+    "body", "near", "at_pelvis", "first", "count", "joint", "flip", "kind", "side", "leg", "left_hand", "right_hand",
     "w", "x", "y", "z", "bw", "bx", "by", "bz", "child", "distal_mass", "kp", "kd", "limit",
 )  # fmt: skip
-"""Bodies; its actuators; first joint; −1 where MuJoCo's tree runs the other way; number in `limbs.KINDS`; 0 left,
-1 right, −1 middle; the leg it belongs to or −1; whether a hand hangs on it; neutral orientations of body and base;
-the body below the joint in MuJoCo's tree; mass beyond the joint [kg]; gains."""
+"""Bodies, its own and the one nearer to the pelvis; its actuators; first joint; −1 where MuJoCo's tree runs the other
+way; number in `limbs.KINDS`; 0 left, 1 right, −1 middle; the leg it belongs to or −1; whether a hand hangs on it;
+neutral orientations of both bodies; the body below the joint in MuJoCo's tree; mass beyond the joint [kg]; gains."""
 
 CHAIN = _record(
-    "upper", "lower", "end", "tip", "ax", "ay", "az", "bx", "by", "bz", "nx", "ny", "nz", "bend", "reach", "depth",
-    "body", "px", "py", "pz",
+    "upper", "lower", "end", "tip", "ax", "ay", "az", "bx", "by", "bz", "nx", "ny", "nz", "bend", "most", "reach",
+    "depth", "body", "px", "py", "pz",
 )  # fmt: skip
 """A leg or an arm: links of hip and knee and ankle and toes (shoulder, elbow, wrist), −1 for none; in the neutral
-character frame the vectors hip → knee and knee → ankle [m] and the knee's axis; the sense in which it bends; its full
-length [m]; how far the sole is below the ankle [m]; the body that carries the end point and the point in its frame."""
+character frame the vectors hip → knee and knee → ankle [m] and the knee's axis; the sense in which it bends and how
+far it can [rad]; its full length [m]; how far the sole is below the ankle [m]; the body that carries the end point and
+the point in its frame."""
 
 _BIPED, _LINK, _CHAIN = BIPED.itemsize // 8, LINK.itemsize // 8, CHAIN.itemsize // 8
 

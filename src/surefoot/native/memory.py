@@ -23,7 +23,7 @@ def _record(*names: str) -> np.dtype[Any]:
 
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
-    "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked",
+    "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
@@ -119,7 +119,7 @@ def row_of(userdata: Any) -> Row:
     )
 
 
-def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1) -> Row:
+def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1, ground: int = -1) -> Row:
     """Clear a row, write its header and return its views.
 
     Args:
@@ -127,10 +127,12 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1
         sizes: how it is divided.
         anatomy: where the character's table begins in `mjModel.numeric_data`.
         limbs: where its links begin there; −1 for a body without.
+        ground: where the heights of the ground begin there; −1 for level ground.
     """
     userdata[:] = 0.0
     header = records(userdata, 0, 1, HEADER)[0]
     header.magic, header.schema, header.anatomy, header.limbs = MAGIC, SCHEMA, anatomy, limbs
+    header.ground = ground
     for name, value in sizes._asdict().items():
         header[name] = value
     row = view(userdata)

@@ -21,7 +21,7 @@ def quaternion_of(world: Any, body: int) -> Quaternion:
 @kernel
 def relative_target(world: Any, link: Any, turn: Quaternion) -> Quaternion:
     """World orientation of a link turned so much from neutral as seen from its base."""
-    base = times(quaternion_of(world, int(link.base)), inverse((link.bw, link.bx, link.by, link.bz)))
+    base = times(quaternion_of(world, int(link.near)), inverse((link.bw, link.bx, link.by, link.bz)))
     return times(times(base, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
 
 
@@ -40,7 +40,7 @@ def turn_to(wanted: Quaternion, actual: Quaternion) -> Vector:
 @kernel
 def link_torque(world: Any, link: Any, target: Quaternion, kp: float, kd: float) -> Vector:
     """Torque vector kp·error − kd·ω on the far part of a link, ω against its base [N·m]."""
-    body, base = int(link.body), int(link.base)
+    body, base = int(link.body), int(link.near)
     error = turn_to(target, quaternion_of(world, body))
     spin = minus(world.cvel[body], world.cvel[base])
     return kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]

@@ -104,14 +104,14 @@ def swing_leg(
     at = anchor_of(world, hip)
     now = minus(path_at(row, limbs, style, walker, intent, walker.phase, gx, gy), at)
     # the same a little later, to give the servos the speed of their targets
-    moving = point_velocity(world, int(hip.base), at)
+    moving = point_velocity(world, int(hip.near), at)
     later_at = add(at, scaled(_SOON, moving))
     soon = walker.phase + _SOON / walker.period
     later = minus(path_at(row, limbs, style, walker, intent, soon, gx, gy), later_at)
     bend, bend_later = _bend(chain, now), _bend(chain, later)
     turn, turn_later = first_rotation(chain, bend, now, axis), first_rotation(chain, bend_later, later, axis)
     rate = _limited(scaled(1.0 / _SOON, turn_to(turn_later, turn)))
-    pelvis_spin = world.cvel[int(hip.base)]
+    pelvis_spin = world.cvel[int(hip.near)]
     torque = link_torque(world, hip, times(turn, (hip.w, hip.x, hip.y, hip.z)), hip.kp, hip.kd)
     torque = add(torque, scaled(hip.kd, minus(rate, pelvis_spin)))
     _put(torques, int(chain.upper), add(torque, weight_torque(world, hip)))
@@ -131,7 +131,7 @@ def swing_leg(
 @kernel
 def quaternion_axis(world: Any, link: Any) -> Quaternion:
     """How a link's base is turned from neutral in the world."""
-    return times(quaternion_of(world, int(link.base)), inverse((link.bw, link.bx, link.by, link.bz)))  # type: ignore[no-any-return]
+    return times(quaternion_of(world, int(link.near)), inverse((link.bw, link.bx, link.by, link.bz)))  # type: ignore[no-any-return]
 
 
 @kernel

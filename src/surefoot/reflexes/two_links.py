@@ -13,22 +13,32 @@ from surefoot.native.pointers import apart
 from surefoot.reflexes.orientation import Quaternion, Vector
 from surefoot.reflexes.vectors import about, add, between_frames, cross, dot, rotated
 
-_STRAIGHT = 0.9995  # of its full length: a limb is never asked to be straighter
+STRAIGHT = 0.9995  # of its full length: a limb is never asked to be straighter
 
 
 @apart
 def middle_angle(chain: Any, distance: float) -> float:
     """Angle of the middle joint, from neutral about n, that brings the end to a distance from the root [rad].
 
-    |a + R(n, κ) b|² = |a|² + |b|² + 2 (c₀ + ρ cos(κ − κ₀)) is solved for κ on the side to which the joint bends.
+    |a + R(n, κ) b|² = |a|² + |b|² + 2 (c₀ + ρ cos(κ − κ₀)) is solved for κ on the side to which the joint bends,
+    as far as it can.
     """
     a, b, n = (chain.ax, chain.ay, chain.az), (chain.bx, chain.by, chain.bz), (chain.nx, chain.ny, chain.nz)
     along = dot(a, n) * dot(b, n)
     cosine, sine = dot(a, b) - along, dot(a, cross(n, b))
     size = math.sqrt(cosine * cosine + sine * sine)
-    reach = min(distance, _STRAIGHT * chain.reach)
+    reach = min(distance, STRAIGHT * chain.reach)
     wanted = 0.5 * (reach * reach - dot(a, a) - dot(b, b)) - along
-    return math.atan2(sine, cosine) + chain.bend * math.acos(min(max(wanted / size, -1.0), 1.0))  # type: ignore[no-any-return]
+    angle = math.atan2(sine, cosine) + chain.bend * math.acos(min(max(wanted / size, -1.0), 1.0))
+    return chain.bend * min(chain.bend * angle, chain.most)  # type: ignore[no-any-return]
+
+
+@apart
+def span(chain: Any, angle: float) -> float:
+    """Distance from the root to the end with the middle joint at an angle from neutral [m]."""
+    a, b, n = (chain.ax, chain.ay, chain.az), (chain.bx, chain.by, chain.bz), (chain.nx, chain.ny, chain.nz)
+    end = add(a, rotated(about(n, angle), b))
+    return math.sqrt(dot(end, end))
 
 
 @apart

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
 from surefoot.errors import SurefootError
 from surefoot.reflexes.regulation import feature_count
 from surefoot.skills.imitation import ROOT
@@ -28,6 +28,9 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     table = load_character(skill.character)
     if skill.controller == "limit_cycle":
         yield from _cycle(skill, table)
+        return
+    if skill.controller == "stepping":
+        yield from _stepping(skill, table)
         return
     if skill.controller == "imitation":
         yield from _imitation(skill, table)
@@ -63,10 +66,7 @@ def _imitation(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
         for name in named:
             if name not in known:
                 yield ("parameters", *place.split("."), name), f"unknown name {name!r}; valid: {', '.join(known)}"
-    for place in ("joints", "rates"):
-        for role in getattr(skill.start, place):
-            if role not in roles:
-                yield ("start", place, role), f"unknown role {role!r}; valid: {', '.join(roles)}"
+    yield from _start_roles(skill, table)
     for name in ROOT:
         if name not in parameters.cycle.root:
             yield ("parameters", "cycle", "root"), f"{name} is missing; needed: {', '.join(ROOT)}"
@@ -78,6 +78,22 @@ def _imitation(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
     yield from _commands(skill, imitation.COMMANDS)
     if parameters.reaction and not parameters.learning:
         yield ("parameters", "reaction"), "soft servos need `learning`: what they have learned bears the load"
+
+
+def _stepping(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    if not table.is_biped:
+        yield ("character",), "stepping needs a character in space with legs of two bones"
+        return
+    yield from _start_roles(skill, table)
+    yield from _commands(skill, stepping.COMMANDS)
+
+
+def _start_roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    roles = table.anatomy.roles
+    for place in ("joints", "rates"):
+        for role in getattr(skill.start, place):
+            if role not in roles:
+                yield ("start", place, role), f"unknown role {role!r}; valid: {', '.join(roles)}"
 
 
 def _style(skill: Skill) -> Iterator[Misfit]:

@@ -10,6 +10,7 @@ from surefoot.skills.genbicon import GenbiconParameters
 from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.limit_cycle import LimitCycleParameters
 from surefoot.skills.simbicon import SimbiconParameters
+from surefoot.skills.stepping import SteppingParameters
 
 SCHEMA_VERSION = 1
 
@@ -135,16 +136,25 @@ class ImitationSkill(Skill):
     parameters: ImitationParameters
 
 
+class SteppingSkill(Skill):
+    """Standing and walking by an inverted pendulum with feet."""
+
+    controller: Literal["stepping"]
+    start: Start = Start()  # type: ignore[call-arg]
+    parameters: SteppingParameters
+
+
 class UnknownSkill(Skill):
     """What a document of an unknown controller is held against: that alone is reported."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle"]
+    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle", "stepping"]
 
 
 _BY_CONTROLLER: dict[str, type[Skill]] = {
     "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill, "limit_cycle": LimitCycleSkill,
+    "stepping": SteppingSkill,
 }  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 

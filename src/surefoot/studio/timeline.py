@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.simulation import Simulation, Snapshot
+from surefoot.simulation import Simulation
+from surefoot.snapshot import Snapshot
 
 KEPT = 60.0  # [s]
 BODIES = 12  # simulations whose moments are kept: every change of body or ground makes another

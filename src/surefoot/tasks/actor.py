@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from surefoot.controllers import genbicon
+from surefoot.controllers import genbicon, stepping
 from surefoot.errors import CommandError
 from surefoot.native import memory
 from surefoot.native.limbs import limbs_of
@@ -60,6 +60,7 @@ class Actor(Surroundings):
         self.walker = plain(genbicon.walker_of)(row.memory)[0]
         self.intent = plain(genbicon.intent_of)(row.memory)[0]
         self.hands = plain(genbicon.hands_of)(row.memory)
+        self._stepper = plain(stepping.stepper_of)(row.memory)[0]
 
     @property
     def time(self) -> float:
@@ -82,7 +83,9 @@ class Actor(Surroundings):
 
     @property
     def standing(self) -> bool:
-        """Whether it stands on two feet and is not about to go; only GENBICON stands."""
+        """Whether it stands on two feet and is not about to go."""
+        if self.skill.controller == "stepping":
+            return bool(self._stepper.mode == STAND)
         return self.skill.controller == "genbicon" and bool(self.walker.mode == STAND)
 
     @property

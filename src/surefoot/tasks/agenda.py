@@ -32,7 +32,7 @@ class _Errand:
 
 def check_walks(skill: Skill, task: Task | None = None) -> None:
     """Refuse tasks, or one of them, for a skill that cannot be told what they tell."""
-    controllers = task.controllers if task else ("genbicon", "limit_cycle")
+    controllers = task.controllers if task else ("genbicon", "limit_cycle", "stepping")
     if skill.controller not in controllers:
         able = [name for name in names() if load(name).controller in controllers]
         what = f"task {type(task).__name__}" if task else "tasks"

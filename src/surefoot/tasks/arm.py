@@ -47,7 +47,7 @@ class Arm:
     def _lead(self, actor: Actor, point: Any) -> np.ndarray:
         """(3,) what makes up for the servos' damping, by which a moving body drags the hand along [m]."""
         link = actor.limbs.links[int(actor.limbs.arms[self.side].upper)]
-        lead = -float(link["kd"] / link["kp"]) * actor.velocity(int(link["base"]), point)
+        lead = -float(link["kd"] / link["kp"]) * actor.velocity(int(link["near"]), point)
         return np.asarray(lead * min(1.0, _LONGEST_LEAD / max(float(np.linalg.norm(lead)), 1e-9)))
 
     def withdraw(self, actor: Actor, dt: float) -> bool:
@@ -75,7 +75,7 @@ def distance_of_reach(actor: Actor, side: int, point: Any, ahead: float = 0.0) -
     `ahead` [s] looks at where the shoulder will be if it moves on as it does.
     """
     arm, shoulder = actor.limbs.arms[side], actor.shoulder(side)
-    moving = actor.velocity(int(actor.limbs.links[int(arm.upper)]["base"]), shoulder)
+    moving = actor.velocity(int(actor.limbs.links[int(arm.upper)]["near"]), shoulder)
     return math.dist(shoulder + ahead * moving, point) / float(arm.reach)
 
 

@@ -38,7 +38,7 @@ class FollowPath(Task):
         missed: how far from each its centre of mass passed, at least [m]; inf for those that are still to come.
     """
 
-    controllers = ("genbicon", "limit_cycle")
+    controllers = ("genbicon", "limit_cycle", "stepping")
 
     def __init__(
         self,

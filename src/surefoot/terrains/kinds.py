@@ -10,6 +10,7 @@ import numpy as np
 from surefoot.errors import TerrainError
 from surefoot.terrains.fields import MAX_POINTS, raised
 from surefoot.terrains.planes import Plane
+from surefoot.terrains.platforms import Platform
 from surefoot.terrains.profiles import Profile
 from surefoot.terrains.terrain import Terrain
 
@@ -57,6 +58,27 @@ def stairs(rise: float, run: float, count: int, start: float = 1.0) -> Terrain:
     places = [start + run * i for i in range(int(count))]
     text = ",".join([number(rise), number(run), number(count), number(start)])
     return Terrain(f"stairs:{text}", _staircase(places, [rise] * len(places)))
+
+
+def gaps(width: float, tread: float = 0.8, count: int = 10, depth: float = 0.6, start: float = 1.0) -> Terrain:
+    """Gaps of a width across the way, so many, with level stretches of `tread` between them [m]."""
+    if not (0.0 < width <= 2.0 and 0.1 <= tread <= 100.0 and 0.0 < depth <= 2.0 and start >= 0.3):
+        raise TerrainError("gaps take width up to 2 m, tread 0.1 … 100 m, depth up to 2 m and start >= 0.3 m")
+    if not (1 <= count <= 1000 and count == int(count)):
+        raise TerrainError("gaps take a whole count of 1 … 1000")
+    edges = [start + (width + tread) * i for i in range(int(count))]
+    text = ",".join([number(width), number(tread), number(count), number(depth), number(start)])
+    places, rises = [], []
+    for edge in edges:
+        places += [edge, edge + width]
+        rises += [-depth, depth]
+    return Terrain(f"gaps:{text}", _staircase(places, rises))
+
+
+def platform(angle: float, period: float = 15.0, ramp: float = 10.0) -> Terrain:
+    """A plate that tilts by `angle` [rad] towards a direction that goes round in a `period`, after a `ramp` [s]."""
+    text = ",".join([_degrees(angle), number(period), number(ramp)])
+    return Terrain(f"platform:{text}", Platform(math.radians(float(text.split(",")[0])), period, ramp))
 
 
 def rough(seed: int, amplitude: float, spacing: float = 0.5, length: float = 200.0) -> Terrain:

@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot.errors import TerrainError
 from surefoot.terrains.planes import Plane
+from surefoot.terrains.platforms import Platform
 from surefoot.terrains.profiles import Profile
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ground(Protocol):
-    """What a terrain consists of: `Plane`, `Profile` or `Field`."""
+    """What a terrain consists of: `Plane`, `Profile`, `Field` or `Platform`."""
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world [m]."""
@@ -55,6 +56,15 @@ class Terrain:
         """(n, 2) corners (x, z) of a profile along x [m]; None for any other ground."""
         return self.ground.vertices if isinstance(self.ground, Profile) and not self.ground.direction else None
 
+    @property
+    def moves(self) -> bool:
+        """Whether the ground moves; `height` is that of the beginning."""
+        return isinstance(self.ground, Platform)
+
+    def at(self, time: float) -> Terrain:
+        """The terrain as it is at a moment [s]."""
+        return Terrain(self.description, self.ground.at(time)) if isinstance(self.ground, Platform) else self
+
     def height(self, x: float | np.ndarray, y: float | np.ndarray = 0.0) -> np.ndarray:
         """Height of the ground at points (x, y) of the world; on a vertical face that of its far side [m]."""
         return self.ground.height(np.asarray(x, float), np.asarray(y, float))
@@ -62,3 +72,8 @@ class Terrain:
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the ground's shapes to a model under construction."""
         self.ground.build(world, friction)
+
+    def build_moving(self, world: mujoco.MjsBody, friction: float) -> None:
+        """Add ground that moves, after the character, whose joints are the first."""
+        if isinstance(self.ground, Platform):
+            self.ground.build_moving(world, friction)

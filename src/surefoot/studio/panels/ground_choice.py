@@ -12,7 +12,7 @@ from surefoot.terrains import Parameter, names, parameters
 
 _EXAMPLES = {  # where a number has no default: something one can walk on
     "angle": "4", "rise": "0.06", "run": "0.4", "count": "8", "seed": "7", "amplitude": "0.02",
-    "places and rises": "2, 0.05, 4, -0.05", "path": "hills.png", "size": "20", "height": "0.3",
+    "places and rises": "2, 0.05, 4, -0.05", "path": "hills.png", "size": "20", "height": "0.3", "width": "0.2",
 }  # fmt: skip
 _HINTS = {
     "places and rises": "Pairs: where along the way, and how far the ground rises there (m).",

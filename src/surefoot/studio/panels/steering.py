@@ -9,7 +9,7 @@ from typing import Any
 import viser
 
 from surefoot import commands
-from surefoot.kits import Kit
+from surefoot.kit import Kit
 from surefoot.native.memory import Row
 from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.schema import Skill
@@ -24,7 +24,8 @@ _HINTS = {
     "width": "How far apart the legs are.", "slope": "Of the ground ahead; positive is uphill.",
     "lift": "How high the feet are raised.", "step_time": "How long a step takes.",
     "step_height": "How high the foot is raised.", "step_width": "How far apart the feet are set.",
-    "stop": "Stand still; it walks on when this is off.",
+    "stop": "Stand still; it walks on when this is off.", "crouch": "Of the legs' length, that it uses.",
+    "pull": "With which the world holds it back; negative, drives it on.",
 }  # fmt: skip
 
 
@@ -91,12 +92,12 @@ class Steering:
     def _added(self, kit: Kit, name: str) -> Any:
         """A slider, or a box to tick for what is on or off."""
         hint, unit = _HINTS.get(name), kit.units[name]
-        if not unit:
+        if not unit and kit.ranges[name] == (0.0, 1.0):
             handle: Any = self._gui.add_checkbox(_label(name), False, hint=hint)
         else:
             low, high = limits(kit, name)
             handle = self._gui.add_slider(
-                f"{_label(name)} ({unit})", min=low, max=high, step=step_of(low, high),
+                f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=step_of(low, high),
                 initial_value=min(max(0.0, low), high), hint=hint,
             )  # fmt: skip
 

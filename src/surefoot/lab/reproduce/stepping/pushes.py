@@ -1,0 +1,126 @@
+"""§6.1: random pushes on a body that stands or walks, and pushes again and again.
+
+A push is 10 … 500 N for 0.1 … 0.5 s at the trunk's COM, from a random side at a random time. It is survived if the body
+has not fallen ten seconds later and stands, or walks, again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+
+import numpy as np
+
+from surefoot.lab import figures
+from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.replicas import generator
+from surefoot.lab.reproduce.stepping.trials import (
+    CHARACTER,
+    SETTLED,
+    STAND,
+    STANDING,
+    WALK,
+    Shove,
+    shoves,
+    speeds_of,
+    tell,
+    upright,
+)
+from surefoot.population import Population
+
+COUNT, AFTER, SPEED, SAME_SPEED = 1000, 10.0, 0.6, 0.7  # [s], [m/s], of the speed
+REPEATED, SEEDS, SECONDS = 250.0, 5, 600.0  # [N], [s]
+_BINS = np.arange(0.0, 260.0, 20.0)  # [N·s]
+_CHUNK = 250  # rows at once
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Standing, walking, and again and again."""
+    count = 40 if setting.quick else COUNT
+    curves = {}
+    for i, (case, bars) in enumerate((("standing", ((100.0, 0.99), (math.inf, 0.85))), ("walking", ((80.0, 0.97),)))):
+        impulses, survived = tried(result, case, count, setting, 0.4 * i)
+        for highest, share in bars:
+            among = impulses <= highest
+            kept = float(survived[among].mean())
+            upto = "overall" if highest == math.inf else f"up to {highest:g} N·s"
+            result.row(
+                f"{case}, {among.sum()} pushes {upto}", "recovers from 10–500 N, 0.1–0.5 s",
+                f"{100 * kept:.1f}", f"% survived (≥ {100 * share:g})", kept >= share,
+            )  # fmt: skip
+        curves[case] = (impulses, survived)
+        for impulse in sorted(impulses[~survived]):
+            result.show(f"{case}: not survived", f"{impulse:.0f}", "N·s")
+    falls = repeated(1 if setting.quick else SEEDS, 20.0 if setting.quick else SECONDS, setting)
+    kept_up = sum(math.isinf(fall) for fall in falls)
+    result.row(
+        f"pushed up to {REPEATED:g} N every 2–5 s", "stays upright", f"{kept_up} of {len(falls)}",
+        "seeds without a fall", kept_up == len(falls),
+    )  # fmt: skip
+    _draw(result, setting, curves)
+
+
+def tried(result: Result, case: str, count: int, setting: Setting, begin: float) -> tuple[np.ndarray, np.ndarray]:
+    """(count,) impulses [N·s] and whether each was survived."""
+    walks = case == "walking"
+    earliest = 8.0 if walks else SETTLED
+    each = shoves(setting.seed, case, count, earliest, earliest + 1.0)
+    survived = []
+    for at in range(0, count, _CHUNK):
+        setting.progress(case, begin + 0.4 * at / count)
+        some = each[at : at + _CHUNK]
+        survived.append(_outlived(some, walks, setting.seed + at))
+    whole = np.concatenate(survived)
+    for shove, alive in zip(each, whole, strict=True):
+        result.runs.append({"case": case} | asdict(shove) | {"survived": int(alive)})
+    return np.array([shove.impulse for shove in each]), whole
+
+
+def _outlived(some: list[Shove], walks: bool, seed: int) -> np.ndarray:
+    population = Population(
+        len(some), CHARACTER, WALK if walks else STAND, pushes=[[s.push()] for s in some], seed=seed
+    )
+    if walks:
+        tell(population, {"speed": SPEED})
+    population.run(max(s.start + s.duration for s in some) + AFTER, stop_fallen=True)
+    begin = np.array([row.com[:2] for row in population.rows])
+    population.run(2.0, stop_fallen=True)
+    moved = (np.array([row.com[:2] for row in population.rows]) - begin) / 2.0
+    if walks:
+        goes_on = moved[:, 0] >= SAME_SPEED * SPEED
+    else:
+        goes_on = (np.linalg.norm(moved, axis=1) < STANDING) & (np.abs(speeds_of(population)) < STANDING)
+    return np.array(upright(population) & goes_on)
+
+
+def repeated(seeds: int, seconds: float, setting: Setting) -> list[float]:
+    """When each seed fell under pushes every 2 … 5 s [s]; inf where it did not."""
+    population = Population(seeds, CHARACTER, STAND, seed=setting.seed)
+    population.run(SETTLED)
+    rngs = [generator(setting.seed, "stepping", "repeated", i) for i in range(seeds)]
+    due = np.array([SETTLED + rng.uniform(2.0, 5.0) for rng in rngs])
+    now = SETTLED
+    while now < seconds:
+        for i in np.flatnonzero((due <= now) & np.isinf(population.fallen_at)):
+            force, duration = rngs[i].uniform(10.0, REPEATED), rngs[i].uniform(0.1, 0.5)
+            population.push(Shove(force, duration, rngs[i].uniform(-math.pi, math.pi), now).push(), [int(i)])
+            due[i] = now + rngs[i].uniform(2.0, 5.0)
+        population.run(0.5, stop_fallen=True)
+        now = round(now + 0.5, 6)
+        setting.progress("pushed again and again", 0.8 + 0.2 * now / seconds)
+    return [float(fall) for fall in population.fallen_at]
+
+
+def _draw(result: Result, setting: Setting, curves: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    path = setting.figure_path(result.experiment, "survival.png")
+    if path is None:
+        return
+    figure = figures.canvas(6, 4)
+    axes = figure.add_subplot()
+    for case, (impulses, survived) in curves.items():
+        place = np.digitize(impulses, _BINS) - 1
+        share = [survived[place == i].mean() if (place == i).any() else np.nan for i in range(len(_BINS) - 1)]
+        axes.plot(0.5 * (_BINS[1:] + _BINS[:-1]), 100.0 * np.array(share), "o-", markersize=3, label=case)
+    axes.set(xlabel="impulse [N·s]", ylabel="survived [%]", ylim=(-3, 103))
+    axes.legend(frameon=False)
+    figures.save(figure, path)

@@ -1,0 +1,168 @@
+"""What a stepper does: it sways, steps, walks where it is told, on a path, and refuses what makes no sense."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.controllers import stepping
+from surefoot.native.pointers import plain
+from surefoot.reflexes.stepper import STAND
+from surefoot.simulation import Simulation
+from surefoot.skills import library_path, load, varied
+from surefoot.terrains import load as load_terrain
+
+SKILL = library_path("stepper/stand").read_text()
+
+
+def pushed(x: float, y: float, seconds: float = 6.0, skill: str = "stand") -> Simulation:
+    """After a push of this impulse in 0.2 s [N·s]."""
+    sim = Simulation("stepper", skill)
+    sim.step(2000)
+    sim.push((5.0 * x, 5.0 * y, 0.0), duration=0.2)
+    sim.step(round(1000 * seconds))
+    return sim
+
+
+def stands(sim: Simulation) -> bool:
+    mode = plain(stepping.stepper_of)(sim.memory.memory)[0].mode
+    return not sim.fallen and mode == STAND and abs(sim.memory.report[0].velocity) < 0.05
+
+
+@pytest.mark.parametrize("way", [0.0, 1.1, math.pi, -2.0])
+def test_a_small_push_from_any_side_is_swayed_under_without_a_step(way: float) -> None:
+    sim = pushed(6.0 * math.cos(way), 6.0 * math.sin(way), 3.0)
+    assert sim.memory.report[0].steps == 0.0
+    assert stands(sim)
+
+
+@pytest.mark.parametrize("way", [0.4, 2.0, -2.6])
+def test_a_large_push_from_any_side_makes_it_step_and_it_stands_again(way: float) -> None:
+    sim = pushed(60.0 * math.cos(way), 60.0 * math.sin(way), 8.0)
+    assert sim.memory.report[0].steps >= 1.0
+    assert stands(sim)
+
+
+def test_pushes_to_the_left_and_to_the_right_are_answered_by_mirrored_steps() -> None:
+    left, right = pushed(12.0, 40.0), pushed(12.0, -40.0)
+    assert left.memory.report[0].steps == right.memory.report[0].steps >= 1.0
+    assert left.memory.com[1] > 0.1
+    assert right.memory.com * (1.0, -1.0, 1.0) == pytest.approx(left.memory.com, abs=1e-3)
+    assert stands(left)
+    assert stands(right)
+
+
+@pytest.mark.parametrize("speed", [0.6, -0.4])
+def test_it_walks_at_the_speed_it_is_told_and_stops(speed: float) -> None:
+    sim = Simulation("stepper", "stand")
+    sim.command(speed=speed)
+    sim.step(6000)
+    before = sim.memory.com.copy()
+    sim.step(6000)
+    assert (sim.memory.com[0] - before[0]) / 6.0 == pytest.approx(speed, abs=0.1 * abs(speed))
+    assert abs(sim.memory.com[1] - before[1]) < 0.2
+    sim.command(stop=1.0)
+    sim.step(5000)
+    assert stands(sim)
+
+
+def test_it_faces_where_it_is_told_while_it_stands() -> None:
+    sim = Simulation("stepper", "stand")
+    sim.step(1000)
+    sim.command(heading=0.7)
+    sim.step(9000)
+    axes = sim.data.body("pelvis").xmat.reshape(3, 3)
+    assert math.atan2(axes[1, 0], axes[0, 0]) == pytest.approx(0.7, abs=0.1)
+    for side in ("left", "right"):
+        forward = sim.data.body(f"{side}_foot").xmat.reshape(3, 3)[:, 0]
+        assert math.atan2(forward[1], forward[0]) == pytest.approx(0.7, abs=math.radians(15.0))
+    assert stands(sim)
+
+
+def test_a_crouch_of_the_command_or_of_the_skill_lowers_the_hips() -> None:
+    upright, told = Simulation("stepper", "stand"), Simulation("stepper", "stand")
+    own = Simulation("stepper", varied(load("stepper/stand"), {"crouch": 0.85}))
+    told.command(crouch=0.85)
+    for sim in (upright, told, own):
+        sim.step(4000)
+        assert stands(sim)
+    heights = [float(sim.data.body("pelvis").xpos[2]) for sim in (upright, told, own)]
+    assert heights[1] < heights[0] - 0.06
+    assert heights[2] == pytest.approx(heights[1], abs=0.02)
+
+
+def test_it_follows_a_path_and_stands_at_its_end() -> None:
+    sim = Simulation("stepper", "walk")
+    task = sim.add(sf.tasks.FollowPath([(1.5, 0.0), (2.5, 0.8)], speed=0.5))
+    while not task.is_over:
+        sim.step(500)
+    assert (task.status, sim.fallen) == ("done", False)
+    assert "stands" in task.reason
+    with pytest.raises(sf.SurefootError, match="takes no task Reach"):
+        sim.add(sf.tasks.Reach((1.0, 0.0, 1.0)))
+
+
+def test_with_no_numbers_changed_a_moment_evaluated_twice_is_the_same() -> None:
+    sim = pushed(30.0, 40.0, 0.3)
+    mujoco.mj_forward(sim.model, sim.data)
+    once = np.concatenate([sim.data.ctrl, sim.data.userdata])
+    mujoco.mj_forward(sim.model, sim.data)
+    assert np.array_equal(np.concatenate([sim.data.ctrl, sim.data.userdata]), once)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"crouch": 0.2}, "within 0.4 … 1"), ({"pull": 900.0}, "within -400 … 400"),
+        ({"speed": 5.0}, "within -1.5 … 2"), ({"sideways": math.nan}, "within -0.8 … 0.8"),
+        ({"stop": 2.0}, "within 0 … 1"), ({"wings": 1.0}, "knows: speed"),
+        ({"lean": 0.1, "heading": math.inf}, "within -1000"),
+    ],
+)  # fmt: skip
+def test_commands_that_make_no_sense_are_refused_and_nothing_is_told(told: dict[str, float], said: str) -> None:
+    sim = Simulation("stepper", "stand")
+    before = sim.memory.commands.copy()
+    with pytest.raises(sf.SurefootError, match=re.escape(said)):
+        sim.command(**told)
+    assert np.array_equal(sim.memory.commands, before)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("character: stepper", "character: planar", "legs of two bones"),
+        ("character: stepper", "character: bird", "legs of two bones"),
+        ("character: stepper", "character: biped", "unknown character"),
+        ("walks: false", "walks: 1", "walks"),
+        ("walks: false", "walks: false\n  leg: 1.2", "leg"),
+        ("walks: false", "walks: false\n  spring: 0.0", "spring"),
+        ("walks: false", "walks: false\n  step_time: .nan", "step_time"),
+        ("walks: false", "walks: false\n  stride: 0.5", "stride"),
+        ("swing_knee: -0.4", "swing_wing: -0.4", "unknown role 'swing_wing'; valid: "),
+        ("[speed, sideways,", "[speed, width,", "unknown command 'width'; valid: speed, sideways"),
+    ],
+)
+def test_skill_files_that_make_no_sense_are_refused_in_one_line(old: str, new: str, said: str, tmp_path: Path) -> None:
+    assert old in SKILL
+    path = tmp_path / "own.yaml"
+    path.write_text(SKILL.replace(old, new))
+    with pytest.raises(sf.SurefootError) as caught:
+        Simulation("stepper", path)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    ["", "0", "-0.2", "2.5", "0.2,0.05", "0.2,0.8,2.5", "0.2,0.8,0", "0.2,0.8,3,3.0", "0.2,0.8,3,0.6,0.1", "x"],
+)
+def test_gaps_that_make_no_sense_are_refused_in_one_line(numbers: str) -> None:
+    with pytest.raises(sf.SurefootError) as caught:
+        load_terrain(f"gaps:{numbers}")
+    assert "\n" not in str(caught.value)
