@@ -1,0 +1,86 @@
+"""From the character's state to the three-link model's and back (da Silva 2008, §3.2, figure 3; §4.2).
+
+Angles come from directions: of the stance leg's centre of mass seen from the ankle, which tells where the model's hip is,
+then of the other two centres of mass seen from there. Rates come from the relative velocities of the same points.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from surefoot.stylized.limbs_of_three import STANCE, SWING, UPPER
+from surefoot.stylized.three_link import UP, ThreeLink, direction_angles, frame_of
+
+
+class Points(NamedTuple):
+    """Where the links' centres of mass are and how they move, seen from the stance ankle along a heading."""
+
+    place: np.ndarray  # (3, 3) [m], a row a link
+    velocity: np.ndarray  # (3, 3) [m/s]
+
+
+def state_of(link: ThreeLink, points: Points) -> np.ndarray:
+    """(4·axes + 2·axes,) the state x: angles, then rates."""
+    place, velocity = points
+    angles, rates = np.zeros((3, 2)), np.zeros((3, 2))
+    base_frame, base_spin, hip = np.eye(3), np.zeros(3), np.zeros(3)
+    for i in (STANCE, UPPER, SWING):
+        seen = base_frame.T @ (UP[i] * (place[i] - hip))
+        moves = UP[i] * (velocity[i] - np.cross(base_spin, hip) - np.cross(base_spin, place[i] - hip))
+        angles[i] = direction_angles(seen)
+        rates[i] = _direction_rates(seen, base_frame.T @ moves)
+        if i == STANCE:
+            pitch, roll = angles[i]
+            base_frame = frame_of(pitch, roll)
+            base_spin = rates[i, 0] * np.array([0.0, 1.0, 0.0]) + rates[i, 1] * frame_of(pitch, 0.0)[:, 0]
+            hip = base_frame @ link.hip
+    axes = link.axes
+    return np.concatenate([angles[:, :axes].ravel(), rates[:, :axes].ravel()])
+
+
+def _direction_rates(direction: np.ndarray, moves: np.ndarray) -> tuple[float, float]:
+    """Rates of `direction_angles` [rad/s] while the vector changes by `moves` a second."""
+    size = np.linalg.norm(direction)
+    x, y, z = direction / size
+    dx, dy, dz = moves / size - direction / size * (direction @ moves) / size**2
+    return float((dx * z - x * dz) / (x * x + z * z)), float(-dy / np.sqrt(1.0 - y * y))
+
+
+class Simple:
+    """The three-link model at work: its points in a state, and how a control accelerates them."""
+
+    def __init__(self, link: ThreeLink) -> None:
+        """Of one model, with room to compute."""
+        self.link = link
+        self._data = mujoco.MjData(link.model)
+        self._bodies = np.arange(1, 4)
+
+    def set(self, state: np.ndarray, control: np.ndarray | None = None) -> mujoco.MjData:
+        """Its data at a state and a control, forward dynamics included."""
+        data, n = self._data, self.link.model.nv
+        data.qpos[:], data.qvel[:] = state[:n], state[n:]
+        data.ctrl[:] = 0.0 if control is None else control
+        mujoco.mj_forward(self.link.model, data)
+        return data
+
+    def points(self, state: np.ndarray) -> Points:
+        """The inverse of `state_of`, up to the links' fixed lengths."""
+        data, model = self.set(state), self.link.model
+        velocity, six = np.empty((3, 3)), np.empty(6)
+        for i, body in enumerate(self._bodies):
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, six, 0)
+            velocity[i] = six[3:]
+        return Points(data.xipos[self._bodies].copy(), velocity)
+
+    def accelerations(self, state: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """(3, 3) of the links' centres of mass [m/s²] under a control: a_b of eq. 9a, along the heading."""
+        data, model = self.set(state, control), self.link.model
+        mujoco.mj_rnePostConstraint(model, data)
+        found, six = np.empty((3, 3)), np.empty(6)
+        for i, body in enumerate(self._bodies):
+            mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_BODY, body, six, 0)
+            found[i] = six[3:] + model.opt.gravity
+        return found
