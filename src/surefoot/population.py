@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from mujoco.batch import Batch
 
+from surefoot import intentions
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
@@ -178,22 +179,35 @@ class Population:
     def _step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
         """Advance some rows, or all: those without tasks natively, the others from tick to tick."""
         callback.install()
-        agendas = {i: self._agendas[i] for i in self._agendas if rows is None or i in rows}
-        for agenda in agendas.values():
-            agenda.tick()
-        busy = [i for i, agenda in agendas.items() if not agenda.is_idle]
+        chosen = list(range(self.n) if rows is None else rows)
+        agendas = {i: self._agendas[i] for i in chosen if i in self._agendas}
+        self._think(chosen, agendas)
+        busy = [i for i in chosen if self._quiet(i, agendas) < intentions.NEVER]
         if not busy:
             self.batch.step(rows, nstep=count)
             return
-        rest = [i for i in (range(self.n) if rows is None else rows) if i not in busy]
+        rest = [i for i in chosen if i not in busy]
         if rest:
             self.batch.step(rest, nstep=count)
         while count:
-            stretch = min(count, *(agendas[i].steps_to_next() for i in busy))
+            stretch = min(count, *(self._quiet(i, agendas) for i in busy))
             self.batch.step(busy, nstep=stretch)
-            for i in busy:
-                agendas[i].tick()
+            self._think(busy, agendas)
             count -= stretch
+
+    def _think(self, rows: Sequence[int], agendas: Mapping[int, Agenda]) -> None:
+        """Do what is due in some rows between native runs, a row after the other."""
+        for i in rows:
+            if i in agendas:
+                agendas[i].tick()
+            intention, dt = self.scenes[i].intention(self.skills[i]), self.scene.model.opt.timestep
+            intentions.think(intention, self.qpos[i], self.qvel[i], self.rows[i], float(self._time[i]), dt)
+
+    def _quiet(self, i: int, agendas: Mapping[int, Agenda]) -> int:
+        """Physics steps until something is due in a row."""
+        intention, dt = self.scenes[i].intention(self.skills[i]), self.scene.model.opt.timestep
+        own = intentions.steps_to_next(intention, float(self._time[i]), dt)
+        return min(own, agendas[i].steps_to_next()) if i in agendas and not agendas[i].is_idle else own
 
     @property
     def states(self) -> np.ndarray:

@@ -18,6 +18,7 @@ from surefoot.characters.limbs import of_table
 from surefoot.characters.shapes import points_of, solid_geoms
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import CommandError, SurefootError
+from surefoot.intentions import INTENTIONS, Intention
 from surefoot.kits import KITS, Kit
 from surefoot.native import callback, laws, memory
 from surefoot.native.pointers import plain
@@ -126,6 +127,7 @@ class Scene:
         self.build: Build = build(self.table, self.terrain, sizes, timestep, self_collision)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
+        self._intentions: dict[int, tuple[Skill, Intention]] = {}  # by skill, which is kept so that its number is
 
     @functools.cached_property
     def posture(self) -> Posture:
@@ -142,11 +144,22 @@ class Scene:
     def _runs(self, controller: str) -> bool:
         """Whether this body can run a controller: roles for one, two legs in space for another, both for the third."""
         has_roles, is_free = bool(self.table.anatomy.roles), self.table.root == "free"
-        return {"simbicon": has_roles, "genbicon": is_free, "imitation": has_roles and is_free}[controller]
+        return {
+            "simbicon": has_roles, "genbicon": is_free, "imitation": has_roles and is_free,
+            "stylized": has_roles and self.table.foreign is None,
+        }[controller]  # fmt: skip
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""
         return self.kits[skill.controller]
+
+    def intention(self, skill: Skill) -> Intention | None:
+        """What a skill's controller thinks between native runs, if it does."""
+        if skill.controller not in INTENTIONS:
+            return None
+        if id(skill) not in self._intentions:
+            self._intentions[id(skill)] = (skill, INTENTIONS[skill.controller](self, skill))
+        return self._intentions[id(skill)][1]
 
     def command_ranges(self) -> dict[str, tuple[float, float]]:
         """Lowest and highest value of every command of the first skill's controller."""

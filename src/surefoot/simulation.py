@@ -10,6 +10,7 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
+from surefoot import intentions
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
@@ -112,16 +113,26 @@ class Simulation:
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
-        if self._agenda:
-            self._agenda.tick()
-        while count and self._agenda and not self._agenda.is_idle:
-            stretch = min(count, self._agenda.steps_to_next())
+        self._think()
+        while count:
+            stretch = min(count, self._quiet())
             mujoco.mj_step(self.model, self.data, stretch)
             self._settle()
-            self._agenda.tick()
+            self._think()
             count -= stretch
-        mujoco.mj_step(self.model, self.data, count)
-        self._settle()
+
+    def _think(self) -> None:
+        """Do what is due between native runs: tasks, then what the controller itself thinks."""
+        if self._agenda:
+            self._agenda.tick()
+        intention, dt = self.scene.intention(self.skill), self.model.opt.timestep
+        intentions.think(intention, self.data.qpos, self.data.qvel, self._row, self.time, dt)
+
+    def _quiet(self) -> int:
+        """Physics steps until something is due."""
+        own = intentions.steps_to_next(self.scene.intention(self.skill), self.time, self.model.opt.timestep)
+        busy = self._agenda is not None and not self._agenda.is_idle
+        return min(own, self._agenda.steps_to_next()) if self._agenda and busy else own
 
     @property
     def actor(self) -> Actor:

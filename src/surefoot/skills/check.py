@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, simbicon
+from surefoot.controllers import genbicon, imitation, simbicon, stylized
 from surefoot.errors import SurefootError
 from surefoot.skills.imitation import ROOT
 from surefoot.skills.schema import BIPED, Skill
@@ -27,6 +27,9 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
     table = load_character(skill.character)
     if skill.controller == "imitation":
         yield from _imitation(skill, table)
+        return
+    if skill.controller == "stylized":
+        yield from _stylized(skill, table)
         return
     yield from _roles(skill, table)
     yield from _gains(skill, table)
@@ -74,6 +77,21 @@ def _imitation(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
     yield from _commands(skill, imitation.COMMANDS)
     if parameters.reaction and not parameters.learning:
         yield ("parameters", "reaction"), "soft servos need `learning`: what they have learned bears the load"
+
+
+def _stylized(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    if table.foreign or not table.anatomy.roles:
+        yield ("character",), "a stylized motion needs a character whose joints have roles"
+        return
+    for place in ("joints", "rates"):
+        for role in getattr(skill.start, place):
+            if role not in table.anatomy.roles:
+                yield ("start", place, role), f"unknown role {role!r}; valid: {', '.join(table.anatomy.roles)}"
+    kinds = tuple(dict.fromkeys(("all", *(table.anatomy.kind(r).split("_")[0] for r in table.anatomy.roles))))
+    for name in skill.parameters.strength:
+        if name not in kinds:
+            yield ("parameters", "strength", name), f"unknown joint {name!r}; valid: {', '.join(kinds)}"
+    yield from _commands(skill, stylized.COMMANDS)
 
 
 def _style(skill: Skill) -> Iterator[Misfit]:

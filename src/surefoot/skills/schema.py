@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from surefoot.skills.genbicon import GenbiconParameters
 from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.simbicon import SimbiconParameters
+from surefoot.skills.stylized import StylizedParameters
 
 SCHEMA_VERSION = 1
 
@@ -127,16 +128,24 @@ class ImitationSkill(Skill):
     parameters: ImitationParameters
 
 
+class StylizedSkill(Skill):
+    """A reference motion, followed with balance."""
+
+    controller: Literal["stylized"]
+    parameters: StylizedParameters
+
+
 class UnknownSkill(Skill):
     """What a document of an unknown controller is held against: that alone is reported."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon", "imitation"]
+    controller: Literal["simbicon", "genbicon", "imitation", "stylized"]
 
 
 _BY_CONTROLLER: dict[str, type[Skill]] = {
     "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill,
+    "stylized": StylizedSkill,
 }  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 

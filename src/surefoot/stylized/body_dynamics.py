@@ -46,7 +46,9 @@ class BodyDynamics:
         self._implicit = np.zeros(model.nv)
         self._implicit[self.dofs] = [model.opt.timestep * gain.kd for gain in table.gains.values()]
         self._edges = cone(table.friction, self.planar)
-        self.M, self.h = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
+        self.count = int((model.body_rootid[model.dof_bodyid] == self._root).sum())  # things of the world come after
+        self._M, self._h = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
+        self.M, self.h = self._M[: self.count, : self.count], self._h[: self.count]
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Compute everything at a state."""
@@ -57,16 +59,16 @@ class BodyDynamics:
         mujoco.mj_crb(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_comVel(model, data)
-        mujoco.mj_fullM(model, data, self.M)
-        self.M[np.diag_indices(model.nv)] += self._implicit
-        mujoco.mj_rne(model, data, 0, self.h)
+        mujoco.mj_fullM(model, data, self._M)
+        self._M[np.diag_indices(model.nv)] += self._implicit
+        mujoco.mj_rne(model, data, 0, self._h)
         mujoco.mj_rnePostConstraint(model, data)  # with q̈ = 0: accelerations J̇ q̇, and the negative of gravity
         self._center = data.subtree_com[self._root]
 
     def jacobian(self, body: int, point: np.ndarray) -> np.ndarray:
         """(6, nv) of a body's point: velocity, then spin, in world axes."""
-        spin, slide = self.data.cdof[:, :3], self.data.cdof[:, 3:]
-        moves = self._moves[body][:, None]
+        spin, slide = self.data.cdof[: self.count, :3], self.data.cdof[: self.count, 3:]
+        moves = self._moves[body][: self.count, None]
         return np.concatenate([moves * (slide + cross(spin, point - self._center)), moves * spin], axis=1).T
 
     def drift(self, bodies: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +101,8 @@ class BodyDynamics:
 
     def centers(self, groups: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
         """World places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,)."""
-        data, spin, slide = self.data, self.data.cdof[:, :3], self.data.cdof[:, 3:]
+        data, n = self.data, self.count
+        spin, slide = data.cdof[:n, :3], data.cdof[:n, 3:]
         place, velocity, rows, bias = np.empty((3, 3)), np.empty((3, 3)), [], []
         for link, (bodies, masses) in enumerate(zip(groups.bodies, groups.masses, strict=True)):
             share = masses / masses.sum()
@@ -107,7 +110,7 @@ class BodyDynamics:
             speed, drift = self.drift(bodies, points)
             place[link], velocity[link] = share @ points, share @ speed
             bias.append(share @ drift)
-            borne = self._moves[bodies] * share[:, None]  # (n, nv) what a motion axis moves of the link
+            borne = self._moves[bodies][:, :n] * share[:, None]  # (n, nv) what a motion axis moves of the link
             rows.append((borne.sum(axis=0)[:, None] * slide + cross(spin, borne.T @ (points - self._center))).T)
         return Points(place, velocity), np.concatenate(rows), np.concatenate(bias)
 
