@@ -74,5 +74,8 @@ def groups(model: mujoco.MjModel, table: CharacterTable, stance: int) -> Groups:
     masses = [model.body_mass[b].copy() for b in bodies]
     hips = (int(model.body(legs[0].thigh).id), int(model.body(legs[1].thigh).id))
     return Groups(
-        (bodies[0], bodies[1], bodies[2]), (masses[0], masses[1], masses[2]), int(model.body(legs[stance].foot).id), hips
+        (bodies[0], bodies[1], bodies[2]),
+        (masses[0], masses[1], masses[2]),
+        int(model.body(legs[stance].foot).id),
+        hips,
     )
