@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from stylized_bodies import at, body, generic_state
 from surefoot.stylized import ilqr, linear, riccati
 from surefoot.stylized.limbs_of_three import STANCE, SWING, UPPER, Groups, groups
 from surefoot.stylized.linear import Linear, Steps, controllable, equilibrium
 from surefoot.stylized.three_link import ThreeLink, build, frame_of, turn_by
 from surefoot.stylized.three_link_state import Points, Simple, state_of
-from stylized_bodies import at, body, generic_state
 
 HEADING = 0.4
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.characters import ape, human, humanoid, planar, robot, strider
+from surefoot.characters import ape, human, human_toes, humanoid, planar, planar_arms, robot, strider
 from surefoot.characters.foreign import table_of
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
@@ -14,8 +14,10 @@ from surefoot.errors import UnknownNameError
 _TABLES: dict[str, Callable[[], CharacterTable]] = {
     "ape": ape.table,
     "human": human.table,
+    "human_toes": human_toes.table,
     "humanoid": humanoid.table,
     "planar": planar.table,
+    "planar_arms": planar_arms.table,
     "robot": robot.table,
     "strider": strider.table,
 }

@@ -15,6 +15,7 @@ SCHEMA_VERSION = 1
 
 Text = Annotated[str, Field(max_length=2000)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Body = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]  # a character's name
 Angle = Annotated[float, Field(ge=-6.3, le=6.3)]
 Rate = Annotated[float, Field(ge=-100.0, le=100.0)]
 Speed = Annotated[float, Field(ge=-20.0, le=20.0)]
@@ -87,7 +88,7 @@ class Skill(Strict):
 
     version: int = Field(alias="schema", ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     name: Name
-    character: Name
+    character: Body
     controller: str
     summary: Text
     provenance: Provenance

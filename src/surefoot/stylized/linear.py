@@ -31,7 +31,7 @@ class Steps:
         self.link, self._data = link, mujoco.MjData(link.model)
 
     def step(self, state: np.ndarray, control: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
-        """x' = G(x, u); `known` are torques of the ankle (axes,) [N·m] that no control decides on."""
+        """X' = G(x, u); `known` are torques of the ankle (axes,) [N·m] that no control decides on."""
         data = self._set(state, control, known)
         mujoco.mj_step(self.link.model, data)
         return np.concatenate([data.qpos, data.qvel])
@@ -56,6 +56,16 @@ class Steps:
         mujoco.mj_kinematics(self.link.model, data)
         mujoco.mj_comPos(self.link.model, data)
         return data.subtree_com[0].copy()
+
+    def at_rest(self, state: np.ndarray) -> mujoco.MjData:
+        """Data with positions, centres of mass and inertias of a state."""
+        data = self._set(state, np.zeros(self.link.model.nu), None)
+        mujoco.mj_fwdPosition(self.link.model, data)
+        return data
+
+    def inertia(self, out: np.ndarray) -> None:
+        """Write the mass matrix (nv, nv) of the state last given to `at_rest`."""
+        mujoco.mj_fullM(self.link.model, self._data, out)
 
     def _set(self, state: np.ndarray, control: np.ndarray, known: np.ndarray | None) -> mujoco.MjData:
         data, model = self._data, self.link.model

@@ -17,17 +17,19 @@ class Weights:
     Attributes:
         tracking: c of eq. 4, of errors on the way; the last error costs 1.
         rates: of squared rates [rad²/s²] against squared angles; the paper's figure 5 has 0, eq. 4 has 1.
+        links: of squared angles and rates of base, upper body and swing leg; the paper's are alike.
         control: of squared torques [(N·m)⁻²]; the paper's 1 makes 0.1 rad cost what 0.1 N·m does.
     """
 
     tracking: float = 0.1
     rates: float = 1.0
     control: float = 1.0
+    links: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     def matrices(self, states: int, controls: int) -> tuple[np.ndarray, np.ndarray]:
         """Q of unit tracking cost, (states, states), and R (controls, controls)."""
-        half = states // 2
-        return np.diag([1.0] * half + [self.rates] * half), self.control * np.eye(controls)
+        each = np.repeat(self.links, states // 6)
+        return np.diag(np.concatenate([each, self.rates * each])), self.control * np.eye(controls)
 
 
 def finite(system: Linear, weights: Weights) -> np.ndarray:

@@ -90,7 +90,9 @@ def build(
     spec.option.timestep, spec.option.gravity = timestep, [0.0, 0.0, -GRAVITY]
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     spec.option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
-    frames = [base, *(frame_of(*direction_angles(UP[i] * (centers[i] - hip_place))) for i in (UPPER, SWING))]
+    frames = [base]
+    for i in (UPPER, SWING):
+        frames.append(base @ frame_of(*direction_angles(base.T @ (UP[i] * (centers[i] - hip_place)))))
     first = spec.worldbody
     for i, name in enumerate(LINKS):
         body = first.add_body(name=name, pos=[0.0, 0.0, 0.0] if i == STANCE else hip.tolist())
