@@ -244,7 +244,7 @@ class _Stylized:
 
     commands: tuple[str, ...] = stylized.COMMANDS
     ranges: dict[str, tuple[float, float]] = stylized.RANGES
-    units: dict[str, str] = {}
+    units: dict[str, str] = dict.fromkeys(stylized.COMMANDS, "")
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         self._table, self._actuators = table, len(table.gains)

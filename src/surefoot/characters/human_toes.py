@@ -1,4 +1,4 @@
-"""The human of the recorded motions, with clavicles and toes: 69.95 kg (da Silva, Abe, Popović 2008, Table 2, 3D Mocap)."""
+"""The human of the recorded motions, with clavicles and toes: da Silva, Abe, Popović 2008, Table 2, 3D Mocap."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from surefoot.characters.table import (
     hinges,
 )
 
-# Masses and principal inertias: Table 2. Its axes are x lateral, y up, z forward: ours are its (z, x, y). Lengths are those
-# of `human`, since none are printed; the toes take the last third of the foot, the clavicles the shoulders' half width.
+# Masses and principal inertias: Table 2. Its axes are x lateral, y up, z forward: ours are its (z, x, y). Lengths are
+# those of `human`, since none are printed; the toes take the last third of the foot, the clavicles most of the
+# shoulders' half width.
 _MASS = {
     "pelvis": (12.8, 0.12, 0.174, 0.148), "trunk": (17.02, 0.281, 0.335, 0.167), "head": (4.067, 0.0248, 0.02, 0.0176),
     "clavicle": (2.51, 0.00691, 0.0111, 0.0111), "upper_arm": (1.42, 0.0132, 0.0133, 0.0014),
@@ -34,7 +35,8 @@ _COLLAR = 0.05  # [m] of the clavicle's joint from the middle
 # Torque limits [N·m]; kd = 0.1 kp with kp = the limit, as for `human`. Toes and clavicles: as much as their loads need.
 _MORE = {"clavicle": 150.0, "toe": 40.0}
 _SIDE_ROLES = (
-    *human.table().anatomy.side_roles[:6], "toe", *human.table().anatomy.side_roles[6:], "clavicle_roll", "clavicle_yaw",
+    *human.table().anatomy.side_roles[:6], "toe", *human.table().anatomy.side_roles[6:],
+    "clavicle_roll", "clavicle_yaw",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The planar biped with arms and a head of stylized locomotion: 12 links, 51 kg (da Silva, Abe, Popović 2008, Table 2)."""
+"""The planar biped with arms and a head, 12 links and 51 kg: da Silva, Abe, Popović 2008, Table 2, 2D model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _side_parts(side: str, color: Vector) -> tuple[Segment, ...]:
             f"{side}_foot", f"{side}_shin", (0.0, 0.0, -SHIN), (Hinge(f"{side}_ankle", _AXIS, -1.5, 1.5),),
             4.0, (HEEL + FOOT / 2, 0.0, -0.04), _plane(0.019),
             (
-                Shape((HEEL + _SOLE_RADIUS, 0.0, sole), (HEEL + FOOT - _SOLE_RADIUS, 0.0, sole), _SOLE_RADIUS, sole=True),
+                Shape((HEEL + _SOLE_RADIUS, 0.0, sole), (HEEL + FOOT - _SOLE_RADIUS, 0.0, sole), _SOLE_RADIUS,
+                      sole=True),
                 Shape((0.0, 0.0, -0.01), (HEEL + FOOT - 0.05, 0.0, -0.035), 0.022, solid=False),
             ),
             color, stretch=(1.0, 1.0, 0.0),

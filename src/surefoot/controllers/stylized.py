@@ -24,11 +24,9 @@ COMMANDS: tuple[str, ...] = ()
 RANGES: dict[str, tuple[float, float]] = {}
 
 TRACKER = np.dtype([(n, "f8") for n in (
-    "ticked", "clock", "stance", "steps", "phase", "yaw", "began", "solves", "failures", "wanted", "heading",
-    "lead")])  # fmt: skip
-"""`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which leg
-bears, 0 left, 1 right, 2 both; `yaw`: how far the reference is turned in the world [rad]; `began`: 0 before the first
-tick; `solves`, `failures`: counts; `wanted`: root of the squared style error; `heading` [rad]; `lead`: spare."""
+    "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading")])  # fmt: skip
+"""`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which
+leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, `failures`: counts; `heading` [rad]."""
 _TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8
 
 

@@ -29,7 +29,7 @@ class Followed(NamedTuple):
 
 
 def ankle_and_hips(steps: Steps, reference: np.ndarray, ankle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Torques (t, axes) of the ankle within `ankle` (axes, 2: low, high) and (t, m) of the hips, first guesses [N·m]."""
+    """First guesses [N·m]: (t, axes) of the ankle, within `ankle` (axes, 2: low, high), and (t, m) of the hips."""
     n, axes, dt = steps.link.model.nv, steps.link.axes, steps.link.model.opt.timestep
     rates = np.gradient(reference[:, n:], dt, axis=0)
     torques = np.array([steps.needed(x, a) for x, a in zip(reference[:-1], rates[:-1], strict=True)])

@@ -73,7 +73,7 @@ def center_offset(link: ThreeLink, degrees: float) -> float:
 
 
 def shift_of_a_radian(link: ThreeLink) -> np.ndarray:
-    """(2,) how far a swift turn by one radian, of upper body and of swing leg, moves the centre of mass along x [m].
+    """(2,) how far a swift turn by a radian, of upper body and of swing leg, moves the centre of mass along x [m].
 
     The ankle gives no torque, and gravity takes time: in a swift turn the angular momentum about the ankle stays what it
     was, M₀₀ q̇₀ + M₀ⱼ q̇ⱼ = 0, and the base gives way. Let go at rest with its centre of mass x₀ ahead, the model stands
@@ -94,4 +94,3 @@ def bound(link: ThreeLink, upper: float, swing: float) -> float:
     steps, (state, _) = Steps(link), equilibrium(link)
     reach = float(np.abs(shift_of_a_radian(link)) @ [upper, swing])
     return float(np.degrees(np.arcsin(min(1.0, reach / steps.com(state)[2]))))
-

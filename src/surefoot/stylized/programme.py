@@ -50,7 +50,7 @@ class Problem(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Torques (actuators,) [N·m], edges' forces λ (edges,) [N] and accelerations (nv,); `good` tells whether it is one."""
+    """Torques (actuators,) [N·m], forces λ (edges,) [N], accelerations (nv,); `good` tells whether it is one."""
 
     torque: np.ndarray
     edges: np.ndarray

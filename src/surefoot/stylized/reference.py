@@ -1,4 +1,4 @@
-"""The motion that is followed: poses of a character over time, with the patches that bear (da Silva 2008, §3.2, figure 4)."""
+"""The motion that is followed: poses of a character over time, and which leg bears (da Silva 2008, figure 4)."""
 
 from __future__ import annotations
 
