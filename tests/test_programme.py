@@ -1,4 +1,4 @@
-"""The quadratic programme of stylized locomotion: its equations of motion, its constraints, what it does when it cannot."""
+"""The quadratic programme of stylized locomotion: its equations of motion, its constraints, its failures."""
 
 from __future__ import annotations
 

@@ -75,10 +75,10 @@ def center_offset(link: ThreeLink, degrees: float) -> float:
 def shift_of_a_radian(link: ThreeLink) -> np.ndarray:
     """(2,) how far a swift turn by a radian, of upper body and of swing leg, moves the centre of mass along x [m].
 
-    The ankle gives no torque, and gravity takes time: in a swift turn the angular momentum about the ankle stays what it
-    was, M₀₀ q̇₀ + M₀ⱼ q̇ⱼ = 0, and the base gives way. Let go at rest with its centre of mass x₀ ahead, the model stands
-    again only if turns bring the centre back over the ankle before it has fallen further. So no hips, however strong,
-    recover from more than x₀ = Σ |shift| θ, where θ are the turns a body can make.
+    The ankle gives no torque, and gravity takes time: in a swift turn the angular momentum about the ankle stays what
+    it was, M₀₀ q̇₀ + M₀ⱼ q̇ⱼ = 0, and the base gives way. Let go at rest with its centre of mass x₀ ahead, the
+    model stands again only if turns bring the centre back over the ankle before it has fallen further. So no hips,
+    however strong, recover from more than x₀ = Σ |shift| θ, where θ are the turns a body can make.
     """
     steps, axes, model = Steps(link), link.axes, link.model
     data = steps.at_rest(equilibrium(link)[0])

@@ -2,9 +2,9 @@
 
 The base link stands on the stance ankle and is not actuated there; upper body and swing leg hang on it at the hips and
 are. Masses and inertias are summed from the character's parts, centres of mass agree in the pose it is built in. The
-paper's ball joints leave turning about the vertical uncontrollable (`joints="ball"` is there to show it): here each link
-has two hinges, pitch about y and roll about x, and a planar character's one. Axes are those of a heading: x ahead, y
-left, z up; the origin is the stance ankle.
+paper's ball joints leave turning about the vertical uncontrollable (`joints="ball"` is there to show it): here each
+link has two hinges, pitch about y and roll about x, and a planar character's one. Axes are those of a heading: x
+ahead, y left, z up; the origin is the stance ankle.
 """
 
 from __future__ import annotations

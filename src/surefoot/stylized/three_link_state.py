@@ -1,7 +1,7 @@
 """From the character's state to the three-link model's and back (da Silva 2008, §3.2, figure 3; §4.2).
 
-Angles come from directions: of the stance leg's centre of mass seen from the ankle, which tells where the model's hip is,
-then of the other two centres of mass seen from there. Rates come from the relative velocities of the same points.
+Angles come from directions: of the stance leg's centre of mass seen from the ankle, which tells where the model's hip
+is, then of the other two centres of mass seen from there. Rates come from the relative velocities of the same points.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Points(NamedTuple):
 
 
 def state_of(link: ThreeLink, points: Points) -> np.ndarray:
-    """(4·axes + 2·axes,) the state x: angles, then rates."""
+    """(6·axes,) the state x: angles, then rates."""
     place, velocity = points
     angles, rates = np.zeros((3, 2)), np.zeros((3, 2))
     base_frame, base_spin, hip = np.eye(3), np.zeros(3), np.zeros(3)

@@ -1,4 +1,4 @@
-"""The intention of a stylized skill: style, balance and the programme, once every few milliseconds (da Silva 2008, §4)."""
+"""The intention of a stylized skill: style and the programme, once every few milliseconds (da Silva 2008, §4)."""
 
 from __future__ import annotations
 
