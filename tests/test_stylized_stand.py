@@ -88,3 +88,14 @@ def test_servo_moves_a_joint_towards_its_target_between_two_solutions() -> None:
     sim.step(1)
     kp = sim.memory.slots[0][4 + 3 * waist]
     assert sim.memory.torque[waist] - before == pytest.approx(0.1 * kp, rel=0.2)
+
+
+def test_it_takes_over_from_another_controller_and_leaves_its_memory_alone_until_then() -> None:
+    sim = sf.Simulation("human", "biped/stand", skills=[STAND])
+    sim.switch(STAND)
+    sim.step(100)
+    assert sim.skill.name == "stand"
+    sim.step(1500)
+    assert sim.skill.name == "stylized-stand"
+    assert tracked(sim).tracker[0].solves > 100
+    assert not sim.fallen

@@ -130,7 +130,9 @@ class Simulation:
 
     def _quiet(self) -> int:
         """Physics steps until something is due."""
-        own = intentions.steps_to_next(self.scene.intention(self.skill), self.time, self.model.opt.timestep)
+        thinking = [self.skill] if self._requested is None else [self.skill, self._requested]
+        dt = self.model.opt.timestep
+        own = min(intentions.steps_to_next(self.scene.intention(skill), self.time, dt) for skill in thinking)
         busy = self._agenda is not None and not self._agenda.is_idle
         return min(own, self._agenda.steps_to_next()) if self._agenda and busy else own
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from surefoot import controllers
 from surefoot.controllers.stylized import tracked_of
 from surefoot.native import memory
 from surefoot.native.pointers import plain
@@ -34,7 +35,7 @@ class Tracker:
     def __init__(self, scene: Scene, skill: Skill) -> None:
         """Prepare everything that no row's state changes."""
         self.model, self._table = scene.model, scene.table
-        self._parameters = skill.parameters
+        self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self.body = BodyDynamics(scene.model, scene.table)
         self._patches = [patches(scene.model, scene.table, side) for side in (0, 1)]
@@ -49,6 +50,8 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
+        if row.slots[int(row.header[0].active), 0] != self._number:
+            return  # it waits for another controller to hand over the body, whose memory this still is
         tracked = plain(tracked_of)(row.memory, len(self._places))
         tracker = tracked.tracker[0]
         if tracker.ticked == time and tracker.began:
