@@ -118,8 +118,8 @@ def _add_joints(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, joints: Jo
             )
             motor.gear[axis], motor.gear[0] = 1.0, float(axis == 0)
         return
-    for label, axis in (("pitch", (0, 1, 0)), ("roll", (1, 0, 0)))[: 1 if joints == "planar" else 2]:
+    for label, about in (("pitch", (0, 1, 0)), ("roll", (1, 0, 0)))[: 1 if joints == "planar" else 2]:
         hinge = f"{name}_{label}"
-        body.add_joint(name=hinge, type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+        body.add_joint(name=hinge, type=mujoco.mjtJoint.mjJNT_HINGE, axis=about)
         if actuated:
             spec.add_actuator(name=hinge, target=hinge, trntype=mujoco.mjtTrn.mjTRN_JOINT)
