@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 
-import mujoco
 import numpy as np
 from numba import config
 from scipy.spatial.transform import Rotation
 
 from conftest import machine_of
 from human_body import ROLES, TABLE, graph_of, made_human, walk
+from oracles import in_random_states
 from surefoot.controllers import simbicon
 from surefoot.native import callback
 from surefoot.native.pointers import plain
@@ -80,19 +80,7 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
 
 def collect() -> dict[str, np.ndarray]:
     """Controls and the whole memory, after one and after a second evaluation, and along a short walk."""
-    found: dict[str, np.ndarray] = {}
-    for number, (name, skill) in enumerate(skills().items()):
-        rng = np.random.default_rng([13, number])
-        kept: dict[str, list[np.ndarray]] = {"ctrl": [], "userdata": [], "again": []}
-        for case in range(STATES_EACH):
-            sim = Simulation(skill=skill, seed=case)
-            scramble(sim, rng, case)
-            mujoco.mj_forward(sim.model, sim.data)
-            kept["ctrl"].append(sim.data.ctrl.copy())
-            kept["userdata"].append(sim.data.userdata.copy())
-            mujoco.mj_forward(sim.model, sim.data)
-            kept["again"].append(np.concatenate([sim.data.ctrl, sim.data.userdata]))
-        found |= {f"{name}/{key}": np.array(values) for key, values in kept.items()}
+    found = in_random_states(skills(), scramble, 13, STATES_EACH)
     sim = Simulation(skill=skills()["everything"], seed=3)
     sim.command(heading=0.3, sideways=0.02, width=0.01, speed=0.4)
     sim.push((60.0, 30.0, 0.0), 0.02, delay=0.01)

@@ -13,7 +13,7 @@ from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
-from surefoot.controllers import genbicon, imitation, simbicon, stylized
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stylized
 from surefoot.errors import TerrainError
 from surefoot.lab.catalogue import measured
 from surefoot.simulation import Simulation
@@ -24,14 +24,16 @@ from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain
 
 FRICTION = dict.fromkeys(("planar", "planar_arms"), 0.65) | dict.fromkeys(
-    ("ape", "human", "human_toes", "humanoid", "robot", "strider"), 0.8
+    ("ape", "bird", "human", "human19", "human_toes", "humanoid", "robot", "strider"), 0.8
 )
 COMMANDS = {
     "simbicon": simbicon.COMMANDS, "genbicon": genbicon.COMMANDS, "imitation": imitation.COMMANDS,
-    "stylized": stylized.COMMANDS,
+    "limit_cycle": limit_cycle.COMMANDS, "stylized": stylized.COMMANDS,
 }  # fmt: skip
-CHANGED = {"simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}, "imitation": {"cd": 0.321}}
-CHANGED |= {"stylized": {"strength.hip": 7.0}}
+CHANGED = {  # a parameter of each controller
+    "simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}, "imitation": {"cd": 0.321},
+    "limit_cycle": {"regulation.forward": 0.123}, "stylized": {"strength.hip": 7.0},
+}  # fmt: skip
 RUNS = [(None, full) for full in skill_names()]  # on the skill's own body
 RUNS += [(name, "biped/zero-walk") for name in character_names() if "biped/zero-walk" in skill_names(name)]
 ROUNDING = 1.0 + 1e-9  # room a motor has above its limit, so that rounding does not meet it

@@ -32,6 +32,7 @@ WRITES = {
     "10_gym": {"search.csv"},
     "11_stranger": {"mine.xml", "mine.png"},
     "12_follow_path": {"paths.csv"},
+    "13_limit_cycle": {"march.png"},
 }
 
 
@@ -242,3 +243,14 @@ def test_12_the_path_is_walked_to_its_end_alone_and_in_rows(
     assert np.hypot(*(ends - (3.0, 3.0)).T).max() < 0.3
     halfway = table[len(table) // 3, 1::2]  # the faster, the farther
     assert (np.diff(halfway) > 0.0).all()
+
+
+def test_13_a_march_falls_by_itself_and_not_with_trials_or_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = run("13_limit_cycle", tmp_path, monkeypatch, capsys)
+    lines = out.splitlines()
+    assert 1.0 < float(re.search(r"fell at ([\d.]+) s", lines[0]).group(1)) < 6.0  # type: ignore[union-attr]
+    assert "upright" in lines[1]
+    assert "upright" in lines[2]
+    assert "fell" not in "".join(lines[1:])

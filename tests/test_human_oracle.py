@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import human_oracle_run
 from conftest import bits
 from human_body import walk
+from oracles import run_plainly
 from surefoot.population import Population
 from surefoot.scene import Push
 from surefoot.simulation import Simulation
 
-HERE = Path(__file__).parent
 SKILLS = list(human_oracle_run.skills())
 WALKS = {"sensing__noise_velocity": 0.05, "sensing__delay": 0.01, "learning__bins": 9, "arms__swing": 0.3}
 
@@ -29,14 +24,7 @@ def compiled() -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    path = tmp_path_factory.mktemp("oracle") / "plain.npz"
-    done = subprocess.run(
-        [sys.executable, str(HERE / "human_oracle_run.py"), str(path)],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, cwd=HERE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr[-2000:]  # an error in a callback is only printed
-    with np.load(path) as archive:
-        return dict(archive)
+    return run_plainly("human_oracle_run.py", tmp_path_factory.mktemp("oracle"))
 
 
 @pytest.mark.parametrize("name", SKILLS)

@@ -212,7 +212,7 @@ def test_gains_of_a_role_come_before_those_of_its_kind_and_of_all() -> None:
 def test_slots_have_room_for_the_largest_graph_of_all_roles() -> None:
     skill = made_human([{"duration": 0.1, "targets": {"neck_yaw": 0.01 * i}} for i in range(MAX_STATES // 2)])
     sim = Simulation(skill=skill)
-    assert graph.slot_size(TABLE) == pose_graph.slot_size(MAX_STATES, ROLES) == len(sim.memory.slots[0])
+    assert graph.slot_size(TABLE) == pose_graph.slot_size(MAX_STATES, ROLES) <= len(sim.memory.slots[0])
     views = plain(pose_graph.graph_of)(sim.memory.slots[0], ROLES)
     assert views.head[0].states == MAX_STATES
     assert views.targets[MAX_STATES - 1, 2 * SIDE + 5] == pytest.approx(-0.07)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from captured_gait import clip_file, document, own_cycle, understood
 from surefoot import imitating, tuning
-from surefoot.lab.imitate import Stage
+from surefoot.lab.imitate import HOPELESS, Stage
 from surefoot.lab.likeness import Likeness
 from surefoot.simulation import Simulation
 from surefoot.skills import files, load
@@ -100,7 +101,7 @@ def test_a_clip_without_steps_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--character", "nobody"), "valid: ape, human"),
+        (("--character", "nobody"), "valid: ape, bird, human"),
         (("--character", "planar"), "a character in space"),
         (("--up", "w"), "valid: x, -x"),
         (("--scale", "0"), "scale"),
@@ -136,6 +137,16 @@ def test_every_body_in_space_gets_a_skill_to_begin_with(character: str) -> None:
     assert sim.memory.report[0].phase > skill.parameters.begins
 
 
+def test_an_uneven_cycle_is_followed_as_it_is_or_evenly() -> None:
+    even = understood()
+    uneven = replace(even, cycle=replace(even.cycle, symmetric=False, travel=np.array([1.2, 0.3, 0.0]), turn=0.2))
+    (own, made_even), cycle = imitating.begin(uneven, "own")
+    assert own["parameters"]["cycle"]["travel"] == pytest.approx([1.2, 0.3])
+    assert made_even["parameters"]["cycle"]["travel"] == pytest.approx([1.2, 0.0])
+    assert (own["parameters"]["cycle"]["turn"], made_even["parameters"]["cycle"]["turn"]) == (0.2, 0.0)
+    assert cycle.travel == pytest.approx((1.2, 0.3))  # measured against the clip in either case
+
+
 # ------------------------------------------------------------------------------------------- what it writes
 
 
@@ -159,6 +170,16 @@ def test_a_skill_is_written_and_a_fall_is_told_by_the_exit_status(
     assert ("fell after 31.0 s" in outcome.out) == bool(status)
     skill = load(Path("fast-walk.yaml"))
     assert (skill.name, skill.credit, skill.controller) == ("fast-walk", "Somebody", "imitation")
+
+
+def test_how_unlike_a_walk_is_goes_by_its_worst_difference_and_a_fall_is_worse_the_sooner_it_comes() -> None:
+    like = walked()
+    assert like.unlike == pytest.approx(0.1 / np.radians(12.0))
+    far = replace(like, seen=(replace(like.seen[0], cadence=0.9),))
+    assert far.unlike == pytest.approx(2.0)
+    assert (like.is_alike, far.is_alike) == (True, False)
+    assert far.unlike < walked(31.0).unlike < walked(12.0).unlike < walked(1.0).unlike < HOPELESS
+    assert replace(like, fallen_at=(1.0, 2.0)).unlike == HOPELESS
 
 
 def test_a_fall_without_a_stride_is_told_without_infinities() -> None:

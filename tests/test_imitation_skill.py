@@ -119,7 +119,7 @@ def spun(cycle: GaitCycle, phase: float) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("turn", [0.0, 0.6])
 def test_the_start_moves_and_spins_as_the_cycle_does(turn: float) -> None:
     """Bent by 20° and rolling, where angles in another order would be other angles."""
-    cycle = replace(understood().followed, turn=turn)
+    cycle = replace(understood().followed[0], turn=turn)
     skill = files.validate(captured.captured(cycle, TABLE, "own", "turns", "a test"), "own")
     sim = Simulation(skill=skill)
     places, rotations = spun(cycle, skill.parameters.begins)

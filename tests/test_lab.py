@@ -20,7 +20,7 @@ from surefoot.lab.experiment import Experiment, Result, Setting, perform
 from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.objectives import Objective
 from surefoot.lab.replicas import disturb_state, generator
-from surefoot.lab.reproduce import experiments, genbicon, motions, select, simbicon
+from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
 from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, robust
@@ -392,7 +392,9 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
-    papers = {"simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS}
+    papers = {
+        "simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS, "limit_cycle": limit_cycle.EXPERIMENTS,
+    }  # fmt: skip
     assert len(found) == sum(map(len, papers.values())) + len(motions.EXPERIMENTS)
     assert all(found[e.name] is e and e.name.startswith("motions/") for e in motions.EXPERIMENTS)
     for paper, own in papers.items():
@@ -400,7 +402,7 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
         for experiment in own:
             assert found[experiment.name] is experiment
             assert experiment.name.startswith(f"{paper}/")
-            assert paper.upper() in experiment.paper
+            assert paper.replace("_", " ") in experiment.paper.lower()
             assert callable(experiment.run)
 
 
@@ -408,13 +410,15 @@ def test_every_experiment_module_is_registered() -> None:
     here = Path(simbicon.__file__).parent
     modules = {p.stem for pattern in ("planar_*.py", "spatial_*.py", "*mocap*.py") for p in here.glob(pattern)}
     assert {e.run.__module__.rsplit(".", 1)[1] for e in simbicon.EXPERIMENTS} == modules
+    own = {p.stem for p in Path(limit_cycle.__file__).parent.glob("*.py")} - {"__init__", "marches"}
+    assert {e.run.__module__.rsplit(".", 1)[1] for e in limit_cycle.EXPERIMENTS} == own
 
 
 def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
     assert select(["simbicon"]) == list(simbicon.EXPERIMENTS)
-    assert select(["genbicon", "motions", "simbicon"]) == every
+    assert select(["genbicon", "limit_cycle", "motions", "simbicon"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

@@ -208,14 +208,14 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
     monkeypatch.setattr("surefoot.lab.imitate.Following", Cheap)
     stages = (
         Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
-        Stage(6.0, 1, 0.01, is_spare=True),
+        Stage(6.0, 1, 0.01, spare_above=1.0),
     )  # fmt: skip
 
     def searched(*cds: float) -> tuple[list[str], float]:
         told: list[str] = []
         found = imitate(
-            [gait()], own_cycle(), stages=stages, begin_with=[{"cd": cd} for cd in cds], is_good=lambda skill: is_good,
-            report=lambda text, share: told.append(text.split(",")[0]),
+            [gait()], own_cycle(), stages=stages, begin_with=[{"cd": cd} for cd in cds],
+            unlike=lambda skill: 0.9 if is_good else 1.1, report=lambda text, share: told.append(text.split(",")[0]),
         )  # fmt: skip
         for path, (low, high) in BOUNDS.items():
             assert low - 1e-9 <= value_of(found, path) <= high + 1e-9

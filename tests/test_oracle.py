@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import oracle_run
-
-HERE = Path(__file__).parent
+from oracles import run_plainly
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +16,7 @@ def compiled() -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    path = tmp_path_factory.mktemp("oracle") / "plain.npz"
-    done = subprocess.run(
-        [sys.executable, str(HERE / "oracle_run.py"), str(path)],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, cwd=HERE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr[-2000:]  # an error in a callback is only printed
-    with np.load(path) as archive:
-        return dict(archive)
+    return run_plainly("oracle_run.py", tmp_path_factory.mktemp("oracle"))
 
 
 @pytest.mark.parametrize("name", oracle_run.skills())

@@ -33,7 +33,7 @@ commands: [speed, stop]
 parameters:
   speed: 0.7
 """  # ten lines: what follows begins at line 11
-BODIES = [name for name in sf.characters() if load_character(name).root == "free"]
+BODIES = [name for name in sf.characters() if load_character(name).is_biped]
 
 
 def read(tmp_path: Path, more: str = "", head: str = HEAD) -> sf.Skill:

@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
-from surefoot.lab.imitate import STAGES, Stage, imitate
+from surefoot.lab.imitate import FALLS, HOPELESS, STAGES, Stage, imitate
 from surefoot.lab.likeness import Body, Likeness, likeness, watch
 from surefoot.lab.replicas import disturb, generator
 from surefoot.motions import clips, retargeting
@@ -29,6 +29,7 @@ from surefoot.skills.schema import Skill
 
 _MEASURED = 5.0  # [s] after which a run is measured
 _TRIAL = 10.0  # [s] that a first guess is let walk
+_AWHILE = 4.0  # [s] if all replicas fall sooner, it is far from walking
 _DECIMALS = 4
 
 
@@ -91,13 +92,24 @@ class Walk:
 
     def is_near(self, near: Nearness) -> bool:
         """Whether it is as near to its clip as is asked for."""
-        joints = self.error <= near.joints and self.worst_leg <= near.leg
-        return joints and abs(self.cadence - 1.0) <= near.cadence and self.travel_error <= near.travel
+        return self._share(near) <= 1.0
+
+    def _share(self, near: Nearness) -> float:
+        """The largest of its differences from the clip by what is allowed."""
+        joints, cadence = max(self.error / near.joints, self.worst_leg / near.leg), abs(self.cadence - 1.0)
+        return max(joints, cadence / near.cadence, self.travel_error / near.travel)
 
     @property
     def is_alike(self) -> bool:
         """Whether it is as near to its clip as the paper's own imitations look."""
         return self.is_near(ALIKE)
+
+    @property
+    def unlike(self) -> float:
+        """The largest of its differences from the clip by what `ALIKE` allows; after a fall more than `FALLS`."""
+        if not self.stays_up:
+            return HOPELESS if max(self.fallen_at) < _AWHILE else FALLS + self.seconds / min(self.fallen_at)
+        return self._share(ALIKE)
 
     @property
     def error(self) -> float:
@@ -151,7 +163,7 @@ def improve(
     starts = [files.validate(document, document["name"]) for document in documents]
     found = imitate(
         starts, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report,
-        is_good=lambda skill: _is_good(walk(skill, cycle, seed=seed + 1)),
+        unlike=lambda skill: walk(skill, cycle, seed=seed + 1).unlike,
     )  # fmt: skip
     kept = next(i for i, start in enumerate(starts) if start.parameters.cycle == found.parameters.cycle)
     tuned, before = found.model_dump(by_alias=True)["parameters"], documents[kept]["parameters"]
@@ -159,10 +171,6 @@ def improve(
     return documents[kept] | {
         "parameters": before | {k: v for k, v in changed.items() if k in before or _differs(found, k)}
     }
-
-
-def _is_good(done: Walk) -> bool:
-    return done.stays_up and done.is_alike
 
 
 def _differs(skill: Skill, key: str) -> bool:
@@ -203,7 +211,7 @@ def make(
 ) -> Made:  # fmt: skip
     """Let the first guess walk, and search for better numbers if it falls or is too unlike its clip."""
     document = documents[0]
-    if not _is_good(walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed)):
+    if walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed).unlike > 1.0:
         document = improve(
             documents, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report
         )

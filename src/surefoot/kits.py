@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, simbicon, stylized
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stylized
 from surefoot.errors import CommandError
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
@@ -18,9 +19,11 @@ from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
-from surefoot.skills import graph, styles, trajectories
+from surefoot.skills import cycle_slot, graph, styles, trajectories
 from surefoot.skills.schema import Skill
 from surefoot.stylized import servos
+
+log = logging.getLogger(__name__)
 
 DEGREES = "°"  # what people write angles in, which are radians inside
 _SIMBICON_UNITS = dict.fromkeys(simbicon.COMMANDS, DEGREES) | {"speed": "m/s"}
@@ -28,6 +31,7 @@ _GENBICON_UNITS = {
     "speed": "m/s", "heading": DEGREES, "lean": DEGREES, "step_time": "s", "step_height": "m", "step_width": "m",
     "sideways": "m/s", "stop": "",
 }  # fmt: skip
+_LIMIT_CYCLE_UNITS = {"speed": "m/s", "heading": DEGREES, "turn": DEGREES, "lean": "", "tilt": ""}
 
 
 class Kit(Protocol):
@@ -239,6 +243,71 @@ class _Genbicon:
         return True
 
 
+class _LimitCycle:
+    """Around `controllers.limit_cycle`."""
+
+    commands: tuple[str, ...] = limit_cycle.COMMANDS
+    ranges: dict[str, tuple[float, float]] = limit_cycle.RANGES
+    units: dict[str, str] = _LIMIT_CYCLE_UNITS
+
+    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
+        self._table, self._roles = table, len(table.anatomy.roles)
+
+    @property
+    def slot_size(self) -> int:
+        return cycle_slot.slot_size(self._table)
+
+    def memory_size(self, skill: Skill | None) -> int:
+        return limit_cycle.memory_size(cycle_slot.features(self._table))
+
+    def table_size(self, skill: Skill) -> int:
+        return 0
+
+    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        cycle_slot.fill_slot(slot, skill, self._table)
+
+    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
+        machine = plain(limit_cycle.machine_of)(row.memory)[0]
+        machine.state = skill.start.state + (len(skill.parameters.states) if skill.start.swing == "right" else 0)
+        machine.heading = row.commands[limit_cycle.HEADING] = skill.start.heading
+        plain(limit_cycle.cycle_of)(row.memory)[0].fresh = 1.0
+
+    def grow(self, row: memory.Row, length: float, torque: float) -> None:
+        return
+
+    def tell(self, row: memory.Row, name: str, value: float) -> None:
+        at = self.commands.index(name)
+        is_news = row.commands[limit_cycle.GIVEN + at] == 0.0 or row.commands[at] != value  # a task repeats itself
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = value, 1.0
+        if name == "speed" and is_news:
+            self._warn(row, value)
+
+    def _warn(self, row: memory.Row, speed: float) -> None:
+        """Say so where a speed is out of the running skill's reach: the law goes at the nearest that is not."""
+        slot = row.slots[int(row.header[0].active)]
+        regulation = plain(limit_cycle.regulation_of)(slot, cycle_slot.own_begin(self._table))[0]
+        low, high = float(regulation.slowest), float(regulation.fastest)
+        if not low <= speed <= high:
+            log.warning(
+                "speed %g m/s is out of reach of this skill, which goes at %g … %g m/s: it goes at %g m/s",
+                speed, low, high, min(max(speed, low), high),
+            )  # fmt: skip
+
+    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
+        at = self.commands.index(name)
+        return float(row.commands[at]) if row.commands[limit_cycle.GIVEN + at] else None
+
+    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
+        at = self.commands.index(name)
+        row.commands[at], row.commands[limit_cycle.GIVEN + at] = _own(skill, name), 0.0
+
+    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return graph.same_structure(one, other, self._roles)
+
+    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return graph.same_size(one, other, self._roles)
+
+
 class _Stylized:
     """Around `controllers.stylized`."""
 
@@ -290,6 +359,6 @@ def _own(skill: Skill, name: str) -> float:
 
 
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {
-    "simbicon": _Simbicon, "genbicon": _Genbicon, "imitation": _Imitation,
+    "simbicon": _Simbicon, "genbicon": _Genbicon, "imitation": _Imitation, "limit_cycle": _LimitCycle,
     "stylized": _Stylized,
 }  # fmt: skip

@@ -11,6 +11,7 @@ from mujoco.batch import Batch
 
 from surefoot import intentions
 from surefoot.errors import SurefootError
+from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
@@ -98,6 +99,7 @@ class Population:
         for i, queue in enumerate(_per_row(pushes, n)):
             for push in queue:
                 self.scenes[i].add_push(self.rows[i], push, 0.0)
+        self._foresight = Foresight(self.scenes, self.rows, threads)
         self._agendas: dict[int, Agenda] = {}  # of the rows that have tasks
         for i, own in enumerate(_tasks_per_row(tasks, n)):
             self._plan(i, own)
@@ -162,7 +164,7 @@ class Population:
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
             if upright is not None and not len(upright):
                 break
-            self._step(upright, count)
+            self.step(upright, count)
             self._record(recorders, upright)
         return [recorder.motion() for recorder in recorders]
 
@@ -174,40 +176,57 @@ class Population:
             check_seconds(one)
         for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
             if count > 0:
-                self._step([i], int(count))
+                self.step([i], int(count))
 
-    def _step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
-        """Advance some rows, or all: those without tasks natively, the others from tick to tick."""
+    def step(self, rows: Sequence[int] | np.ndarray | None, count: int) -> None:
+        """Advance some rows, or all, by physics steps: natively, or from one intention to the next."""
         callback.install()
-        chosen = list(range(self.n) if rows is None else rows)
-        agendas = {i: self._agendas[i] for i in chosen if i in self._agendas}
-        self._think(chosen, agendas)
-        busy = [i for i in chosen if self._quiet(i, agendas) < intentions.NEVER]
+        every = range(self.n) if rows is None else rows
+        self._tick(every)
+        busy = [i for i in every if self._has_intentions(i)]
         if not busy:
             self.batch.step(rows, nstep=count)
             return
-        rest = [i for i in chosen if i not in busy]
+        rest = [i for i in every if i not in busy]
         if rest:
             self.batch.step(rest, nstep=count)
+        following = {i: self._steps_to_next(i) for i in busy}
         while count:
-            stretch = min(count, *(self._quiet(i, agendas) for i in busy))
+            stretch = min(count, *following.values())
             self.batch.step(busy, nstep=stretch)
-            self._think(busy, agendas)
+            asked = [i for i, left in following.items() if left == stretch]
+            self._tick(asked)
+            following = {i: left - stretch for i, left in following.items()}
+            following |= {i: self._steps_to_next(i) for i in asked}
             count -= stretch
 
-    def _think(self, rows: Sequence[int], agendas: Mapping[int, Agenda]) -> None:
-        """Do what is due in some rows between native runs, a row after the other."""
-        for i in rows:
-            if i in agendas:
-                agendas[i].tick()
-            intention, dt = self.scenes[i].intention(self.skills[i]), self.scene.model.opt.timestep
-            intentions.think(intention, self.qpos[i], self.qvel[i], self.rows[i], float(self._time[i]), dt)
+    def _has_intentions(self, i: int) -> bool:
+        """Whether a row has tasks that are not over, or takes trials, or has a skill that thinks."""
+        busy = i in self._agendas and not self._agendas[i].is_idle
+        return busy or self._foresight.watches[i].looks_ahead or self._intention(i) is not None
 
-    def _quiet(self, i: int, agendas: Mapping[int, Agenda]) -> int:
-        """Physics steps until something is due in a row."""
-        intention, dt = self.scenes[i].intention(self.skills[i]), self.scene.model.opt.timestep
-        own = intentions.steps_to_next(intention, float(self._time[i]), dt)
-        return min(own, agendas[i].steps_to_next()) if i in agendas and not agendas[i].is_idle else own
+    def _intention(self, i: int) -> intentions.Intention | None:
+        return self.scenes[i].intention(self.skills[i])
+
+    def _tick(self, rows: Sequence[int] | np.ndarray) -> None:
+        """Let the intentions of some rows have their say: trials of steps that have begun, tasks that are due."""
+        due = [i for i in rows if self._foresight.watches[i].is_due]
+        if due:
+            self._foresight.decide(due, self.batch.state)
+        dt = self.scene.model.opt.timestep
+        for i in rows:
+            if i in self._agendas:
+                self._agendas[i].tick()
+            intentions.think(self._intention(i), self.qpos[i], self.qvel[i], self.rows[i], float(self._time[i]), dt)
+
+    def _steps_to_next(self, i: int) -> int:
+        """Physics steps until an intention of a row may have to be asked again."""
+        now, dt = float(self._time[i]), self.scene.model.opt.timestep
+        following = intentions.steps_to_next(self._intention(i), now, dt)
+        following = min(following, self._foresight.watches[i].steps_to_next(now))
+        if i in self._agendas and not self._agendas[i].is_idle:
+            following = min(following, self._agendas[i].steps_to_next())
+        return following
 
     @property
     def states(self) -> np.ndarray:

@@ -137,17 +137,18 @@ class Scene:
     def find(self, skill: str | Path | Skill) -> Skill:
         """The skill of a name or path; another character's is refused."""
         found = check(skill) if isinstance(skill, Skill) else load_skill(skill, self.table.name)
-        if found.character not in (self.table.name, BIPED if self.table.root == "free" else self.table.name):
+        if found.character not in (self.table.name, BIPED if self.table.is_biped else self.table.name):
             raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
         return found
 
     def _runs(self, controller: str) -> bool:
         """Whether this body can run a controller: roles for one, two legs in space for another, both for the third."""
         has_roles, is_free = bool(self.table.anatomy.roles), self.table.root == "free"
-        return {
-            "simbicon": has_roles, "genbicon": is_free, "imitation": has_roles and is_free,
+        runs = {
+            "simbicon": has_roles, "genbicon": self.table.is_biped,
             "stylized": has_roles and self.table.foreign is None,
-        }[controller]  # fmt: skip
+        }  # fmt: skip
+        return runs.get(controller, has_roles and is_free)
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot import intentions
 from surefoot.errors import CommandError, SurefootError
+from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
@@ -75,6 +76,7 @@ class Simulation:
         self._requested: Skill | None = None
         self._agenda: Agenda | None = None
         self._row = self.scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill, seed)
+        self._foresight = Foresight([self.scene], [self._row])
         mujoco.mj_forward(self.model, self.data)
 
     @property
@@ -113,28 +115,34 @@ class Simulation:
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
-        self._think()
+        self._tick()
         while count:
-            stretch = min(count, self._quiet())
+            stretch = min(count, self._steps_to_next())
             mujoco.mj_step(self.model, self.data, stretch)
             self._settle()
-            self._think()
+            self._tick()
             count -= stretch
 
-    def _think(self) -> None:
-        """Do what is due between native runs: tasks, then what the controller itself thinks."""
+    def _tick(self) -> None:
+        """Let intentions have their say now: trials of a step that has begun, tasks that are due, a skill's own."""
+        if self._foresight.watches[0].is_due:
+            self._foresight.decide([0], self._state()[None])
         if self._agenda:
             self._agenda.tick()
         intention, dt = self.scene.intention(self.skill), self.model.opt.timestep
         intentions.think(intention, self.data.qpos, self.data.qvel, self._row, self.time, dt)
 
-    def _quiet(self) -> int:
-        """Physics steps until something is due."""
-        thinking = [self.skill] if self._requested is None else [self.skill, self._requested]
-        dt = self.model.opt.timestep
-        own = min(intentions.steps_to_next(self.scene.intention(skill), self.time, dt) for skill in thinking)
-        busy = self._agenda is not None and not self._agenda.is_idle
-        return min(own, self._agenda.steps_to_next()) if self._agenda and busy else own
+    def _steps_to_next(self) -> int:
+        """Physics steps until an intention may have to be asked again."""
+        skills, dt = (
+            (self.skill,) if self._requested is None else (self.skill, self._requested),
+            self.model.opt.timestep,
+        )
+        following = min(intentions.steps_to_next(self.scene.intention(skill), self.time, dt) for skill in skills)
+        following = min(following, self._foresight.watches[0].steps_to_next(self.time))
+        if self._agenda and not self._agenda.is_idle:
+            following = min(following, self._agenda.steps_to_next())
+        return following
 
     @property
     def actor(self) -> Actor:
@@ -274,9 +282,12 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""
+        return Snapshot(self._state(), self.skill, self.requested, self._agenda.snapshot() if self._agenda else ())
+
+    def _state(self) -> np.ndarray:
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
         mujoco.mj_getState(self.model, self.data, state, _STATE)
-        return Snapshot(state, self.skill, self.requested, self._agenda.snapshot() if self._agenda else ())
+        return state
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, bit for bit."""

@@ -6,14 +6,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.characters import ape, human, human_toes, humanoid, planar, planar_arms, robot, strider
+from surefoot.characters import (
+    ape,
+    bird,
+    human,
+    human19,
+    human_toes,
+    humanoid,
+    planar,
+    planar_arms,
+    robot,
+    strider,
+)
 from surefoot.characters.foreign import table_of
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
 
 _TABLES: dict[str, Callable[[], CharacterTable]] = {
     "ape": ape.table,
+    "bird": bird.table,
     "human": human.table,
+    "human19": human19.table,
     "human_toes": human_toes.table,
     "humanoid": humanoid.table,
     "planar": planar.table,

@@ -170,6 +170,12 @@ class CharacterTable:
     multipliers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # public name → segments
     foreign: Any = None  # the `stranger.Stranger` it was read from, whose own bodies and shapes are used
     height: float | None = None  # [m] of its pelvis above the soles, where the segments do not tell
+    legs_of_two: bool = True  # a thigh and a shin are all there is between hip and foot
+
+    @property
+    def is_biped(self) -> bool:
+        """Whether it can do what is for any body with two legs: it is free in space and has one knee a leg."""
+        return self.root == "free" and self.legs_of_two
 
     @property
     def hinges(self) -> dict[str, Hinge]:

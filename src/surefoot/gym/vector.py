@@ -113,7 +113,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._task.act(i, checked[i])
         if going:
             callback.install()
-            self.population.batch.step(going, nstep=self._task.steps)
+            self.population.step(going, self._task.steps)
         self._taken[going] += 1
         self._begin(begun, None)
         observed, measured = self._task.look()

@@ -19,14 +19,21 @@ from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.native import callback
 from surefoot.population import Population
 from surefoot.simulation import Simulation
+from surefoot.skills import load, varied
 
 _WALKS = {"planar": "walk", "human": "walk", "humanoid": "zero-walk"}  # that are measured, by character
+_FIRST = _WALKS | {"human19": "march"}
 _RATIO = {"planar": 1.10, "human": 1.10, "humanoid": 1.30}  # physics + control ÷ physics, at most
 _REAL_TIME = {"planar": 30.0, "human": 25.0}  # the least times real time on one core
+_TRIALS, _PREDICTED, _STRIDE = "human19/march", "human19/march-predicted", 1.2  # [s] two steps and a little
 _CHUNK = 0.02  # [s] from a common state: too short for the uncontrolled body to leave the gait
 _ROWS, _STRETCH = 256, 0.1  # [s] that a population advances between two looks at the clock
 _FASTEST_START = {"planar": 2.0}  # [s] from import to the first step, with a warm cache
-_COLD = {"simbicon": "planar", "genbicon": "humanoid"}  # laws are compiled by controller, the same for all bodies
+_COLD = {
+    "simbicon": "planar",
+    "genbicon": "humanoid",
+    "limit_cycle": "human19",
+}  # laws are compiled by controller, the same for all bodies
 _FIRST_STEP = (
     "import sys, time; t = time.perf_counter(); import surefoot as sf; s = sf.Simulation(*sys.argv[1:]); s.step(); "
     "print(time.perf_counter() - t)"
@@ -54,6 +61,8 @@ def measure_all(quick: bool, tick: Callable[[str, float], None]) -> list[dict[st
     rows: list[dict[str, Any]] = []
     for i, character in enumerate(_WALKS):
         rows += _measure(character, quick, functools.partial(_tick_of_part, tick, i, len(_WALKS)))
+    tick("limit cycle control", 0.95)
+    rows += _limit_cycle(4.0 if quick else 20.0)
     for controller, character in _COLD.items():
         case = f"import to first step, cold cache, {controller}"
         tick(case, 1.0)
@@ -115,6 +124,34 @@ def _interleaved(character: str, rounds: int) -> tuple[float, float]:
     return statistics.median(spent[True]), statistics.median(spent[False])
 
 
+def _limit_cycle(seconds: float) -> list[dict[str, Any]]:
+    """What a controlled second costs with trials and with a learned model, in open-loop seconds."""
+    walks = {name: Simulation(skill=load(name)) for name in (_TRIALS, _PREDICTED)}
+    walks["open loop"] = Simulation(skill=varied(load(_TRIALS), {"regulation.control": "open-loop"}))
+    spent: dict[str, list[float]] = {name: [] for name in walks}
+    for sim in walks.values():
+        sim.step(100)
+    begin = walks["open loop"].snapshot()
+    for _ in range(round(seconds / _STRIDE)):
+        for name, sim in walks.items():
+            if name == "open loop":
+                sim.restore(begin)  # it would fall
+            start = time.perf_counter()
+            sim.step(round(_STRIDE / sim.model.opt.timestep))
+            spent[name].append(time.perf_counter() - start)
+    median = {name: statistics.median(times) for name, times in spent.items()}
+    bars: dict[str, float | None] = {_TRIALS: None, _PREDICTED: 1.15}
+    rows = []
+    for name, most in bars.items():
+        ratio = median[name] / median["open loop"]
+        ours = f"{ratio:.2f} ({_STRIDE / median[name]:.0f} × real time)"
+        rows.append({
+            "case": f"{name}: a controlled second ÷ an open-loop one", "ours": ours,
+            "bar": f"≤ {most:g}" if most else "the paper: 5, one core", "holds": ratio <= most if most else None,
+        })  # fmt: skip
+    return rows
+
+
 def _real_time(character: str, seconds: float) -> float:
     sim = Simulation(character, _WALKS[character])
     steps = round(seconds / sim.model.opt.timestep)
@@ -142,7 +179,7 @@ def _first_step(character: str, cache: str | None) -> float:
     """Seconds from import to the first step in a new interpreter; `cache` is an empty kernel cache."""
     environment = dict(os.environ) | ({"NUMBA_CACHE_DIR": cache} if cache else {})
     done = subprocess.run(
-        [sys.executable, "-c", _FIRST_STEP, character, _WALKS[character]], env=environment, capture_output=True,
+        [sys.executable, "-c", _FIRST_STEP, character, _FIRST[character]], env=environment, capture_output=True,
         text=True, check=True,
     )  # fmt: skip
     return float(done.stdout)

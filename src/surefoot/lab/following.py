@@ -41,7 +41,7 @@ class Following:
         cycle: what it should be like.
         seconds: how long it must stay up.
         replicas: noisy starts per candidate.
-        push: [N] in a random direction of the ground for 0.2 s, once, of every replica but the first.
+        push: [N] in a random direction of the ground for 0.2 s, once; with several replicas not of the first.
     """
 
     cycle: Cycle
@@ -55,7 +55,7 @@ class Following:
         population = Population(len(rows), skill=[skill for skill, _ in rows], threads=threads)
         disturb(population, [generator(seed, "follow", k) for _, k in rows])
         for i, (_, k) in enumerate(rows):
-            if k and self.push:
+            if self.push and (k or self.replicas == 1):
                 rng = generator(seed, "follow push", k)
                 turn, start = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.3, 0.6) * self.seconds
                 force = (self.push * np.cos(turn), self.push * np.sin(turn), 0.0)
@@ -86,7 +86,8 @@ class Following:
         cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         cost += min(0.4 * max(seen.tilt / _TILT_GOOD - 1.0, 0.0), 2.0)
-        return cost + min(15.0 * abs(seen.cadence - 1.0), 3.0) + min(5.0 * seen.travel_error, 3.0)
+        cost += min(15.0 * abs(seen.cadence - 1.0), 3.0)
+        return cost + min(5.0 * seen.travel_error, 0.75 + 2.5 * seen.travel_error, 4.0)
 
     def _untimely(self, frames: Frames, struck: Sequence[np.ndarray]) -> float:
         """By how much of a step the footstrikes of either leg come too early or too late, on average."""

@@ -10,9 +10,11 @@ import numpy as np
 
 from surefoot.lab.following import BOUNDS, FALL, Following
 from surefoot.lab.tune import tune, value_of
-from surefoot.skills import load, names, varied
+from surefoot.skills import load, varied
 from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
+
+FALLS, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
 
 
 @dataclass(frozen=True)
@@ -22,22 +24,27 @@ class Stage:
     seconds: float
     generations: int
     sigma: float
-    replicas: int = 2
-    push: float = 0.0
+    replicas: int = 1  # the noise is another one every generation
+    push: float = 0.0  # [N]
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
     begins: int = 1  # of the best beginnings, each of which is searched from
-    is_spare: bool = False  # only if what was found before is not good
+    spare_above: float | None = None  # used only while what was found is more unlike its clip than this
 
 
 STAGES = (
-    Stage(3.0, 8, 0.12, replicas=1, begins=5),
-    Stage(3.0, 14, 0.12, replicas=1, begins=2),
-    Stage(3.0, 40, 0.15, replicas=1),
-    Stage(5.0, 25, 0.10, share_up=0.6),
-    Stage(8.0, 15, 0.08, push=60.0, share_up=0.7),
+    Stage(3.0, 8, 0.12, begins=5),
+    Stage(3.0, 14, 0.12, begins=2),
+    Stage(3.0, 40, 0.15),
+    Stage(5.0, 20, 0.10, share_up=0.6),
+    Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
     Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
-    Stage(10.0, 15, 0.06, push=60.0, share_up=2.0, is_spare=True),
-    Stage(10.0, 15, 0.08, push=60.0, share_up=2.0, is_spare=True),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 15, 0.06, share_up=2.0, spare_above=1.0),
+    Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(10.0, 20, 0.05, share_up=2.0, spare_above=1.0),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
@@ -47,17 +54,21 @@ _SLOW: dict[str, float] = {
 }  # fmt: skip
 """A walk that is long on both feet and balanced by its ankles."""
 
+_KNOWN = tuple(
+    f"human/captured-{gait}" for gait in ("backwards", "bent-trunk", "forward", "high-knees", "in-place", "wide-stance")
+)
+"""Captured gaits whose numbers are guesses for others."""
+
 Report = Callable[[str, float], None]
 
 
 def guesses(without: str = "") -> tuple[dict[str, float], ...]:
-    """Numbers to begin with: as a new skill is, of a slow walk, and what was found for the library's captured gaits.
+    """Numbers to begin with: as a new skill is, of a slow walk, and what was found for some captured gaits.
 
     Args:
         without: a clip whose own gait is left out, to see what a search finds that has never met it.
     """
-    known = [load(name) for name in names()]
-    like = [skill for skill in known if skill.controller == "imitation" and getattr(skill, "clip", "") != without]
+    like = [skill for skill in map(load, _KNOWN) if getattr(skill, "clip", "") != without]
     return ({}, _SLOW, *({name: value_of(skill, name) for name in BOUNDS} for skill in like))
 
 
@@ -68,7 +79,7 @@ def imitate(
     seed: int = 0,
     stages: tuple[Stage, ...] = STAGES,
     begin_with: Sequence[dict[str, float]] | None = None,
-    is_good: Callable[[Skill], bool] = lambda skill: True,
+    unlike: Callable[[Skill], float] = lambda skill: 0.0,
     threads: int = 0,
     checkpoint: Path | None = None,
     report: Report = lambda text, share: None,
@@ -82,7 +93,8 @@ def imitate(
         stages: one after the other, each from the best that the last one found. Of those of one length, what comes
             after a walk that stays up is left out.
         begin_with: numbers of every beginning; by default `guesses()`.
-        is_good: whether what was found needs no spare stages.
+        unlike: how far what was found is from what is wanted: spare stages follow while it is too far, but not
+            `HOPELESS`: each from the best so far, or if that falls, which is much by chance, from the last.
         threads: 0 is all cores.
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
         report: called after every generation with what it is at and the largest share of the work that may be done.
@@ -95,12 +107,18 @@ def imitate(
     search = _Search(cycle, seed, threads, checkpoint, report, total)
     up_for = 0.0  # [s]
     for number, stage in enumerate(stages):
-        if up_for == stage.seconds or (stage.is_spare and is_good(field[0])):
-            continue
-        found = search.from_each(field[: stage.begins], stage, str(number))
-        up_for = stage.seconds if found[0].stays_up else 0.0
-        field = [one.skill for one in found]
-    return field[0]
+        if stage.spare_above is None and up_for != stage.seconds:
+            found = search.from_each(field[: stage.begins], stage, str(number))
+            up_for = stage.seconds if found[0].stays_up else 0.0
+            field = [one.skill for one in found]
+    best, far = field[0], unlike(field[0])
+    last = best
+    for number, stage in enumerate(stages):
+        if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
+            search.seed = seed + number
+            last = search.run(best if far < FALLS else last, stage, str(number)).skill
+            best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])
+    return best
 
 
 @dataclass(frozen=True)

@@ -13,31 +13,36 @@ from surefoot.skills.schema import Skill, Start
 from surefoot.terrains.terrain import Terrain
 
 
-def start_on_cycle(skill: Skill, seconds: float = 20.0, terrain: str | Terrain = "flat", digits: int = 3) -> Start:
-    """The moment after `seconds` at which state 0 is next entered with the left leg, as a start of a skill in space.
+def start_on_cycle(
+    skill: Skill, seconds: float = 20.0, terrain: str | Terrain = "flat", digits: int = 3, state: int = 0
+) -> Start:
+    """The moment after `seconds` at which a state is next entered with the left leg, as a start of a skill in space.
 
     Args:
         skill: a gait that goes on from its present start.
         seconds: how long it may settle.
         terrain: what it goes on.
         digits: decimals that are kept.
+        state: which state; of limit cycle control the first that takes time.
     """
     from surefoot.simulation import Simulation
 
     sim = Simulation(skill.character, skill, terrain)
     sim.run(seconds)
-    report, before = sim.memory.report[0], 0.0
+    report, before = sim.memory.report[0], float(state)
     while sim.time < seconds + 5.0:
         before = float(report.state)
         sim.step()
-        if report.state == 0.0 and before != 0.0:
+        if report.state == state != before:
             break
-    if sim.fallen or before == 0.0 or report.state != 0.0:
-        raise SurefootError(f"{skill.full_name} has no cycle to start on: it fell, or never comes back to state 0")
+    if sim.fallen or before == state or report.state != state:
+        raise SurefootError(
+            f"{skill.full_name} has no cycle to start on: it fell, or never comes back to state {state}"
+        )
     numbers = _root(sim) | {"joints": _by_role(sim, sim.data.qpos, "qposadr")}
     numbers["rates"] = _by_role(sim, sim.data.qvel, "dofadr")
     rounded: Any = {k: _round(v, digits) for k, v in numbers.items()}
-    return Start(state=0, swing="left", lift=_round(sim.scene.clearance(sim.data.qpos), 4), **rounded)
+    return Start(state=state, swing="left", lift=_round(sim.scene.clearance(sim.data.qpos), 4), **rounded)
 
 
 def _round(value: Any, digits: int) -> Any:

@@ -13,7 +13,9 @@ import numpy as np
 from surefoot.native.memory import SLOT
 from surefoot.native.pointers import block, kernel, records
 
-TIMED, CONTACT, LANDING, HOLD = 0.0, 1.0, 2.0, 3.0  # how a state ends; HOLD only by a request
+TIMED, CONTACT, LANDING, HOLD, BEARING = 0.0, 1.0, 2.0, 3.0, 4.0
+"""How a state ends: by time, when the swing foot touches, when any does, by a request, when the stance foot does."""
+CAPACITY = 16  # states a slot has room for; what lies behind them is the controller's own
 
 GRAPH = np.dtype([(n, "f8") for n in (
     *(SLOT.names or ()), "states", "entry_order", "entry_phase", "exit_order", "exit_phase",
@@ -52,7 +54,7 @@ def slot_size(capacity: int, roles: int) -> int:
 @kernel
 def graph_of(slot: Any, roles: int) -> Graph:
     """Lay the views of a graph over a slot."""
-    capacity = (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 3 * roles)
+    capacity = min(CAPACITY, (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 3 * roles))
     at = _GRAPH
     gains = records(slot, at, roles, GAIN)
     at += _GAIN * roles
@@ -97,6 +99,8 @@ def _is_over(state: Any, machine: Any, touch: Any, time: float, dt: float) -> bo
         return touch[int(state.swing)] != 0.0  # type: ignore[no-any-return]
     if state.ending == LANDING:
         return touch[0] != 0.0 or touch[1] != 0.0  # type: ignore[no-any-return]
+    if state.ending == BEARING:
+        return touch[1 - int(state.swing)] != 0.0  # type: ignore[no-any-return]
     return False
 
 

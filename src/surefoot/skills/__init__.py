@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from surefoot.characters import load as load_character
+from surefoot.characters import names as character_names
 from surefoot.errors import SkillError, UnknownNameError
 from surefoot.skills import files
 from surefoot.skills.schema import BIPED, Skill
@@ -15,13 +17,13 @@ from surefoot.skills.schema import BIPED, Skill
 __all__ = ["Skill", "library_path", "load", "names", "set_value", "varied"]
 
 _LIBRARY = Path(__file__).parent / "library"
-_PLANAR = ("planar", "planar_arms")  # bodies that live in a plane, and cannot do what is for bodies in space
 
 
 def names(character: str | None = None) -> tuple[str, ...]:
     """Full names (`character/name`) of all skills, or of those that one character can do."""
     found = sorted(p.relative_to(_LIBRARY).with_suffix("").as_posix() for p in _LIBRARY.glob("*/*.yaml"))
-    own = {character} if character in _PLANAR else {character, BIPED}
+    is_ours = character is not None and character in character_names()
+    own = {character} if is_ours and not load_character(str(character)).is_biped else {character, BIPED}
     return tuple(n for n in found if character is None or n.split("/")[0] in own)
 
 

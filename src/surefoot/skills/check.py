@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, simbicon, stylized
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stylized
 from surefoot.errors import SurefootError
+from surefoot.reflexes.regulation import feature_count
 from surefoot.skills.imitation import ROOT
 from surefoot.skills.schema import BIPED, Skill
 from surefoot.skills.simbicon import MAX_STATES
@@ -25,6 +26,9 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
         yield ("character",), f"unknown character {skill.character!r}; valid: {', '.join(character_names())}"
         return
     table = load_character(skill.character)
+    if skill.controller == "limit_cycle":
+        yield from _cycle(skill, table)
+        return
     if skill.controller == "imitation":
         yield from _imitation(skill, table)
         return
@@ -95,10 +99,26 @@ def _stylized(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
 
 
 def _style(skill: Skill) -> Iterator[Misfit]:
-    valid = (BIPED, *(name for name in character_names() if load_character(name).root == "free"))
+    valid = (BIPED, *(name for name in character_names() if load_character(name).is_biped))
     if skill.character not in valid:
         yield ("character",), f"unknown character {skill.character!r}; valid: {', '.join(valid)}"
     yield from _commands(skill, genbicon.COMMANDS)
+
+
+def _cycle(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    if table.root == "planar":
+        yield ("character",), "limit cycle control is for bodies in space"
+        return
+    yield from _roles(skill, table)
+    yield from _gains(skill, table)
+    yield from _commands(skill, limit_cycle.COMMANDS)
+    if "speed" in skill.commands and skill.parameters.speed is None:
+        yield ("commands",), "a skill that knows `speed` says how in its parameters: speed"
+    if skill.start.state >= len(skill.parameters.states):
+        yield ("start", "state"), f"there are {len(skill.parameters.states)} states, counted from 0"
+    model, count = skill.parameters.model, feature_count(len(table.gains))
+    if model and {len(model.mean), len(model.scale), *(len(row) - 1 for row in model.weights)} != {count}:
+        yield ("parameters", "model"), f"a model of this body has {count} features, and as many weights and a constant"
 
 
 def _commands(skill: Skill, valid: tuple[str, ...]) -> Iterator[Misfit]:
@@ -112,7 +132,7 @@ def _roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
     places: list[tuple[tuple[str | int, ...], dict[str, object]]] = []
     for i, state in enumerate(skill.parameters.states):
         places.append((("parameters", "states", i, "targets"), dict(state.targets)))
-        places.append((("parameters", "states", i, "feedback"), dict(state.feedback)))
+        places.append((("parameters", "states", i, "feedback"), dict(getattr(state, "feedback", {}))))
     places += [(("start", "joints"), dict(skill.start.joints)), (("start", "rates"), dict(skill.start.rates))]
     for place, named in places:
         for role in named:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,10 @@ from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 from surefoot.skills.simbicon import MAX_STATES, GainModel, PoseState
 
-_ENDINGS = {"contact": pose_graph.CONTACT, "landing": pose_graph.LANDING, "request": pose_graph.HOLD}
+_ENDINGS = {
+    "contact": pose_graph.CONTACT, "landing": pose_graph.LANDING, "request": pose_graph.HOLD,
+    "stance": pose_graph.BEARING,
+}  # fmt: skip
 
 
 def slot_size(table: CharacterTable) -> int:
@@ -42,12 +45,7 @@ def fill_slot(
     head = graph.head[0]
     torso = merged(table.torso_gain, parameters.torso_gain, table.strength)
     low, high = parameters.hip_targets or table.hip_targets
-    head.controller = controllers.names().index(skill.controller)
-    head.fall_height, head.fall_tilt_cosine, head.fall_tilt_time = (
-        skill.fall.height,
-        math.cos(min(skill.fall.tilt, math.pi)),
-        skill.fall.tilt_time,
-    )
+    write_header(head, skill)
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
     head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
     head.hip_low, head.hip_high = low, high
@@ -61,16 +59,24 @@ def fill_slot(
         head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
     write_senses(head, skill, timestep)
     head.arm_swing, head.arm_circle = parameters.arms.swing, parameters.arms.circle
-    _write_gains(graph, skill, table)
-    count = _write_states(graph, skill, 0, table)
+    write_gains(graph, skill, table)
+    count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
     if parameters.then:
         count = _splice(graph, skill, find(parameters.then), count, table)
     head.states = count
 
 
+def write_header(head: Any, skill: Skill) -> None:
+    """Write what every slot begins with."""
+    head.controller = controllers.names().index(skill.controller)
+    head.fall_height, head.fall_tilt_time = skill.fall.height, skill.fall.tilt_time
+    head.fall_tilt_cosine = math.cos(min(skill.fall.tilt, math.pi))
+
+
 def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
     """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
-    end = _write_states(graph, follower, begin, table)
+    them = follower.parameters
+    end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
     own = len(skill.parameters.states)
     for half in range(skill.parameters.halves):
         last = graph.states[(half + 1) * own - 1]
@@ -79,7 +85,8 @@ def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: Charac
     return end
 
 
-def _write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
+def write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
+    """Write the gains of every role."""
     for i, gain in enumerate(body_gains(skill, table)):
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
 
@@ -95,9 +102,10 @@ def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
         yield gain
 
 
-def _write_states(graph: Any, skill: Skill, begin: int, table: CharacterTable) -> int:
-    """Write a skill's states from index `begin` on; return the index behind the last."""
-    states, halves = skill.parameters.states, skill.parameters.halves
+def write_states(
+    graph: Any, states: Sequence[PoseState], halves: int, mirrored: bool, begin: int, table: CharacterTable
+) -> int:
+    """Write states from index `begin` on; return the index behind the last."""
     n = len(states)
     for half in range(halves):
         order = -1
@@ -107,7 +115,7 @@ def _write_states(graph: Any, skill: Skill, begin: int, table: CharacterTable) -
             record = graph.states[at]
             record.ending = _ENDINGS[state.until] if state.until else pose_graph.TIMED
             record.duration = state.duration or 0.0
-            after = (half + 1) % halves if skill.parameters.mirrored else half
+            after = (half + 1) % halves if mirrored else half
             record.next = begin + after * n if i == n - 1 else at + 1
             record.swing = half if state.leg == "same" else 1 - half
             mirror = 1.0 if record.swing == 0.0 else -1.0

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.skills.genbicon import GenbiconParameters
 from surefoot.skills.imitation import ImitationParameters
+from surefoot.skills.limit_cycle import LimitCycleParameters
 from surefoot.skills.simbicon import SimbiconParameters
 from surefoot.skills.stylized import StylizedParameters
 
@@ -119,6 +120,13 @@ class GenbiconSkill(Skill):
     parameters: GenbiconParameters
 
 
+class LimitCycleSkill(Skill):
+    """An open-loop gait and how it is regulated."""
+
+    controller: Literal["limit_cycle"]
+    parameters: LimitCycleParameters
+
+
 class ImitationSkill(Skill):
     """A gait captured from a person."""
 
@@ -141,11 +149,11 @@ class UnknownSkill(Skill):
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon", "imitation", "stylized"]
+    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle", "stylized"]
 
 
 _BY_CONTROLLER: dict[str, type[Skill]] = {
-    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill,
+    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill, "limit_cycle": LimitCycleSkill,
     "stylized": StylizedSkill,
 }  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-MAX_STATES = 16  # of the expanded graph: a row of memory has room for so many
+from surefoot.reflexes.pose_graph import CAPACITY
+
+MAX_STATES = CAPACITY  # of the expanded graph: a row of memory has room for so many
 
 Angle = Annotated[float, Field(ge=-6.3, le=6.3)]
 Feedback = Annotated[float, Field(ge=-20.0, le=20.0)]

@@ -82,18 +82,18 @@ class Actor(Surroundings):
 
     @property
     def standing(self) -> bool:
-        """Whether it stands on two feet and is not about to go."""
-        return bool(self.walker.mode == STAND)
+        """Whether it stands on two feet and is not about to go; only GENBICON stands."""
+        return self.skill.controller == "genbicon" and bool(self.walker.mode == STAND)
 
     @property
     def steps(self) -> int:
         """Steps begun since the start; what is done once a step is done when this changes."""
-        return int(self.walker.steps)
+        return int(self.row.report[0].steps)
 
     @property
     def heading(self) -> float:
         """World yaw of the character frame, on its way to the commanded one [rad]."""
-        return float(self.walker.heading)
+        return float(self.row.report[0].heading)
 
     @property
     def pelvis_yaw(self) -> float:

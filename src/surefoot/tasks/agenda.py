@@ -30,12 +30,14 @@ class _Errand:
     due: int
 
 
-def check_walks(skill: Skill) -> None:
-    """Refuse tasks for a skill that cannot be told what tasks tell."""
-    if skill.controller != "genbicon":
-        able = [name for name in names() if load(name).controller == "genbicon"]
+def check_walks(skill: Skill, task: Task | None = None) -> None:
+    """Refuse tasks, or one of them, for a skill that cannot be told what they tell."""
+    controllers = task.controllers if task else ("genbicon", "limit_cycle")
+    if skill.controller not in controllers:
+        able = [name for name in names() if load(name).controller in controllers]
+        what = f"task {type(task).__name__}" if task else "tasks"
         raise CommandError(
-            f"{skill.full_name} is of {skill.controller} and takes no tasks; valid: {', '.join(able) or 'none'}"
+            f"{skill.full_name} is of {skill.controller} and takes no {what}; valid: {', '.join(able) or 'none'}"
         )
 
 
@@ -66,7 +68,7 @@ class Agenda:
         """Take on a task that nobody has begun."""
         if not isinstance(task, Task):
             raise CommandError(f"a task is a surefoot.tasks.Task, got {type(task).__name__}")
-        check_walks(self.actor.skill)
+        check_walks(self.actor.skill, task)
         if task.status != "waiting" or any(task is known for known in self._known):
             raise CommandError("this task was added before; make a new one")
         self._errands.append(_Errand(task, self._now()))

@@ -27,7 +27,7 @@ _REST = 0.4  # [s] it stands before that counts
 
 
 class FollowPath(Task):
-    """Walk through points; done when it stands at the last one.
+    """Walk through points; done when it stands at the last one, or, if its skill cannot stand, is there.
 
     The heading is told once per step: the line of sight to a place a little further along the path, but never
     beyond a point between until that is reached within the tolerance. The path begins where the character is.
@@ -37,6 +37,8 @@ class FollowPath(Task):
         reached: how many of them were.
         missed: how far from each its centre of mass passed, at least [m]; inf for those that are still to come.
     """
+
+    controllers = ("genbicon", "limit_cycle")
 
     def __init__(
         self,
@@ -96,15 +98,18 @@ class FollowPath(Task):
         if not math.isnan(self._stood_at):
             self._stand(actor)
         elif self.reached >= len(self.points) - 1 and self._remaining(at) < _STOP_WITHIN:
-            self._stood_at = actor.time
             self._steering.stop(actor)
+            if self._steering.can_stop(actor):
+                self._stood_at = actor.time
+            else:
+                self._judge(actor, "is on the spot")
         else:
             self._walk(actor, at)
 
     def end(self, actor: Actor) -> None:
         """Stand, whatever came of it."""
-        if "stop" in actor.skill.commands:
-            actor.command(stop=1.0)
+        if {"stop", "speed"} & set(actor.skill.commands):
+            self._steering.stop(actor)
 
     def doing(self) -> str:
         """What it is at."""
@@ -146,13 +151,17 @@ class FollowPath(Task):
         if not actor.standing:
             self._stood_at = actor.time
         elif actor.time - self._stood_at > _REST:
-            off = actor.distance_to(self.points[-1])
-            if off <= self.tolerance:
-                self.reached = len(self.points)
-                self.finish(f"stands {off:.2f} m from the last point after {actor.time - self.began:.1f} s")
-            else:
-                self._stood_at = math.nan
-                self._lay(actor.com[:2], np.repeat(self.points[-1:], len(self.points), axis=0))
+            self._judge(actor, "stands")
+
+    def _judge(self, actor: Actor, does: str) -> None:
+        """Be done if it is near enough to the last point, or go there again."""
+        off = actor.distance_to(self.points[-1])
+        if off <= self.tolerance:
+            self.reached = len(self.points)
+            self.finish(f"{does} {off:.2f} m from the last point after {actor.time - self.began:.1f} s")
+        else:
+            self._stood_at = math.nan
+            self._lay(actor.com[:2], np.repeat(self.points[-1:], len(self.points), axis=0))
 
 
 def from_text(text: str) -> FollowPath:

@@ -18,9 +18,13 @@ class Steering:
         """Head for a place, once per step, at a speed [m/s]."""
         if actor.steps != self._told:
             self._told = actor.steps
-            actor.command(heading=actor.yaw_to(point), speed=speed, stop=0.0)
+            actor.command(heading=actor.yaw_to(point), speed=speed, **({"stop": 0.0} if self.can_stop(actor) else {}))
 
     def stop(self, actor: Actor) -> None:
-        """Come to stand on two feet."""
+        """Come to stand on two feet; what cannot stand goes on the spot."""
         self._told = -1
-        actor.command(stop=1.0)
+        actor.command(**({"stop": 1.0} if self.can_stop(actor) else {"speed": 0.0}))
+
+    def can_stop(self, actor: Actor) -> bool:
+        """Whether its skill can be told to stand."""
+        return "stop" in actor.skill.commands

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from surefoot.errors import CommandError
 
@@ -29,6 +29,8 @@ class Task:
         period: between two ticks [s], rounded to whole physics steps.
         began: when it began [s]; NaN before.
     """
+
+    controllers: ClassVar[tuple[str, ...]] = ("genbicon",)  # whose skills can be told what it tells
 
     def __init__(self, timeout: float = 60.0, period: float = 0.01) -> None:
         """Set what every task has.

@@ -50,6 +50,7 @@ def run(result: Result, setting: Setting) -> None:
             "case": word, "skill": name, "clip": skill.clip if hasattr(skill, "clip") else "",  # type: ignore[attr-defined]
             "joint_rmse_deg": np.degrees(done.error), "worst_leg_deg": np.degrees(done.worst_leg),
             "cadence": done.cadence, "travel_error": done.travel_error, "width": seen.width,
+            "torso_deg": np.degrees(seen.tilt),
         })  # fmt: skip
         limits = (
             f"(≤ {np.degrees(ALIKE.joints):.0f}°, {np.degrees(ALIKE.leg):.0f}°, {100 * ALIKE.cadence:.0f} %, "
@@ -63,6 +64,7 @@ def run(result: Result, setting: Setting) -> None:
         alike += done.stays_up and done.is_alike
         result.row(f"{word}: like its clip", "mimics", figures, limits, done.is_alike)
         result.show(f"{word}: step width", f"{seen.width:.2f} m, the clip's {seen.wanted_width:.2f}", "m")
+        result.show(f"{word}: torso in the world", f"{np.degrees(seen.tilt):.1f}", "° off the clip's")
         _draw(setting, word, found, skill)
     result.row("controllers that walk and are like their clips", "7", f"{alike}", "of 7", alike == len(SEVEN))
 

@@ -16,7 +16,7 @@ from surefoot.lab.reproduce.simbicon.mocap import SECONDS
 
 NEAR = Nearness(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
 ENOUGH = 12
-_QUICK = (Stage(3.0, 2, 0.15, replicas=1),)
+_QUICK = (Stage(3.0, 2, 0.15),)
 
 
 def run(result: Result, setting: Setting) -> None:

@@ -1,0 +1,121 @@
+"""§5.2, what the paper hoped for: that the local model of a step can be predicted, so that no trials are needed.
+
+It can: a linear model of how a step begins, learned from recorded steps (`surefoot.lab.foretell`), takes the place of
+the four trial simulations. Beside the version with trials: walking time, cost, pushes, speeds.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import numpy as np
+
+from surefoot.lab import figures
+from surefoot.lab.directions import DIRECTIONS, thresholds
+from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, note, quality, upright
+from surefoot.lab.reproduce.simbicon.spatial_pushes import WORDS
+from surefoot.simulation import Simulation
+from surefoot.skills import load, varied
+from surefoot.skills.schema import Skill
+
+SKILL, SECONDS = "human19/march-predicted", 600.0
+MOST_COST, LEAST_PUSHES = 1.15, 0.8  # × open loop, of the version with trials
+STEP, HIGHEST = 10.0, 150.0  # [N] of the grid
+SPEEDS = (-0.1, 0.0, 0.1, 0.2, 0.3)  # [m/s]
+_ROUNDS, _STRETCH = 60, 0.6  # of the clock, [s] of each: a step and a little
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Walk, be timed, be pushed, be told speeds."""
+    skill, seconds = load(SKILL), 20.0 if setting.quick else SECONDS
+    setting.progress("walking without trials", 0.02)
+    population = begun([skill], setting.seed, "predicted")
+    found, motions = gaits(population, seconds)
+    taken = sum(watch.looks_ahead for watch in population._foresight.watches)
+    result.row(
+        f"walks {seconds:g} s", "hoped for", f"{upright(population, 0)}, {taken} rows with trials",
+        f"replicas ({REPLICAS}), no trial simulation", all(map(is_fair, found)) and not taken,
+    )  # fmt: skip
+    result.show("how it walks", quality(population, 0, found))
+    note(result, "predicted", population, 0, found)
+    figures.strip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
+    setting.progress("cost", 0.1)
+    ratio = cost_ratio(skill, 10 if setting.quick else _ROUNDS)
+    result.row(
+        "cost of control", "five-fold with trials", f"{ratio:.3f}", f"× open loop (≤ {MOST_COST:g})", ratio <= MOST_COST
+    )
+    if setting.quick:
+        result.show("pushes", "left out of a quick look")
+    else:
+        _pushes(result, setting, skill)
+    _speeds(result, setting, skill)
+
+
+def cost_ratio(skill: Skill, rounds: int) -> float:
+    """Median time of a stretch with control by the time without it, alternating from the same states."""
+    alone = varied(skill, {"regulation.control": "open-loop"})
+    sims = Simulation(skill=skill), Simulation(skill=alone)
+    count = round(_STRETCH / sims[0].model.opt.timestep)
+    spent: tuple[list[float], list[float]] = ([], [])
+    sims[0].step(2 * count)
+    for i in range(rounds):
+        here = sims[0].snapshot()
+        for k in (0, 1) if i % 2 else (1, 0):
+            sims[k].restore(here)
+            if k:
+                sims[k].revise(alone)
+            begin = time.perf_counter()
+            sims[k].step(count)
+            spent[k].append(time.perf_counter() - begin)
+        sims[0].restore(here)
+        sims[0].step(count + 17)
+    return statistics.median(spent[0]) / statistics.median(spent[1])
+
+
+def _pushes(result: Result, setting: Setting, skill: Skill) -> None:
+    """Robust thresholds of both versions in eight directions."""
+    levels = []
+    for k, (label, each) in enumerate((("with trials", with_trials(skill)), ("predicted", skill))):
+
+        def tick(share: float, label: str = label, k: int = k) -> None:
+            setting.progress(f"pushing, {label}", 0.2 + 0.3 * (k + share))
+
+        found, runs = thresholds(each, setting.seed, step=STEP, highest=HIGHEST, tick=tick)
+        levels.append(found)
+        result.runs += [{"case": label} | one for one in runs]
+    trials, ours = levels
+    share = ours.sum() / max(trials.sum(), 1e-9)
+    result.row(
+        "pushes, sum of eight directions", f"with trials {trials.sum():g} N", f"{ours.sum():g} N",
+        f"of the version with trials: {share:.2f} (≥ {LEAST_PUSHES:g})", bool(trials.sum() and share >= LEAST_PUSHES),
+    )  # fmt: skip
+    for way, a, b in zip(DIRECTIONS, trials, ours, strict=True):
+        result.show(f"pushed {WORDS[way]}", f"{b:g}", "N per axis, 0.4 s", f"with trials {a:g}")
+    figures.compass(
+        setting.figure_path(result.experiment, "pushes.png"), DIRECTIONS, {"with trials": trials, "predicted": ours}
+    )
+
+
+def with_trials(skill: Skill) -> Skill:
+    """The same skill with trial simulations in place of its model."""
+    return varied(skill, {"regulation.control": "trials"})
+
+
+def _speeds(result: Result, setting: Setting, skill: Skill) -> None:
+    """Speeds of both versions, told the same."""
+    speeds, seconds = (SPEEDS[1:2], 12.0) if setting.quick else (SPEEDS, 30.0)
+    setting.progress("speeds", 0.85)
+    for label, each in (("with trials", with_trials(skill)), ("predicted", skill)):
+        wide = varied(each, {"speed.range.0": -0.5, "speed.range.1": 1.0})
+        walks = begun([wide] * len(speeds), setting.seed, "predicted speed", 1, [{"speed": v} for v in speeds])
+        walks.run(seconds / 2, stop_fallen=True)
+        before = walks.qpos[:, 0].copy()
+        walks.run(seconds / 2, stop_fallen=True)
+        went = 2.0 * (walks.qpos[:, 0] - before) / seconds
+        texts = [
+            f"{v:g} → " + (f"{w:.2f}" if np.isinf(t) else f"fell at {t:.0f} s")
+            for v, w, t in zip(speeds, went, walks.fallen_at, strict=True)
+        ]
+        result.show(f"speeds, {label}", ", ".join(texts), "m/s")
