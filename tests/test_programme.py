@@ -12,7 +12,7 @@ from stylized_bodies import at, body, generic_state
 from surefoot.stylized import programme
 from surefoot.stylized.body_dynamics import BodyDynamics
 from surefoot.stylized.limbs_of_three import groups
-from surefoot.stylized.patches import patches
+from surefoot.stylized.patches import EDGE, FLAT, footings
 from surefoot.stylized.servos import composite_inertias
 
 BODIES = ("human", "planar")
@@ -33,7 +33,7 @@ def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> programme.
 def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> None:
     model, table = body(name)
     dynamics, parts = BodyDynamics(model, table), groups(model, table, 1)
-    soles = [*patches(model, table, 0), *patches(model, table, 1)]
+    soles = [p for side in (0, 1) for footing in footings(model, table, side) for p in footing]
     qpos, qvel = generic_state(model, 1)
 
     def speeds(t: float) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -55,7 +55,7 @@ def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> No
         held = dynamics.held(sole)
         assert np.linalg.matrix_rank(held.rows) == len(held.rows)
         assert np.abs(held.rows @ qvel - held.speed).max() < 1e-12
-        if sole.face or name == "planar":  # the axes of an edge's rows turn with the foot
+        if sole.rows != EDGE or name == "planar":  # the axes of an edge's rows turn with the foot
             assert np.abs((a - b) / (2.0 * h) - held.bias).max() < 1e-7
 
 
@@ -65,7 +65,7 @@ def test_solution_keeps_to_dynamics_contact_cone_and_limits(name: str, seed: int
     model, table = body(name)
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, seed))
-    held = [dynamics.held(patches(model, table, side)[0]) for side in ((0, 1), (0,), (1,))[seed % 3]]
+    held = [dynamics.held(footings(model, table, side)[FLAT][0]) for side in ((0, 1), (0,), (1,))[seed % 3]]
     problem = programme.build(dynamics, asked(dynamics, seed), held, 20.0)
     found = programme.solve(problem, model.nu)
     assert found.good
@@ -83,7 +83,7 @@ def test_solution_is_better_than_any_other_that_is_allowed_nearby() -> None:
     model, table = body("planar")
     dynamics, rng = BodyDynamics(model, table), np.random.default_rng(7)
     dynamics.set(*generic_state(model, 2))
-    held = [dynamics.held(patches(model, table, 0)[0])]
+    held = [dynamics.held(footings(model, table, 0)[FLAT][0])]
     problem = programme.build(dynamics, asked(dynamics, 2), held, 20.0)
     found = programme.solve(problem, model.nu)
     z = np.concatenate([found.torque, found.edges])
@@ -105,7 +105,7 @@ def test_programme_without_solution_says_so() -> None:
     model, table = body("human")
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, 0))
-    held = [dynamics.held(patches(model, table, 0)[0])]
+    held = [dynamics.held(footings(model, table, 0)[FLAT][0])]
     pulled = replace_bias(held[0])  # the ground would have to pull
     found = programme.solve(programme.build(dynamics, asked(dynamics, 0), [pulled], 0.0), model.nu)
     assert not found.good
@@ -120,7 +120,7 @@ def test_more_weight_on_balance_brings_the_centres_nearer_to_what_is_asked() -> 
     dynamics = BodyDynamics(model, table)
     qpos, qvel = generic_state(model, 4)
     dynamics.set(qpos, 0.0 * qvel)
-    held = [dynamics.held(patches(model, table, 0)[0])]
+    held = [dynamics.held(footings(model, table, 0)[FLAT][0])]
     wish, misses = replace(asked(dynamics, 4), style=np.zeros(model.nv), weights=np.full(model.nv, 0.5)), []
     for weight in (0.0, 0.1, 1.0, 10.0):
         found = programme.solve(programme.build(dynamics, replace(wish, balance=weight), held, 20.0), model.nu)

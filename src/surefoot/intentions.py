@@ -26,6 +26,9 @@ class Intention(Protocol):
 
     period: int
 
+    def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Change the start state, if the skill's own is not where it begins."""
+
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Think at a moment; thinking twice at the same moment is thinking once."""
 

@@ -228,7 +228,10 @@ class Scene:
             for joint, angle in self.table.foreign.limbs.neutral.items():
                 qpos[model.joint(joint).qposadr[0]] = angle
         height = place_root(self.table, start, qpos, qvel)
-        qpos[height] = start.lift - self.clearance(qpos)
+        intention = self.intention(skill)
+        if intention is not None:
+            intention.begin(qpos, qvel)
+        qpos[height] += start.lift - self.clearance(qpos)
         row.header[0].seed = seed
         self.kit(skill).begin(row, skill, seed)
         return row

@@ -1,7 +1,6 @@
 """A character's equations of motion at one state: M q̈ + h = Sᵀ τ + Jᵀ f, with the Jacobians the programme needs.
 
-All of it comes from the engine's recursive quantities (motion axes `cdof`, spatial velocities and accelerations), in
-whole-array operations. The mass matrix includes what the integrator adds for joints that are damped implicitly.
+The mass matrix includes what the integrator adds for joints that are damped implicitly.
 """
 
 from __future__ import annotations
@@ -12,15 +11,10 @@ import mujoco
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
+from surefoot.stylized import assembly
 from surefoot.stylized.limbs_of_three import Groups
-from surefoot.stylized.patches import Patch, cone
+from surefoot.stylized.patches import EDGE, FACE, HINGE, Patch, cone
 from surefoot.stylized.three_link_state import Points
-
-
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """(…, 3) vector products; `np.cross` takes ten times as long for so few."""
-    ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 class Held(NamedTuple):
@@ -67,17 +61,8 @@ class BodyDynamics:
 
     def jacobian(self, body: int, point: np.ndarray) -> np.ndarray:
         """(6, nv) of a body's point: velocity, then spin, in world axes."""
-        spin, slide = self.data.cdof[: self.count, :3], self.data.cdof[: self.count, 3:]
-        moves = self._moves[body][: self.count, None]
-        return np.concatenate([moves * (slide + cross(spin, point - self._center)), moves * spin], axis=1).T
-
-    def drift(self, bodies: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities (n, 3) [m/s] and accelerations J̇ q̇ (n, 3) [m/s²] of points (n, 3) of bodies (n,)."""
-        velocity, acceleration = self.data.cvel[bodies], self.data.cacc[bodies]
-        arm, spin = points - self._center, velocity[:, :3]
-        speed = velocity[:, 3:] + cross(spin, arm)
-        turned = acceleration[:, 3:] + cross(acceleration[:, :3], arm) + cross(spin, speed)
-        return speed, turned + self.model.opt.gravity
+        found = assembly.jacobian(self.data.cdof, self._moves[body], self._center, point, self.count)
+        return np.asarray(found)
 
     def held(self, patch: Patch) -> Held:
         """A patch as rows of the programme."""
@@ -86,33 +71,41 @@ class BodyDynamics:
         corners = data.xpos[body] + patch.corners @ axes.T
         middle = corners.mean(axis=0)
         six = self.jacobian(body, middle)
-        speed, drift = self.drift(np.array([body]), middle[None])
-        bias = np.concatenate([drift[0], data.cacc[body][:3]])
-        rates = np.concatenate([speed[0], data.cvel[body][:3]])
-        wrench = [np.concatenate([v, cross(c - middle, v)]) for c in corners for v in self._edges @ axes.T]
+        rates, bias = np.empty(6), np.empty(6)
+        gravity = self.model.opt.gravity
+        assembly.drift(data.cvel[body], data.cacc[body], self._center, middle, gravity, rates[:3], bias[:3])
+        rates[3:], bias[3:] = data.cvel[body][:3], data.cacc[body][:3]
+        forces = assembly.wrenches(six, axes, corners, middle, self._edges)
+        if patch.rows == FACE and not self.planar:
+            return Held(six, bias, rates, forces)
+        keep = self._kept(patch.rows, axes)
+        return Held(keep @ six, keep @ bias, keep @ rates, forces)
+
+    def _kept(self, rows: int, axes: np.ndarray) -> np.ndarray:
+        """(k, 6) which motions of a patch are held: all, all but rolling about the body's y, or only that."""
         if self.planar:
-            keep = np.eye(6)[[0, 2, 4] if patch.face else [0, 2]]
-        elif patch.face:
-            keep = np.eye(6)
-        else:  # it may roll over its edge, about the body's y
-            keep = np.zeros((5, 6))
+            return np.eye(6)[{FACE: [0, 2, 4], EDGE: [0, 2], HINGE: [4]}[rows]]
+        if rows == FACE:
+            return np.eye(6)
+        keep = np.zeros((5, 6) if rows == EDGE else (1, 6))
+        if rows == EDGE:
             keep[:3, :3], keep[3, 3:], keep[4, 3:] = np.eye(3), axes[:, 0], axes[:, 2]
-        return Held(keep @ six, keep @ bias, keep @ rates, six.T @ np.array(wrench).T)
+        else:
+            keep[0, 3:] = axes[:, 1]
+        return keep
 
     def centers(self, groups: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
         """World places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,)."""
-        data, n = self.data, self.count
-        spin, slide = data.cdof[:n, :3], data.cdof[:n, 3:]
-        place, velocity, rows, bias = np.empty((3, 3)), np.empty((3, 3)), [], []
-        for link, (bodies, masses) in enumerate(zip(groups.bodies, groups.masses, strict=True)):
-            share = masses / masses.sum()
-            points = data.xipos[bodies]
-            speed, drift = self.drift(bodies, points)
-            place[link], velocity[link] = share @ points, share @ speed
-            bias.append(share @ drift)
-            borne = self._moves[bodies][:, :n] * share[:, None]  # (n, nv) what a motion axis moves of the link
-            rows.append((borne.sum(axis=0)[:, None] * slide + cross(spin, borne.T @ (points - self._center))).T)
-        return Points(place, velocity), np.concatenate(rows), np.concatenate(bias)
+        data, parts = self.data, zip(groups.bodies, groups.masses, strict=True)
+        found = [
+            assembly.link_center(
+                data.cdof, data.cvel, data.cacc, data.xipos, self._moves, self._center, self.model.opt.gravity,
+                bodies, masses, self.count,
+            )
+            for bodies, masses in parts
+        ]  # fmt: skip
+        place, velocity, rows, bias = zip(*found, strict=True)
+        return Points(np.array(place), np.array(velocity)), np.concatenate(rows), np.concatenate(bias)
 
 
 def _ancestors(model: mujoco.MjModel) -> np.ndarray:

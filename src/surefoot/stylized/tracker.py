@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -14,32 +16,36 @@ from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
 from surefoot.stylized.body_dynamics import BodyDynamics
-from surefoot.stylized.patches import patches
-from surefoot.stylized.reference import BOTH, Moment, held
+from surefoot.stylized.limbs_of_three import groups
+from surefoot.stylized.patches import FREE, footings
+from surefoot.stylized.reference import Moment, Reference, held, read
+from surefoot.stylized.stepping import Stepping
 
 if TYPE_CHECKING:
     from surefoot.scene import Scene
     from surefoot.skills.schema import Skill
 
 _NOTHING = np.zeros(0)
+_EARLY = 0.5  # of a swing, from which on its foot may land
+_PATIENCE = 0.2  # [s] that the reference waits for a foot to land
 
 
 class Tracker:
     """Follows one skill's reference on one scene; what it knows of a row lies in the row's memory.
 
     The reference's root is set down anew at every tick where the bearing feet are: only its place over them and its
-    turn in the world are followed. Where the programme has no solution the last torques stay, with the servo's on
-    top, and the row counts it.
+    turn in the world are followed. Its clock jumps to a footstrike that comes early, and waits for one that is late.
+    Where the programme has no solution the last torques stay, with the servo's on top, and the row counts it.
     """
 
     def __init__(self, scene: Scene, skill: Skill) -> None:
         """Prepare everything that no row's state changes."""
-        self.model, self._table = scene.model, scene.table
+        self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
         self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self.body = BodyDynamics(scene.model, scene.table)
-        self._patches = [patches(scene.model, scene.table, side) for side in (0, 1)]
-        self.reference = held(scene, skill)
+        self._footings = [footings(scene.model, scene.table, side) for side in (0, 1)]
+        self._groups = [groups(scene.model, scene.table, side) for side in (0, 1)]
         legs = (scene.table.anatomy.left, scene.table.anatomy.right)
         self._feet = [int(scene.model.body(leg.foot).id) for leg in legs]
         joints = [scene.model.joint(name) for name in scene.table.gains]
@@ -47,6 +53,24 @@ class Tracker:
         self._root = 3 if scene.table.root == "planar" else 6
         self._slides = [0, 2] if scene.table.root == "planar" else [0, 1, 2]  # the world's axes its root moves along
         self._error = np.zeros(scene.model.nv)
+        self._stepping = Stepping(self.body, skill.parameters.stepping)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """What is followed."""
+        name = self._parameters.reference
+        if name != "start":
+            return read(Path(name))
+        model = self.model
+        qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
+        self._scene.begin(qpos, qvel, userdata, self._skill, 0)
+        return held(model, self._table, qpos)
+
+    def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Put a row where the reference begins."""
+        if self._parameters.reference != "start":
+            moment = self.reference.at(0.0)
+            qpos[: len(moment.pose)], qvel[: len(moment.rates)] = moment.pose, moment.rates
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
@@ -57,11 +81,11 @@ class Tracker:
         if tracker.ticked == time and tracker.began:
             return
         if tracker.began:
-            tracker.clock += time - tracker.ticked
+            self._go_on(tracker, row, time - tracker.ticked)
         tracker.began, tracker.ticked = 1.0, time
-        moment = self.reference.at(tracker.clock)
+        moment = self.reference.at(float(tracker.clock), float(tracker.heading))
         self.body.set(qpos, qvel)
-        found = programme.solve(self.problem(qpos, qvel, moment), len(self._places))
+        found = programme.solve(self.problem(qpos, qvel, moment, tracker), len(self._places))
         tracker.solves += 1.0
         if found.good:
             tracked.torque[:] = found.torque
@@ -69,24 +93,54 @@ class Tracker:
             tracker.failures += 1.0
         tracked.targets[:] = moment.pose[self._places]
         tracked.rates[:] = moment.rates[self.body.dofs]
-        tracker.stance = moment.stance
+        tracker.stance = 2 if moment.bearing.all() else int(moment.bearing.argmax())
+        tracker.phase = tracker.clock / self.reference.duration
 
-    def problem(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> programme.Problem:
-        """The programme at the state that `body` is in."""
-        bearing = [side for side in (0, 1) if moment.stance in (side, BOTH)]
-        soles = [self.body.held(self._patches[side][0]) for side in bearing]
+    def _go_on(self, tracker: Any, row: memory.Row, seconds: float) -> None:
+        """Move the reference's clock on; a swing ends with its footstrike."""
+        reference = self.reference
+        swing, clock = reference.swing(float(tracker.clock)), float(tracker.clock) + seconds
+        if swing.foot >= 0:
+            strikes, lifted = swing.strikes, swing.lifted
+            touches = row.touch[swing.foot] != 0.0
+            if touches and clock > lifted + _EARLY * (strikes - lifted) and clock < strikes:
+                clock, tracker.waited = strikes, 0.0
+                tracker.steps += 1.0
+            elif clock + 0.5 * reference.timestep >= strikes and not touches and tracker.waited < _PATIENCE:
+                clock = strikes - reference.timestep
+                tracker.waited += seconds
+            elif clock + 0.5 * reference.timestep >= strikes:
+                tracker.waited = 0.0
+                tracker.steps += 1.0
+        if clock >= reference.duration - 0.5 * reference.timestep and reference.loops:
+            clock -= reference.duration
+            tracker.heading += reference.turn
+        tracker.clock = clock
+
+    def problem(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, tracker: Any) -> programme.Problem:
+        """The programme at the state that `body` is in; the moment is changed to what is followed."""
+        bearing = [side for side in (0, 1) if moment.bearing[side] != FREE]
+        soles = [self.body.held(patch) for side in bearing for patch in self._footings[side][moment.bearing[side]]]
+        shift = np.mean([self.body.data.xpos[self._feet[side]] - moment.ankles[side] for side in bearing], axis=0)
+        moment.pose[: len(self._slides)] += shift[self._slides]
+        swing = self.reference.swing(float(tracker.clock))
+        if swing.foot >= 0 and len(bearing) == 1:
+            points, _, _ = self.body.centers(self._groups[bearing[0]])
+            self._stepping.adapt(moment, swing, float(tracker.clock), shift, points, self._groups[bearing[0]].mass)
         n, weight = self.body.count, self._parameters.style_weight
         weights = np.full(n, weight)
         weights[: self._root] *= self._parameters.root_weight
         wish = programme.Wish(
-            self._style(qpos, qvel, moment, bearing)[:n], weights, np.zeros((0, n)), _NOTHING, _NOTHING, 0.0
+            self._style(qpos, qvel, moment)[:n], weights, np.zeros((0, n)), _NOTHING, _NOTHING, 0.0
         )
         return programme.build(self.body, wish, soles, self._parameters.settle)
 
-    def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, bearing: list[int]) -> np.ndarray:
+    def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
-        pose, k = moment.pose, self._parameters.style
-        shift = np.mean([self.body.data.xpos[self._feet[side]] - moment.ankles[side] for side in bearing], axis=0)
-        pose[: len(self._slides)] += shift[self._slides]
-        mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, pose)
-        return np.asarray(moment.accelerations + k * self._error + 2.0 * math.sqrt(k) * (moment.rates - qvel))
+        k, nq, nv = self._parameters.style, len(moment.pose), len(moment.rates)
+        goal = qpos.copy()
+        goal[:nq] = moment.pose
+        mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, goal)
+        return np.asarray(
+            moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv])
+        )

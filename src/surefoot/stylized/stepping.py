@@ -1,0 +1,70 @@
+"""Where a swing foot lands: the reference's place, moved by what the balance is off at the landing.
+
+The centre of mass on a leg falls as an inverted pendulum does: what is off of c + ċ/ω grows by e^{ωt} (Pratt and
+others 2006, the capture point). If the foot lands by as much farther, the next step begins as the reference's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.stylized.reference import Moment, Swing
+
+if TYPE_CHECKING:
+    from surefoot.stylized.body_dynamics import BodyDynamics
+    from surefoot.stylized.three_link_state import Points
+
+_MOST = 0.3  # [m]
+_READY = 0.7  # of a swing, at which the foot is where it will land
+_DAMPING = 1e-4  # of the leg's inverse kinematics
+_AHEAD = 0.5  # [s] at most that is looked ahead
+
+
+class Stepping:
+    """Moves the swing leg of a moment."""
+
+    def __init__(self, body: BodyDynamics, gain: float) -> None:
+        """Of one character; a gain of 1 makes up for all that is off."""
+        self._body, self._gain = body, gain
+        model, table = body.model, body.table
+        self._feet = [int(model.body(leg.foot).id) for leg in (table.anatomy.left, table.anatomy.right)]
+        self._dofs, self._places = [], []
+        for side in (table.anatomy.left, table.anatomy.right):
+            names = [j for j in side.joints if any(part in j for part in ("hip", "knee", "ankle"))]
+            self._dofs.append(np.array([int(model.joint(name).dofadr[0]) for name in names]))
+            self._places.append(np.array([int(model.joint(name).qposadr[0]) for name in names]))
+
+    def adapt(
+        self, moment: Moment, swing: Swing, clock: float, shift: np.ndarray, points: Points, mass: np.ndarray
+    ) -> np.ndarray:
+        """Change the moment's swing leg; (3,) by how much the foot is moved [m].
+
+        Args:
+            moment: the reference, whose root has been set down by `shift`.
+            swing: which foot lands, and when.
+            clock: the reference's [s].
+            shift: (3,) from the reference's places to the world's [m].
+            points: of the three links, now.
+            mass: (3,) of the links [kg].
+        """
+        if self._gain == 0.0:
+            return np.zeros(3)
+        share = mass / mass.sum()
+        com, velocity = share @ points.place, share @ points.velocity
+        stance = self._body.data.xpos[self._feet[1 - swing.foot]]
+        rate = float(np.sqrt(9.81 / max(com[2] - stance[2], 0.3)))
+        off = com - moment.com - shift + (velocity - moment.com_velocity) / rate
+        left = min(max(swing.strikes - clock, 0.0), _AHEAD)
+        ready = min(max((clock - swing.lifted) / (_READY * (swing.strikes - swing.lifted)), 0.0), 1.0)
+        move = self._gain * np.exp(rate * left) * ready * ready * (3.0 - 2.0 * ready) * off
+        move[2] = 0.0
+        if self._body.planar:
+            move[1] = 0.0
+        move *= min(1.0, _MOST / max(float(np.linalg.norm(move)), 1e-9))
+        six = self._body.jacobian(self._feet[swing.foot], self._body.data.xpos[self._feet[swing.foot]])
+        leg = six[:, self._dofs[swing.foot]]
+        goal = np.concatenate([move, np.zeros(3)])
+        moment.pose[self._places[swing.foot]] += leg.T @ np.linalg.solve(leg @ leg.T + _DAMPING * np.eye(6), goal)
+        return move
