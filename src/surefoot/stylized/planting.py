@@ -9,7 +9,7 @@ from surefoot.stylized.legs import Feet, Legs, tilt_of
 from surefoot.stylized.patches import FLAT, footings
 
 _NEAR, _SLOW = 0.02, (1.2, 0.7)  # [m], [m/s] of the sole's lowest end: it bears, when it comes and when it goes
-_LEVEL = np.radians((3.0, 9.0))  # a bearing foot is level below the first tilt, and as it was above the second
+_LEVEL = np.radians((8.0, 20.0))  # a bearing foot is level below the first tilt, and as it was above the second
 _SHORT = 0.06  # [s] of gaps and of touches
 
 

@@ -17,6 +17,7 @@ from surefoot.stylized.three_link import turn_by
 if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
 
+_SHIFT = 0.3  # [s] of standing before and after what a clip has
 _TILTED = np.radians(7.0)  # of a sole, from which on it bears on an edge
 
 
@@ -84,6 +85,24 @@ class Reference:
                 vector[:] = turn @ vector
             found.ankles[:] = found.ankles @ turn.T
         return found
+
+    def leaning(self, clock: float) -> float:
+        """How much of the body the left foot is taken to bear: from 1 to 0 while both do, after one did."""
+        return float(self._leaning[self.index(clock)])
+
+    @cached_property
+    def _leaning(self) -> np.ndarray:
+        bears, n = self.bearing != FREE, len(self.poses)
+        single = np.flatnonzero(bears.sum(axis=1) == 1)
+        if not len(single):
+            return np.full(n, 0.5)
+        at, value = single.astype(float), bears[single, 0].astype(float)
+        if self.loops:
+            at, value = np.concatenate([at - n, at, at + n]), np.tile(value, 3)
+        else:
+            at = np.concatenate([[-_SHIFT / self.timestep], at, [n + _SHIFT / self.timestep]])
+            value = np.concatenate([[0.5], value, [0.5]])
+        return np.interp(np.arange(n), at, value)
 
     def swing(self, clock: float) -> Swing:
         """The swing that a time lies in."""

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _MOST = 0.3  # [m]
 _READY = 0.7  # of a swing, at which the foot is where it will land
-_DAMPING = 1e-4  # of the leg's inverse kinematics
+_DAMPING, _STEP = 1e-3, 0.5  # of the leg's inverse kinematics, and its largest step [rad]
+_LIFT = 0.015  # [m] that a foot is raised on its way
+_LED = 1.0  # of its way in the joints: how much the foot's way in the world counts in the end
 _AHEAD = 0.5  # [s] at most that is looked ahead
 
 
@@ -30,6 +32,7 @@ class Stepping:
         self._body, self._gain = body, gain
         model, table = body.model, body.table
         self._feet = [int(model.body(leg.foot).id) for leg in (table.anatomy.left, table.anatomy.right)]
+        self._rows = [0, 2, 4] if body.planar else list(range(6))
         self._dofs, self._places = [], []
         for side in (table.anatomy.left, table.anatomy.right):
             names = [j for j in side.joints if any(part in j for part in ("hip", "knee", "ankle"))]
@@ -37,11 +40,13 @@ class Stepping:
             self._places.append(np.array([int(model.joint(name).qposadr[0]) for name in names]))
 
     def adapt(
-        self, moment: Moment, swing: Swing, clock: float, shift: np.ndarray, points: Points, mass: np.ndarray
-    ) -> np.ndarray:
-        """Change the moment's swing leg; (3,) by how much the foot is moved [m].
+        self, qpos: np.ndarray, moment: Moment, swing: Swing, clock: float, shift: np.ndarray, points: Points,
+        mass: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Change the moment's swing leg: the more the later it swings, its foot is led in the world.
 
         Args:
+            qpos: (nq,) of the body.
             moment: the reference, whose root has been set down by `shift`.
             swing: which foot lands, and when.
             clock: the reference's [s].
@@ -49,22 +54,22 @@ class Stepping:
             points: of the three links, now.
             mass: (3,) of the links [kg].
         """
-        if self._gain == 0.0:
-            return np.zeros(3)
-        share = mass / mass.sum()
+        share, data, foot = mass / mass.sum(), self._body.data, self._feet[swing.foot]
         com, velocity = share @ points.place, share @ points.velocity
-        stance = self._body.data.xpos[self._feet[1 - swing.foot]]
-        rate = float(np.sqrt(9.81 / max(com[2] - stance[2], 0.3)))
+        rate = float(np.sqrt(9.81 / max(com[2] - data.xpos[self._feet[1 - swing.foot]][2], 0.3)))
         off = com - moment.com - shift + (velocity - moment.com_velocity) / rate
         left = min(max(swing.strikes - clock, 0.0), _AHEAD)
         ready = min(max((clock - swing.lifted) / (_READY * (swing.strikes - swing.lifted)), 0.0), 1.0)
-        move = self._gain * np.exp(rate * left) * ready * ready * (3.0 - 2.0 * ready) * off
+        ready *= ready * (3.0 - 2.0 * ready)
+        move = self._gain * np.exp(rate * left) * ready * off
         move[2] = 0.0
-        if self._body.planar:
-            move[1] = 0.0
         move *= min(1.0, _MOST / max(float(np.linalg.norm(move)), 1e-9))
-        six = self._body.jacobian(self._feet[swing.foot], self._body.data.xpos[self._feet[swing.foot]])
-        leg = six[:, self._dofs[swing.foot]]
-        goal = np.concatenate([move, np.zeros(3)])
-        moment.pose[self._places[swing.foot]] += leg.T @ np.linalg.solve(leg @ leg.T + _DAMPING * np.eye(6), goal)
-        return move
+        through = (clock - swing.lifted) / (swing.strikes - swing.lifted)
+        move[2] = _LIFT * 4.0 * through * (1.0 - through)
+        goal = np.concatenate([moment.ankles[swing.foot] + shift + move - data.xpos[foot], np.zeros(3)])[self._rows]
+        leg = self._body.jacobian(foot, data.xpos[foot])[self._rows][:, self._dofs[swing.foot]]
+        found = leg.T @ np.linalg.solve(leg @ leg.T + _DAMPING * np.eye(len(goal)), goal)
+        found *= min(1.0, _STEP / max(float(np.abs(found).max()), 1e-9))
+        places = self._places[swing.foot]
+        led = qpos[places] + found
+        moment.pose[places] += _LED * ready * (led - moment.pose[places])

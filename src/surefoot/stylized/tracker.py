@@ -15,6 +15,7 @@ from surefoot.controllers.stylized import tracked_of
 from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
+from surefoot.stylized.bearing import bearing
 from surefoot.stylized.body_dynamics import BodyDynamics
 from surefoot.stylized.limbs_of_three import groups
 from surefoot.stylized.patches import FREE, footings
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from surefoot.skills.schema import Skill
 
 _NOTHING = np.zeros(0)
-_EARLY = 0.5  # of a swing, from which on its foot may land
 _PATIENCE = 0.2  # [s] that the reference waits for a foot to land
 
 
@@ -34,7 +34,7 @@ class Tracker:
     """Follows one skill's reference on one scene; what it knows of a row lies in the row's memory.
 
     The reference's root is set down anew at every tick where the bearing feet are: only its place over them and its
-    turn in the world are followed. Its clock jumps to a footstrike that comes early, and waits for one that is late.
+    turn in the world are followed. Its clock waits for a foot that is late.
     Where the programme has no solution the last torques stay, with the servo's on top, and the row counts it.
     """
 
@@ -85,7 +85,7 @@ class Tracker:
         tracker.began, tracker.ticked = 1.0, time
         moment = self.reference.at(float(tracker.clock), float(tracker.heading))
         self.body.set(qpos, qvel)
-        found = programme.solve(self.problem(qpos, qvel, moment, tracker), len(self._places))
+        found = programme.solve(self.problem(qpos, qvel, moment, tracker, row.touch), len(self._places))
         tracker.solves += 1.0
         if found.good:
             tracked.torque[:] = found.torque
@@ -97,36 +97,38 @@ class Tracker:
         tracker.phase = tracker.clock / self.reference.duration
 
     def _go_on(self, tracker: Any, row: memory.Row, seconds: float) -> None:
-        """Move the reference's clock on; a swing ends with its footstrike."""
-        reference = self.reference
-        swing, clock = reference.swing(float(tracker.clock)), float(tracker.clock) + seconds
-        if swing.foot >= 0:
-            strikes, lifted = swing.strikes, swing.lifted
-            touches = row.touch[swing.foot] != 0.0
-            if touches and clock > lifted + _EARLY * (strikes - lifted) and clock < strikes:
-                clock, tracker.waited = strikes, 0.0
-                tracker.steps += 1.0
-            elif clock + 0.5 * reference.timestep >= strikes and not touches and tracker.waited < _PATIENCE:
-                clock = strikes - reference.timestep
-                tracker.waited += seconds
-            elif clock + 0.5 * reference.timestep >= strikes:
-                tracker.waited = 0.0
-                tracker.steps += 1.0
-        if clock >= reference.duration - 0.5 * reference.timestep and reference.loops:
+        """Move the reference's clock on; it waits where the foot is to lift that alone is on the ground."""
+        reference, clock = self.reference, float(tracker.clock) + seconds
+        now, on = reference.bearing[reference.index(float(tracker.clock))] != FREE, row.touch != 0.0
+        after = reference.bearing[reference.index(clock)] != FREE
+        if (now & on).any() and not (after & on).any() and tracker.waited < _PATIENCE:
+            tracker.waited += seconds
+            return
+        if (after & ~now).any():
+            tracker.steps += 1.0
+        if (now & ~after).any():
+            tracker.waited = 0.0
+        if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
             tracker.heading += reference.turn
         tracker.clock = clock
 
-    def problem(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, tracker: Any) -> programme.Problem:
+    def problem(
+        self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, tracker: Any, touch: np.ndarray
+    ) -> programme.Problem:
         """The programme at the state that `body` is in; the moment is changed to what is followed."""
-        bearing = [side for side in (0, 1) if moment.bearing[side] != FREE]
-        soles = [self.body.held(patch) for side in bearing for patch in self._footings[side][moment.bearing[side]]]
-        shift = np.mean([self.body.data.xpos[self._feet[side]] - moment.ankles[side] for side in bearing], axis=0)
+        data, clock = self.body.data, float(tracker.clock)
+        axes, ankles = data.xmat[self._feet].reshape(2, 3, 3), data.xpos[self._feet]
+        swing = self.reference.swing(clock)
+        bears = bearing(moment.bearing, touch, axes)
+        soles = [self.body.held(patch) for side in (0, 1) for patch in self._footings[side][bears[side]]]
+        left = self.reference.leaning(clock)
+        shift = np.array([left, 1.0 - left]) @ (ankles - moment.ankles)
         moment.pose[: len(self._slides)] += shift[self._slides]
-        swing = self.reference.swing(float(tracker.clock))
-        if swing.foot >= 0 and len(bearing) == 1:
-            points, _, _ = self.body.centers(self._groups[bearing[0]])
-            self._stepping.adapt(moment, swing, float(tracker.clock), shift, points, self._groups[bearing[0]].mass)
+        if swing.foot >= 0 and bears[swing.foot] == FREE:
+            stance = self._groups[1 - swing.foot]
+            points, _, _ = self.body.centers(stance)
+            self._stepping.adapt(qpos, moment, swing, clock, shift, points, stance.mass)
         n, weight = self.body.count, self._parameters.style_weight
         weights = np.full(n, weight)
         weights[: self._root] *= self._parameters.root_weight
