@@ -12,7 +12,7 @@ from stylized_bodies import at, body, generic_state
 from surefoot.stylized import programme
 from surefoot.stylized.body_dynamics import BodyDynamics
 from surefoot.stylized.limbs_of_three import groups
-from surefoot.stylized.patches import EDGE, FLAT, footings
+from surefoot.stylized.patches import EDGE, FLAT, cone, footings
 from surefoot.stylized.servos import composite_inertias
 
 BODIES = ("human", "planar")
@@ -57,6 +57,23 @@ def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> No
         assert np.abs(held.rows @ qvel - held.speed).max() < 1e-12
         if sole.rows != EDGE or name == "planar":  # the axes of an edge's rows turn with the foot
             assert np.abs((a - b) / (2.0 * h) - held.bias).max() < 1e-7
+
+
+@pytest.mark.parametrize("name", (*BODIES, "human_toes"))
+def test_edges_of_a_cone_act_on_every_freedom_as_forces_at_the_corners_do(name: str) -> None:
+    model, table = body(name)
+    dynamics = BodyDynamics(model, table)
+    qpos, qvel = generic_state(model, 4)
+    dynamics.set(qpos, qvel)
+    data, planar = at(model, qpos, qvel), table.root == "planar"
+    edges = cone(table.friction, planar)
+    for sole in (p for footing in footings(model, table, 1) for p in footing):
+        forces, axes = dynamics.held(sole).forces, data.xmat[sole.body].reshape(3, 3)
+        for i, corner in enumerate(sole.corners):
+            for j, edge in enumerate(edges):
+                found, place = np.zeros(model.nv), data.xpos[sole.body] + axes @ corner
+                mujoco.mj_applyFT(model, data, axes @ edge, np.zeros(3), place, sole.body, found)
+                assert np.abs(forces[:, i * len(edges) + j] - found).max() < 1e-12
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -67,15 +67,7 @@ def wrenches(six: Any, axes: Any, corners: Any, middle: Any, edges: Any) -> Any:
             cross(arm, way, side)
             wrench[:3, i * e + j] = way
             wrench[3:, i * e + j] = side
-    out = np.zeros((n, c * e))
-    for j in range(n):
-        if six[3, j] != 0.0 or six[4, j] != 0.0 or six[5, j] != 0.0 or six[0, j] != 0.0 or six[2, j] != 0.0:
-            for i in range(c * e):
-                total = 0.0
-                for k in range(6):
-                    total += six[k, j] * wrench[k, i]
-                out[j, i] = total
-    return out
+    return six.T @ wrench
 
 
 @compiled

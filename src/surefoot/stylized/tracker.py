@@ -120,7 +120,9 @@ class Tracker:
         data, clock = self.body.data, float(tracker.clock)
         axes, ankles = data.xmat[self._feet].reshape(2, 3, 3), data.xpos[self._feet]
         swing = self.reference.swing(clock)
-        bears = bearing(moment.bearing, touch, axes)
+        landed = (moment.bearing != FREE) & (touch + (tracker.left, tracker.right) > 0.0)
+        tracker.left, tracker.right = landed
+        bears = bearing(moment.bearing, landed, axes)
         soles = [self.body.held(patch) for side in (0, 1) for patch in self._footings[side][bears[side]]]
         left = self.reference.leaning(clock)
         shift = np.array([left, 1.0 - left]) @ (ankles - moment.ankles)
