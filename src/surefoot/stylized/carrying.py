@@ -19,8 +19,9 @@ from surefoot.stylized.planting import contacts, planted
 _TILTED = np.radians(7.0)  # of a sole, from which on it bears on an edge
 _INSIDE = 0.25  # of a sole's extents: how far inside its edges pressure is wanted
 _SMOOTH = 0.04  # [s] of the wanted centre of mass
+_BOB = 0.05  # [s] of the centre of mass up and down
 _CALM = 0.015  # [s] of the joints
-_EVEN = 0.04  # [s] over which a root comes down
+_EVEN = 0.08  # [s] over which a root comes down
 _ROUNDS, _PASSES = 25, 2
 
 
@@ -47,6 +48,7 @@ def carried(
     ankles, axes = planted(legs, feet, bears)
     found = poses.copy()
     slides, height = ([0], 1) if legs.table.root == "planar" else ([0, 1], 2)
+    found[:, height] += gaussian_filter1d(feet.com[:, 2], _BOB / timestep, mode="nearest") - feet.com[:, 2]
     for turn in range(_PASSES + 1 if moves else 1):
         found[:, height] -= _lower(legs, found, ankles, bears, timestep)
         flat = bears & (np.arcsin(np.clip(axes[:, :, 2, 0], -1.0, 1.0)) < _TILTED)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MOST = 0.3  # [m]
 _READY = 0.7  # of a swing, at which the foot is where it will land
 _DAMPING, _STEP = 1e-3, 0.5  # of the leg's inverse kinematics, and its largest step [rad]
+_GROWTH = 0.5
+_ASIDE = 1.0
 _LIFT = 0.015  # [m] that a foot is raised on its way
 _LED = 1.0  # of its way in the joints: how much the foot's way in the world counts in the end
 _AHEAD = 0.5  # [s] at most that is looked ahead
@@ -61,8 +63,9 @@ class Stepping:
         left = min(max(swing.strikes - clock, 0.0), _AHEAD)
         ready = min(max((clock - swing.lifted) / (_READY * (swing.strikes - swing.lifted)), 0.0), 1.0)
         ready *= ready * (3.0 - 2.0 * ready)
-        move = self._gain * np.exp(rate * left) * ready * off
+        move = self._gain * np.exp(_GROWTH * rate * left) * ready * off
         move[2] = 0.0
+        move += (_ASIDE - 1.0) * (across := _across(data.xmat[self._feet[1 - swing.foot]])) * (across @ move)
         move *= min(1.0, _MOST / max(float(np.linalg.norm(move)), 1e-9))
         through = (clock - swing.lifted) / (swing.strikes - swing.lifted)
         move[2] = _LIFT * 4.0 * through * (1.0 - through)
@@ -73,3 +76,10 @@ class Stepping:
         places = self._places[swing.foot]
         led = qpos[places] + found
         moment.pose[places] += _LED * ready * (led - moment.pose[places])
+
+
+def _across(axes: np.ndarray) -> np.ndarray:
+    """(3,) level direction to the left of a body with axes (9,)."""
+    ahead = np.array([axes[0], axes[3], 0.0])
+    ahead /= max(float(np.linalg.norm(ahead)), 1e-9)
+    return np.array([-ahead[1], ahead[0], 0.0])
