@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ import mujoco
 import numpy as np
 
 from surefoot.motions import quaternions as quat
+from surefoot.skills.files import replace_file
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
 from surefoot.stylized.three_link import turn_by
 
@@ -129,7 +131,14 @@ class Reference:
 
     def save(self, path: Path) -> None:
         """Write a file of it."""
-        np.savez(path, **{f.name: np.asarray(getattr(self, f.name)) for f in fields(self)})
+        replace_file(path, packed({f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}))
+
+
+def packed(arrays: dict[str, np.ndarray]) -> bytes:
+    """What an npz file of arrays holds."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    return content.getvalue()
 
 
 def read(path: Path) -> Reference:

@@ -53,13 +53,13 @@ class Stepping:
             swing: which foot lands, and when.
             clock: the reference's [s].
             shift: (3,) from the reference's places to the world's [m].
-            points: of the three links, now.
+            points: of the three links, now, seen from the stance ankle.
             mass: (3,) of the links [kg].
         """
         share, data, foot = mass / mass.sum(), self._body.data, self._feet[swing.foot]
-        com, velocity = share @ points.place, share @ points.velocity
-        rate = float(np.sqrt(9.81 / max(com[2] - data.xpos[self._feet[1 - swing.foot]][2], 0.3)))
-        off = com - moment.com - shift + (velocity - moment.com_velocity) / rate
+        stance, com, velocity = data.xpos[self._feet[1 - swing.foot]], share @ points.place, share @ points.velocity
+        rate = float(np.sqrt(9.81 / max(com[2], 0.3)))
+        off = stance + com - moment.com - shift + (velocity - moment.com_velocity) / rate
         left = min(max(swing.strikes - clock, 0.0), _AHEAD)
         ready = min(max((clock - swing.lifted) / (_READY * (swing.strikes - swing.lifted)), 0.0), 1.0)
         ready *= ready * (3.0 - 2.0 * ready)

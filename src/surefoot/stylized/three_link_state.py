@@ -58,10 +58,14 @@ class Simple:
         self._data = mujoco.MjData(link.model)
         self._bodies = np.arange(1, 4)
 
-    def set(self, state: np.ndarray, control: np.ndarray | None = None) -> mujoco.MjData:
-        """Its data at a state and a control, forward dynamics included."""
+    def set(
+        self, state: np.ndarray, control: np.ndarray | None = None, ankle: np.ndarray | None = None
+    ) -> mujoco.MjData:
+        """Its data at a state, a control and torques of the ankle (axes,) [N·m], forward dynamics included."""
         data, n = self._data, self.link.model.nv
-        data.qpos[:], data.qvel[:] = state[:n], state[n:]
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = state[:n], state[n:], 0.0
+        if ankle is not None:
+            data.qfrc_applied[: self.link.axes] = ankle
         data.ctrl[:] = 0.0 if control is None else control
         mujoco.mj_forward(self.link.model, data)
         return data
@@ -75,9 +79,9 @@ class Simple:
             velocity[i] = six[3:]
         return Points(data.xipos[self._bodies].copy(), velocity)
 
-    def accelerations(self, state: np.ndarray, control: np.ndarray) -> np.ndarray:
+    def accelerations(self, state: np.ndarray, control: np.ndarray, ankle: np.ndarray | None = None) -> np.ndarray:
         """(3, 3) of the links' centres of mass [m/s²] under a control: a_b of eq. 9a, along the heading."""
-        data, model = self.set(state, control), self.link.model
+        data, model = self.set(state, control, ankle), self.link.model
         mujoco.mj_rnePostConstraint(model, data)
         found, six = np.empty((3, 3)), np.empty(6)
         for i, body in enumerate(self._bodies):

@@ -15,6 +15,7 @@ from surefoot.controllers.stylized import tracked_of
 from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
+from surefoot.stylized.balance import Policy, policy, seen
 from surefoot.stylized.bearing import bearing
 from surefoot.stylized.body_dynamics import BodyDynamics
 from surefoot.stylized.limbs_of_three import groups
@@ -52,6 +53,7 @@ class Tracker:
         self._places = np.array([int(joint.qposadr[0]) for joint in joints])
         self._root = 3 if scene.table.root == "planar" else 6
         self._slides = [0, 2] if scene.table.root == "planar" else [0, 1, 2]  # the world's axes its root moves along
+        self._axes = [3 * link + k for link in range(3) for k in self._slides]  # of the links' centres
         self._error = np.zeros(scene.model.nv)
         self._stepping = Stepping(self.body, skill.parameters.stepping)
 
@@ -65,6 +67,13 @@ class Tracker:
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
         return held(model, self._table, qpos)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """How the reference is balanced in single support; kept beside its file."""
+        name = self._parameters.reference
+        cache = None if name == "start" else Path(name).with_suffix(f".{self._table.name}.policy.npz")
+        return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
@@ -127,16 +136,20 @@ class Tracker:
         left = self.reference.leaning(clock)
         shift = np.array([left, 1.0 - left]) @ (ankles - moment.ankles)
         moment.pose[: len(self._slides)] += shift[self._slides]
+        n, weight = self.body.count, self._parameters.style_weight
+        rows, bias, centers, balance = np.zeros((0, n)), _NOTHING, _NOTHING, 0.0
         if swing.foot >= 0 and bears[swing.foot] == FREE:
             stance = self._groups[1 - swing.foot]
-            points, _, _ = self.body.centers(stance)
+            points, rows, bias = seen(self.body, stance)
             self._stepping.adapt(qpos, moment, swing, clock, shift, points, stance.mass)
-        n, weight = self.body.count, self._parameters.style_weight
+            which = self.policy.find(self.reference.index(clock)) if self._parameters.balance_weight else None
+            if which is not None:
+                centers = self.policy.accelerations(which, points, float(tracker.heading))
+                rows, bias, centers = rows[self._axes], bias[self._axes], centers[self._axes]
+                balance = self._parameters.balance_weight
         weights = np.full(n, weight)
         weights[: self._root] *= self._parameters.root_weight
-        wish = programme.Wish(
-            self._style(qpos, qvel, moment)[:n], weights, np.zeros((0, n)), _NOTHING, _NOTHING, 0.0
-        )
+        wish = programme.Wish(self._style(qpos, qvel, moment)[:n], weights, rows, bias, centers, balance)
         return programme.build(self.body, wish, soles, self._parameters.settle)
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
