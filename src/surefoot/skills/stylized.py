@@ -13,7 +13,7 @@ class StylizedParameters(BaseModel):
     """Weights and gains of style, balance and servo.
 
     Attributes:
-        reference: what is followed: `start` is the start pose, held; else a file that `surefoot.stylized` wrote.
+        reference: what is followed: `start` is the start pose, held; else a skill that walks, or a reference's file.
         style: k_s of eq. 8 [1/s²]; the damping is critical.
         style_weight: w_s of eq. 9a.
         balance_weight: w_b of eq. 9a, in single support.

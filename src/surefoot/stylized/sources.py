@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import mujoco
@@ -26,6 +27,7 @@ from surefoot.stylized.reference import Reference, of_poses
 
 RATE = 200.0  # [1/s] of references
 _PASSED = 10.0  # [Hz] what is faster in a clip is noise
+_SETTLED, _LONG = 8.0, 8.0  # [s] after which a walk is on its cycle, and of what is recorded of it
 _BORE = 0.05  # of a body's weight: what a foot bears that touches
 _SLACK, _AHEAD = 0.06, 0.1  # of a period, and [s] over which rates count, in the search for a seam
 _ACCURACY = np.radians(0.5)  # of the series that a simulated walk becomes
@@ -61,6 +63,19 @@ def cyclic(model: mujoco.MjModel, table: CharacterTable, cycle: GaitCycle) -> Re
 def walked(model: mujoco.MjModel, table: CharacterTable, motion: Motion) -> Reference:
     """A simulated walk that is on its cycle, averaged over its steps and looped."""
     return cyclic(model, table, gait_cycle(told_by(motion, table), table, _ACCURACY))
+
+
+@functools.cache
+def recorded(character: str, skill: str) -> Reference:
+    """A walk that another skill of a character does on level ground, once it is on its cycle."""
+    from surefoot.simulation import Simulation  # which itself follows references
+
+    sim = Simulation(character, skill)
+    sim.run(_SETTLED)
+    motion = sim.run(_LONG, fps=RATE)
+    if sim.fallen:
+        raise SurefootError(f"{skill} falls: it cannot be followed")
+    return walked(sim.model, sim.scene.table, motion)
 
 
 def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:

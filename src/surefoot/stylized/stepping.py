@@ -21,6 +21,7 @@ _READY = 0.7  # of a swing, at which the foot is where it will land
 _DAMPING, _STEP = 1e-3, 0.5  # of the leg's inverse kinematics, and its largest step [rad]
 _GROWTH = 0.5
 _ASIDE = 1.0
+_DOWN, _DEEPEST = 0.6, 0.2  # [m/s] and [m] at which a foot looks for ground that is lower than it should be
 _LIFT = 0.015  # [m] that a foot is raised on its way
 _LED = 1.0  # of its way in the joints: how much the foot's way in the world counts in the end
 _AHEAD = 0.5  # [s] at most that is looked ahead
@@ -56,7 +57,7 @@ class Stepping:
             points: of the three links, now, seen from the stance ankle.
             mass: (3,) of the links [kg].
         """
-        share, data, foot = mass / mass.sum(), self._body.data, self._feet[swing.foot]
+        share, data = mass / mass.sum(), self._body.data
         stance, com, velocity = data.xpos[self._feet[1 - swing.foot]], share @ points.place, share @ points.velocity
         rate = float(np.sqrt(9.81 / max(com[2], 0.3)))
         off = stance + com - moment.com - shift + (velocity - moment.com_velocity) / rate
@@ -69,13 +70,22 @@ class Stepping:
         move *= min(1.0, _MOST / max(float(np.linalg.norm(move)), 1e-9))
         through = (clock - swing.lifted) / (swing.strikes - swing.lifted)
         move[2] = _LIFT * 4.0 * through * (1.0 - through)
-        goal = np.concatenate([moment.ankles[swing.foot] + shift + move - data.xpos[foot], np.zeros(3)])[self._rows]
-        leg = self._body.jacobian(foot, data.xpos[foot])[self._rows][:, self._dofs[swing.foot]]
+        self._lead(qpos, moment, swing.foot, moment.ankles[swing.foot] + shift + move, _LED * ready)
+
+    def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
+        """Let a foot that should have landed `late` [s] ago look for the ground."""
+        down = np.array([0.0, 0.0, min(_DOWN * late, _DEEPEST)])
+        self._lead(qpos, moment, foot, moment.ankles[foot] + shift - down, 1.0)
+
+    def _lead(self, qpos: np.ndarray, moment: Moment, side: int, place: np.ndarray, share: float) -> None:
+        """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
+        foot, places = self._feet[side], self._places[side]
+        here = self._body.data.xpos[foot]
+        goal = np.concatenate([place - here, np.zeros(3)])[self._rows]
+        leg = self._body.jacobian(foot, here)[self._rows][:, self._dofs[side]]
         found = leg.T @ np.linalg.solve(leg @ leg.T + _DAMPING * np.eye(len(goal)), goal)
         found *= min(1.0, _STEP / max(float(np.abs(found).max()), 1e-9))
-        places = self._places[swing.foot]
-        led = qpos[places] + found
-        moment.pose[places] += _LED * ready * (led - moment.pose[places])
+        moment.pose[places] += share * (qpos[places] + found - moment.pose[places])
 
 
 def _across(axes: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from surefoot.stylized.body_dynamics import BodyDynamics
 from surefoot.stylized.limbs_of_three import groups
 from surefoot.stylized.patches import FREE, footings
 from surefoot.stylized.reference import Moment, Reference, held, read
+from surefoot.stylized.sources import recorded
 from surefoot.stylized.stepping import Stepping
 
 if TYPE_CHECKING:
@@ -28,15 +29,13 @@ if TYPE_CHECKING:
     from surefoot.skills.schema import Skill
 
 _NOTHING = np.zeros(0)
-_PATIENCE = 0.2  # [s] that the reference waits for a foot to land
 
 
 class Tracker:
     """Follows one skill's reference on one scene; what it knows of a row lies in the row's memory.
 
     The reference's root is set down anew at every tick where the bearing feet are: only its place over them and its
-    turn in the world are followed. Its clock waits for a foot that is late.
-    Where the programme has no solution the last torques stay, with the servo's on top, and the row counts it.
+    turn in the world are followed. Where the programme has no solution the last torques stay, with the servo's on top, and the row counts it.
     """
 
     def __init__(self, scene: Scene, skill: Skill) -> None:
@@ -61,8 +60,10 @@ class Tracker:
     def reference(self) -> Reference:
         """What is followed."""
         name = self._parameters.reference
-        if name != "start":
+        if name.endswith(".npz"):
             return read(Path(name))
+        if name != "start":
+            return recorded(self._scene.character, name)
         model = self.model
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
@@ -72,7 +73,7 @@ class Tracker:
     def policy(self) -> Policy:
         """How the reference is balanced in single support; kept beside its file."""
         name = self._parameters.reference
-        cache = None if name == "start" else Path(name).with_suffix(f".{self._table.name}.policy.npz")
+        cache = None if not name.endswith(".npz") else Path(name).with_suffix(f".{self._table.name}.policy.npz")
         return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
@@ -90,7 +91,7 @@ class Tracker:
         if tracker.ticked == time and tracker.began:
             return
         if tracker.began:
-            self._go_on(tracker, row, time - tracker.ticked)
+            self._go_on(tracker, time - tracker.ticked)
         tracker.began, tracker.ticked = 1.0, time
         moment = self.reference.at(float(tracker.clock), float(tracker.heading))
         self.body.set(qpos, qvel)
@@ -105,18 +106,11 @@ class Tracker:
         tracker.stance = 2 if moment.bearing.all() else int(moment.bearing.argmax())
         tracker.phase = tracker.clock / self.reference.duration
 
-    def _go_on(self, tracker: Any, row: memory.Row, seconds: float) -> None:
-        """Move the reference's clock on; it waits where the foot is to lift that alone is on the ground."""
+    def _go_on(self, tracker: Any, seconds: float) -> None:
+        """Move the reference's clock on."""
         reference, clock = self.reference, float(tracker.clock) + seconds
-        now, on = reference.bearing[reference.index(float(tracker.clock))] != FREE, row.touch != 0.0
-        after = reference.bearing[reference.index(clock)] != FREE
-        if (now & on).any() and not (after & on).any() and tracker.waited < _PATIENCE:
-            tracker.waited += seconds
-            return
-        if (after & ~now).any():
-            tracker.steps += 1.0
-        if (now & ~after).any():
-            tracker.waited = 0.0
+        now, after = (reference.bearing[reference.index(at)] != FREE for at in (float(tracker.clock), clock))
+        tracker.steps += (after & ~now).any()
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
             tracker.heading += reference.turn
@@ -147,6 +141,10 @@ class Tracker:
                 centers = self.policy.accelerations(which, points, float(tracker.heading))
                 rows, bias, centers = rows[self._axes], bias[self._axes], centers[self._axes]
                 balance = self._parameters.balance_weight
+        late = [side for side in (0, 1) if moment.bearing[side] != FREE and bears[side] == FREE]
+        tracker.late = (tracker.late + self.period * self.model.opt.timestep) if late else 0.0
+        for side in late:
+            self._stepping.reach_down(qpos, moment, side, shift, float(tracker.late))
         weights = np.full(n, weight)
         weights[: self._root] *= self._parameters.root_weight
         wish = programme.Wish(self._style(qpos, qvel, moment)[:n], weights, rows, bias, centers, balance)
