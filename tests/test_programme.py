@@ -59,7 +59,7 @@ def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> No
             assert np.abs((a - b) / (2.0 * h) - held.bias).max() < 1e-7
 
 
-@pytest.mark.parametrize("name", (*BODIES, "human_toes"))
+@pytest.mark.parametrize("name", [*BODIES, "human_toes"])
 def test_edges_of_a_cone_act_on_every_freedom_as_forces_at_the_corners_do(name: str) -> None:
     model, table = body(name)
     dynamics = BodyDynamics(model, table)

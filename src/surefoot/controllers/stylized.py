@@ -24,11 +24,11 @@ COMMANDS: tuple[str, ...] = ()
 RANGES: dict[str, tuple[float, float]] = {}
 
 TRACKER = np.dtype([(n, "f8") for n in (
-    "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right", "late")])  # fmt: skip
+    "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right",
+    "late")])  # fmt: skip
 """`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which
 leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, `failures`: counts; `heading` [rad];
-`left`, `right`: whether that foot has landed since it was last to swing; `late`: for how long
-one should have [s]."""
+`left`, `right`: whether that foot has landed since it was last to swing; `late`: for how long one should have [s]."""
 _TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8
 
 

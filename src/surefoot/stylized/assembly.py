@@ -58,7 +58,7 @@ def drift(cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: An
 @compiled
 def wrenches(six: Any, axes: Any, corners: Any, middle: Any, edges: Any) -> Any:
     """(count, corners · edges) generalized forces of a cone's edges (e, 3), in body axes, at world corners (c, 3)."""
-    c, e, n = len(corners), len(edges), six.shape[1]
+    c, e = len(corners), len(edges)
     wrench, side = np.empty((6, c * e)), np.empty(3)
     for i in range(c):
         arm = corners[i] - middle

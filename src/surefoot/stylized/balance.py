@@ -21,7 +21,7 @@ from surefoot.stylized.limbs_of_three import Groups
 from surefoot.stylized.linear import Steps
 from surefoot.stylized.patches import FREE
 from surefoot.stylized.reference import Reference, packed
-from surefoot.stylized.three_link import ThreeLink, build, turn_by
+from surefoot.stylized.three_link import Joints, ThreeLink, build, turn_by
 from surefoot.stylized.three_link_state import Points, Simple, state_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _model(body: BodyDynamics, group: Groups, reference: Reference, first: int, 
     middle = ((first + last) // 2) % len(reference.poses)
     _set(body, reference, middle)
     yaw = 0.0 if body.planar else float(quat.yaw(reference.poses[middle : middle + 1, 3:7])[0])
-    joints = "planar" if body.planar else "hinges"
+    joints: Joints = "planar" if body.planar else "hinges"
     return build(group, body.model, body.data, yaw, joints, reference.timestep)
 
 

@@ -69,7 +69,7 @@ class Legs:
         return found
 
     def reach(self, pose: np.ndarray, ankles: np.ndarray, axes: np.ndarray, flat: np.ndarray) -> np.ndarray:
-        """(nq,) a pose whose feet are at ankles (2, 3) with axes (2, 3, 3); toes lie level where `flat` (2,) says so."""
+        """(nq,) a pose whose feet are at ankles (2, 3) with axes (2, 3, 3); toes lie level where `flat` (2,) says."""
         pose = pose.copy()
         for _ in range(_ITERATIONS):
             data, jacobian, far = self._set(pose), np.zeros((6, self.model.nv)), 0.0

@@ -48,14 +48,14 @@ class Steps:
         data = self._set(state, np.zeros(self.link.model.nu), None)
         data.qacc[:] = acceleration
         mujoco.mj_inverse(self.link.model, data)
-        return data.qfrc_inverse.copy()
+        return np.array(data.qfrc_inverse)
 
     def com(self, state: np.ndarray) -> np.ndarray:
         """(3,) of the whole model, seen from the ankle [m]."""
         data = self._set(state, np.zeros(self.link.model.nu), None)
         mujoco.mj_kinematics(self.link.model, data)
         mujoco.mj_comPos(self.link.model, data)
-        return data.subtree_com[0].copy()
+        return np.array(data.subtree_com[0])
 
     def at_rest(self, state: np.ndarray) -> mujoco.MjData:
         """Data with positions, centres of mass and inertias of a state."""

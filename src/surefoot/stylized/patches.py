@@ -1,8 +1,9 @@
 """Where a character bears on the ground: patches of its soles, and the forces they can give (da Silva 2008, eq. 9c).
 
 A patch is held still by as many independent rows as it has freedoms: six for a face, five for an edge, which may roll
-over itself, three or two in a plane; toes that lie flat beside their foot add one. Four corners of a foot as twelve rows would be redundant, and solvers fail on
-them. The normal of the ground is the patch's own: a sole that lies flat knows the slope it lies on.
+over itself, three or two in a plane; toes that lie flat beside their foot add one. Four corners of a foot as twelve
+rows would be redundant, and solvers fail on them. The normal of the ground is the patch's own: a sole that lies flat
+knows the slope it lies on.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def contacts(legs: Legs, feet: Feet, timestep: float, stands: np.ndarray) -> np.
 
 
 def planted(legs: Legs, feet: Feet, bears: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places (n, 2, 3) and axes (n, 2, 3, 3) of feet that stay where they bear; swings lead from one place to the next."""
+    """Places (n, 2, 3) and axes (n, 2, 3, 3) of feet that stay where they bear; swings lead from one to the next."""
     soles, n = Soles(legs), len(bears)
     ankles, axes = feet.ankles.copy(), feet.axes.copy()
     for side in (0, 1):

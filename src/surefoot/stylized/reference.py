@@ -82,7 +82,7 @@ class Reference:
         if heading != 0.0:
             turn = turn_by(heading)
             pose = found.pose
-            pose[:3], pose[3:7] = turn @ pose[:3], quat.multiply(quat.about_vertical(heading), pose[3:7])
+            pose[:3], pose[3:7] = turn @ pose[:3], quat.multiply(quat.about_vertical(np.array(heading)), pose[3:7])
             for vector in (found.rates[:3], found.accelerations[:3], found.com, found.com_velocity):
                 vector[:] = turn @ vector
             found.ankles[:] = found.ankles @ turn.T
@@ -104,7 +104,7 @@ class Reference:
         else:
             at = np.concatenate([[-_SHIFT / self.timestep], at, [n + _SHIFT / self.timestep]])
             value = np.concatenate([[0.5], value, [0.5]])
-        return np.interp(np.arange(n), at, value)
+        return np.asarray(np.interp(np.arange(n), at, value))
 
     def swing(self, clock: float) -> Swing:
         """The swing that a time lies in."""

@@ -160,7 +160,7 @@ def _closed(model: mujoco.MjModel, table: CharacterTable, poses: np.ndarray) -> 
 
 
 def _thrice(table: CharacterTable, cycle: np.ndarray, turn: float) -> np.ndarray:
-    """(3n, nq) a cycle of n + 1 poses, which begins over the origin and ahead, before itself, there and after itself."""
+    """(3n, nq) a cycle of n + 1 poses before itself, there and after itself, from over the origin ahead."""
     n = len(cycle) - 1
     if table.root == "planar":
         far = cycle[-1, 0] - cycle[0, 0]
@@ -168,7 +168,7 @@ def _thrice(table: CharacterTable, cycle: np.ndarray, turn: float) -> np.ndarray
     ahead = -float(quat.yaw(cycle[: n + 1, 3:7]).mean()) + 0.5 * turn if abs(turn) < 1.0 else 0.0
     first = _moved(cycle, -cycle[0, :3] * [1.0, 1.0, 0.0], ahead)
     far = first[-1, :3] * [1.0, 1.0, 0.0]
-    back = quat.rotate(quat.about_vertical(-turn), -far)
+    back = quat.rotate(quat.about_vertical(np.array(-turn)), -far)
     before, after = _moved(first, np.zeros(3), -turn), _moved(first, np.zeros(3), turn)
     before[:, :3] += back
     after[:, :3] += far
@@ -177,7 +177,7 @@ def _thrice(table: CharacterTable, cycle: np.ndarray, turn: float) -> np.ndarray
 
 def _moved(poses: np.ndarray, by: np.ndarray, turn: float) -> np.ndarray:
     """Moved, then turned about the vertical through the origin."""
-    found, about = poses.copy(), quat.about_vertical(turn)
+    found, about = poses.copy(), quat.about_vertical(np.array(turn))
     found[:, :3] = quat.rotate(np.tile(about, (len(poses), 1)), poses[:, :3] + by)
     found[:, 3:7] = quat.multiply(np.tile(about, (len(poses), 1)), poses[:, 3:7])
     return found

@@ -19,20 +19,18 @@ if TYPE_CHECKING:
 _MOST = 0.3  # [m]
 _READY = 0.7  # of a swing, at which the foot is where it will land
 _DAMPING, _STEP = 1e-3, 0.5  # of the leg's inverse kinematics, and its largest step [rad]
-_GROWTH = 0.5
-_ASIDE = 1.0
+_GROWTH = 0.5  # of what falling freely would make of it until the landing: feet that bear work against it
 _DOWN, _DEEPEST = 0.6, 0.2  # [m/s] and [m] at which a foot looks for ground that is lower than it should be
 _LIFT = 0.015  # [m] that a foot is raised on its way
-_LED = 1.0  # of its way in the joints: how much the foot's way in the world counts in the end
 _AHEAD = 0.5  # [s] at most that is looked ahead
 
 
 class Stepping:
     """Moves the swing leg of a moment."""
 
-    def __init__(self, body: BodyDynamics, gain: float) -> None:
-        """Of one character; a gain of 1 makes up for all that is off."""
-        self._body, self._gain = body, gain
+    def __init__(self, body: BodyDynamics, gain: float, leading: float) -> None:
+        """Of one character; a gain of 1 makes up for all that is off, and 0 leads feet only by their joints."""
+        self._body, self._gain, self._leading = body, gain, leading
         model, table = body.model, body.table
         self._feet = [int(model.body(leg.foot).id) for leg in (table.anatomy.left, table.anatomy.right)]
         self._rows = [0, 2, 4] if body.planar else list(range(6))
@@ -66,11 +64,10 @@ class Stepping:
         ready *= ready * (3.0 - 2.0 * ready)
         move = self._gain * np.exp(_GROWTH * rate * left) * ready * off
         move[2] = 0.0
-        move += (_ASIDE - 1.0) * (across := _across(data.xmat[self._feet[1 - swing.foot]])) * (across @ move)
         move *= min(1.0, _MOST / max(float(np.linalg.norm(move)), 1e-9))
         through = (clock - swing.lifted) / (swing.strikes - swing.lifted)
         move[2] = _LIFT * 4.0 * through * (1.0 - through)
-        self._lead(qpos, moment, swing.foot, moment.ankles[swing.foot] + shift + move, _LED * ready)
+        self._lead(qpos, moment, swing.foot, moment.ankles[swing.foot] + shift + move, self._leading * ready)
 
     def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
         """Let a foot that should have landed `late` [s] ago look for the ground."""
@@ -86,10 +83,3 @@ class Stepping:
         found = leg.T @ np.linalg.solve(leg @ leg.T + _DAMPING * np.eye(len(goal)), goal)
         found *= min(1.0, _STEP / max(float(np.abs(found).max()), 1e-9))
         moment.pose[places] += share * (qpos[places] + found - moment.pose[places])
-
-
-def _across(axes: np.ndarray) -> np.ndarray:
-    """(3,) level direction to the left of a body with axes (9,)."""
-    ahead = np.array([axes[0], axes[3], 0.0])
-    ahead /= max(float(np.linalg.norm(ahead)), 1e-9)
-    return np.array([-ahead[1], ahead[0], 0.0])

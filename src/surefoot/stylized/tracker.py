@@ -35,7 +35,8 @@ class Tracker:
     """Follows one skill's reference on one scene; what it knows of a row lies in the row's memory.
 
     The reference's root is set down anew at every tick where the bearing feet are: only its place over them and its
-    turn in the world are followed. Where the programme has no solution the last torques stay, with the servo's on top, and the row counts it.
+    turn in the world are followed. Where the programme has no solution the last torques stay, with the servo's on
+    top, and the row counts it.
     """
 
     def __init__(self, scene: Scene, skill: Skill) -> None:
@@ -54,7 +55,7 @@ class Tracker:
         self._slides = [0, 2] if scene.table.root == "planar" else [0, 1, 2]  # the world's axes its root moves along
         self._axes = [3 * link + k for link in range(3) for k in self._slides]  # of the links' centres
         self._error = np.zeros(scene.model.nv)
-        self._stepping = Stepping(self.body, skill.parameters.stepping)
+        self._stepping = Stepping(self.body, skill.parameters.stepping, skill.parameters.leading)
 
     @cached_property
     def reference(self) -> Reference:
@@ -123,7 +124,7 @@ class Tracker:
         data, clock = self.body.data, float(tracker.clock)
         axes, ankles = data.xmat[self._feet].reshape(2, 3, 3), data.xpos[self._feet]
         swing = self.reference.swing(clock)
-        landed = (moment.bearing != FREE) & (touch + (tracker.left, tracker.right) > 0.0)
+        landed = (moment.bearing != FREE) & ((touch + np.array([tracker.left, tracker.right])) > 0.0)
         tracker.left, tracker.right = landed
         bears = bearing(moment.bearing, landed, axes)
         soles = [self.body.held(patch) for side in (0, 1) for patch in self._footings[side][bears[side]]]
@@ -152,10 +153,9 @@ class Tracker:
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
-        k, nq, nv = self._parameters.style, len(moment.pose), len(moment.rates)
+        nq, nv = len(moment.pose), len(moment.rates)
+        k = self._parameters.style
         goal = qpos.copy()
         goal[:nq] = moment.pose
         mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, goal)
-        return np.asarray(
-            moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv])
-        )
+        return np.asarray(moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv]))

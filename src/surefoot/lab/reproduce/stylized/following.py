@@ -102,7 +102,12 @@ def follow(
     speed = np.linalg.norm(rates, axis=1)
     far = float(speed.mean() * (sim.time if reference.loops else len(speed) * reference.timestep))
     return Followed(
-        seconds, float(fallen), float(np.sqrt(np.mean(squares))), (went, far), int(tracker.solves), int(tracker.failures)
+        seconds,
+        float(fallen),
+        float(np.sqrt(np.mean(squares))),
+        (went, far),
+        int(tracker.solves),
+        int(tracker.failures),
     )
 
 

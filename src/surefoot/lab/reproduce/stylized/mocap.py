@@ -1,4 +1,4 @@
-"""Table 1, 3D Mocap: recorded motions followed with toes; only k_s, w_b and how steps adapt change from one to another."""
+"""Table 1, 3D Mocap: recorded motions followed with toes; only how steps adapt changes from one to another."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ KINDS: dict[str, tuple[str, bool, dict[str, float]]] = {
     "walk": ("136_21", True, {}),
     "march": ("91_19", True, {}),
     "sideways": ("113_18", True, {"stepping": 1.0}),
-    "silly walk": ("132_55", True, {"stepping": 0.5}),
-    "stop and start": ("133_12", False, {}),
+    "silly walk": ("132_55", True, {"leading": 0.5}),
+    "stop and start": ("133_12", False, {"stepping": 1.0}),
     "turn": ("16_18", False, {}),
     "dance": ("131_04", False, {}),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from surefoot.skills import load, varied
 
 SKILL, PLAIN = "human/stylized-walk", "human/robust-walk"
 ANGLE, SECONDS, FROM = 5.0, 60.0, 1.5  # [°], [s], [m] on the level before
-SERVO = {"style_weight": 1e-3, "stepping": 0.0, "balance_weight": 0.0}  # next to nothing but servos
+SERVO = {"style_weight": 1e-3, "leading": 0.0, "balance_weight": 0.0}  # next to nothing but servos
 
 
 def ground(degrees: float) -> str:
@@ -48,9 +49,8 @@ def _plain(seconds: float, degrees: float) -> Followed:
     return Followed(seconds, sim.fallen_at if sim.fallen else np.inf, 0.0, (0.0, 0.0), 0, 0)
 
 
-def _limit(tried: object, way: float) -> float:
-    """The steepest of 1, 2, … degrees that it and all gentler ones hold."""
-    assert callable(tried)
+def _limit(tried: Callable[[float], Followed], way: float) -> float:
+    """The steepest of 2, 4, … degrees at which it and all gentler ones hold."""
     best = 0.0
     for degrees in range(2, 13, 2):
         if not tried(way * degrees).stays_up:
