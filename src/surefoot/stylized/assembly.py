@@ -97,3 +97,36 @@ def link_center(
             for k in range(3):
                 rows[k, j] = borne[j] * cdof[j, 3 + k] + side[k]
     return place, velocity, rows, bias
+
+
+@compiled
+def three_link_angles(place: Any, velocity: Any, hip: Any, angles: Any, rates: Any) -> None:
+    """Write pitch and roll (3, 2) of base, upper body and swing leg in their parents' frames, and their rates.
+
+    Args:
+        place: (3, 3) centres of mass of the links, seen from the ankle along the heading [m].
+        velocity: (3, 3) of them [m/s].
+        hip: (3,) where upper body and swing leg hang, in the base's frame [m].
+        angles: (3, 2) out [rad].
+        rates: (3, 2) out [rad/s].
+    """
+    frame, spin, joint, moved, side = np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3), np.empty(3)
+    for i in range(3):
+        sign = -1.0 if i == 2 else 1.0  # the swing leg's axis points down
+        arm = place[i] - joint
+        cross(spin, arm, side)
+        seen, moves = frame.T @ (sign * arm), frame.T @ (sign * (velocity[i] - moved - side))
+        size = np.sqrt(seen @ seen)
+        along = seen @ moves / size**2
+        x, y, z = seen[0] / size, seen[1] / size, seen[2] / size
+        dx, dy, dz = moves[0] / size - x * along, moves[1] / size - y * along, moves[2] / size - z * along
+        angles[i, 0], angles[i, 1] = np.arctan2(x, z), -np.arcsin(min(max(y, -1.0), 1.0))
+        rates[i, 0], rates[i, 1] = (dx * z - x * dz) / (x * x + z * z), -dy / np.sqrt(1.0 - y * y)
+        if i == 0:
+            cp, sp, cr, sr = np.cos(angles[0, 0]), np.sin(angles[0, 0]), np.cos(angles[0, 1]), np.sin(angles[0, 1])
+            frame[0, 0], frame[0, 1], frame[0, 2] = cp, sp * sr, sp * cr
+            frame[1, 0], frame[1, 1], frame[1, 2] = 0.0, cr, -sr
+            frame[2, 0], frame[2, 1], frame[2, 2] = -sp, cp * sr, cp * cr
+            spin[0], spin[1], spin[2] = rates[0, 1] * cp, rates[0, 0], -rates[0, 1] * sp
+            joint[:] = frame @ hip
+            cross(spin, joint, moved)

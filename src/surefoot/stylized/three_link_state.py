@@ -11,8 +11,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from surefoot.stylized.limbs_of_three import STANCE, SWING, UPPER
-from surefoot.stylized.three_link import UP, ThreeLink, direction_angles, frame_of
+from surefoot.stylized import assembly
+from surefoot.stylized.three_link import ThreeLink
 
 
 class Points(NamedTuple):
@@ -24,29 +24,10 @@ class Points(NamedTuple):
 
 def state_of(link: ThreeLink, points: Points) -> np.ndarray:
     """(6·axes,) the state x: angles, then rates."""
-    place, velocity = points
-    angles, rates = np.zeros((3, 2)), np.zeros((3, 2))
-    base_frame, base_spin, hip = np.eye(3), np.zeros(3), np.zeros(3)
-    for i in (STANCE, UPPER, SWING):
-        seen = base_frame.T @ (UP[i] * (place[i] - hip))
-        moves = UP[i] * (velocity[i] - np.cross(base_spin, hip) - np.cross(base_spin, place[i] - hip))
-        angles[i] = direction_angles(seen)
-        rates[i] = _direction_rates(seen, base_frame.T @ moves)
-        if i == STANCE:
-            pitch, roll = angles[i]
-            base_frame = frame_of(pitch, roll)
-            base_spin = rates[i, 0] * np.array([0.0, 1.0, 0.0]) + rates[i, 1] * frame_of(pitch, 0.0)[:, 0]
-            hip = base_frame @ link.hip
-    axes = link.axes
+    angles, rates, axes = np.empty((3, 2)), np.empty((3, 2)), link.axes
+    place, velocity = (np.ascontiguousarray(part) for part in points)
+    assembly.three_link_angles(place, velocity, link.hip, angles, rates)
     return np.concatenate([angles[:, :axes].ravel(), rates[:, :axes].ravel()])
-
-
-def _direction_rates(direction: np.ndarray, moves: np.ndarray) -> tuple[float, float]:
-    """Rates of `direction_angles` [rad/s] while the vector changes by `moves` a second."""
-    size = np.linalg.norm(direction)
-    x, y, z = direction / size
-    dx, dy, dz = moves / size - direction / size * (direction @ moves) / size**2
-    return float((dx * z - x * dz) / (x * x + z * z)), float(-dy / np.sqrt(1.0 - y * y))
 
 
 class Simple:

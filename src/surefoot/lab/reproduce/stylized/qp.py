@@ -49,6 +49,7 @@ def _timed(states: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     assert isinstance(tracker, Tracker)
     record, reference = tracker_of(sim)
     data, found = mujoco.MjData(sim.model), []
+    sim.step(1)  # with all that is made only once
     for i, (qpos, qvel) in enumerate(states):
         record.clock = (i * 0.013) % reference.duration
         moment = reference.at(float(record.clock))
