@@ -1,8 +1,8 @@
 """A motion whose weight its feet can carry: the centre of mass moved until the ground's force comes from a sole.
 
-Over level ground a body's centre of mass c obeys c − c̈/λ = p, λ = g/h, where p is the centre of pressure. A retargeted
-clip is another body's: its p leaves the soles. Here p is put back into them, c follows by solving the equation in both
-directions of time, and the root moves along with c while the feet stay.
+Over level ground a body's centre of mass c obeys c − c̈/λ = p, λ = g/h, where p is the centre of pressure, but for what
+limbs that turn add to it. A retargeted clip is another body's: its p leaves the soles. Here p is put back into them, c
+follows by solving the equation in both directions of time, and the root moves along with c while the feet stay.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from surefoot.stylized.planting import contacts, planted
 
 _TILTED = np.radians(7.0)  # of a sole, from which on it bears on an edge
 _INSIDE = 0.25  # of a sole's extents: how far inside its edges pressure is wanted
+_TURNED = 0.15  # [m] at most for limbs that turn
 _SMOOTH = 0.04  # [s] of the wanted centre of mass
 _BOB = 0.05  # [s] of the centre of mass up and down
 _CALM = 0.015  # [s] of the joints
@@ -55,7 +56,8 @@ def carried(
         found = np.array([legs.reach(p, a, x, f) for p, a, x, f in zip(found, ankles, axes, flat, strict=True)])
         if turn < _PASSES and moves:
             now = legs.feet_of(found)
-            found[:, slides] += _pressed(legs, now, kinds(now, bears), timestep)[:, slides]
+            turned = _turned(legs, found, timestep)
+            found[:, slides] += _pressed(legs, now, kinds(now, bears), turned, timestep)[:, slides]
     first = found.shape[1] - len(legs.model.jnt_qposadr[legs.model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE])
     found[:, max(first, 3) :] = gaussian_filter1d(found[:, max(first, 3) :], _CALM / timestep, axis=0, mode="nearest")
     return found, bears
@@ -70,9 +72,17 @@ def _lower(legs: Legs, poses: np.ndarray, ankles: np.ndarray, bears: np.ndarray,
     return np.asarray(gaussian_filter1d(maximum_filter1d(short, 4 * width + 1), width, mode="nearest"))
 
 
-def _pressed(legs: Legs, feet: Feet, bearing: np.ndarray, timestep: float) -> np.ndarray:
+def _turned(legs: Legs, poses: np.ndarray, timestep: float) -> np.ndarray:
+    """(n, 2) by how much the centre of pressure is elsewhere for limbs that turn [m]: −L̇y/mg, L̇x/mg."""
+    smooth = gaussian_filter1d(legs.momentum(poses, timestep), _SMOOTH / timestep, axis=0, mode="nearest")
+    change = np.gradient(smooth, timestep, axis=0)
+    weight = 9.81 * sum(segment.mass for segment in legs.table.segments)
+    return np.clip(np.column_stack([-change[:, 1], change[:, 0]]) / weight, -_TURNED, _TURNED)
+
+
+def _pressed(legs: Legs, feet: Feet, bearing: np.ndarray, turned: np.ndarray, timestep: float) -> np.ndarray:
     """(n, 2) by how much the centre of mass has to move [m]."""
-    low, high = _extents(legs, feet, bearing)
+    low, high = (edge - turned for edge in _extents(legs, feet, bearing))
     wanted = gaussian_filter1d(feet.com[:, :2], _SMOOTH / timestep, axis=0, mode="nearest")
     stiffness = 9.81 / float(np.mean(feet.com[:, 2]))
     acceleration = np.gradient(np.gradient(wanted, timestep, axis=0), timestep, axis=0)

@@ -68,6 +68,21 @@ class Legs:
             found.hips[i] = data.xpos[self.hips]
         return found
 
+    def momentum(self, poses: np.ndarray, timestep: float) -> np.ndarray:
+        """(n, 3) angular momentum about the centre of mass [kg·m²/s] of poses (n, nq) at even times."""
+        data, step, found = self._data, np.zeros(self.model.nv), np.zeros((len(poses), 3))
+        whole = np.tile(self.model.qpos0, (len(poses), 1))
+        whole[:, : poses.shape[1]] = poses
+        for i in range(len(poses)):
+            a, b = max(i - 1, 0), min(i + 1, len(poses) - 1)
+            mujoco.mj_differentiatePos(self.model, step, (b - a) * timestep, whole[a], whole[b])
+            self._set(poses[i])
+            data.qvel[:] = step
+            mujoco.mj_comVel(self.model, data)
+            mujoco.mj_subtreeVel(self.model, data)
+            found[i] = data.subtree_angmom[self._root]
+        return found
+
     def reach(self, pose: np.ndarray, ankles: np.ndarray, axes: np.ndarray, flat: np.ndarray) -> np.ndarray:
         """(nq,) a pose whose feet are at ankles (2, 3) with axes (2, 3, 3); toes lie level where `flat` (2,) says."""
         pose = pose.copy()
