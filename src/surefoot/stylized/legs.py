@@ -91,7 +91,7 @@ class Legs:
             for side, foot in enumerate(self.feet):
                 mujoco.mj_jacBody(self.model, data, jacobian[:3], jacobian[3:], foot)
                 now = data.xmat[foot].reshape(3, 3)
-                off = np.concatenate([ankles[side] - data.xpos[foot], _turn(axes[side] @ now.T)])[self._rows]
+                off = np.concatenate([ankles[side] - data.xpos[foot], rotation_vector(axes[side] @ now.T)])[self._rows]
                 size = float(np.abs(off).max())
                 leg, far = jacobian[:, self.dofs[side]][self._rows], max(far, size)
                 damping = (_DAMPING + _MORE * size) * np.eye(len(off))
@@ -123,8 +123,8 @@ def tilt_of(axes: np.ndarray) -> float:
     return float(np.arcsin(np.clip(axes[2, 0], -1.0, 1.0)))
 
 
-def _turn(matrix: np.ndarray) -> np.ndarray:
-    """(3,) rotation vector of a small rotation."""
+def rotation_vector(matrix: np.ndarray) -> np.ndarray:
+    """(3,) of a rotation (3, 3) [rad]."""
     four = np.zeros(4)
     mujoco.mju_mat2Quat(four, np.ascontiguousarray(matrix).ravel())
     return np.asarray(quat.log(four))

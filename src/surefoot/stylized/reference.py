@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,6 +43,8 @@ class Moment:
     accelerations: np.ndarray
     bearing: np.ndarray  # (2,) FREE, FLAT, TOE or HEEL
     ankles: np.ndarray  # (2, 3) [m]
+    axes: np.ndarray  # (2, 3, 3) of the feet
+    twists: np.ndarray  # (2, 6) velocities of the ankles [m/s] and spins of the feet [rad/s]
     com: np.ndarray  # (3,) [m]
     com_velocity: np.ndarray  # (3,) [m/s]
 
@@ -56,6 +58,8 @@ class Reference:
     accelerations: np.ndarray  # (n, nv)
     bearing: np.ndarray  # (n, 2)
     ankles: np.ndarray  # (n, 2, 3) [m]
+    axes: np.ndarray  # (n, 2, 3, 3) of the feet
+    twists: np.ndarray  # (n, 2, 6)
     com: np.ndarray  # (n, 3) [m]
     com_velocity: np.ndarray  # (n, 3) [m/s]
     timestep: float
@@ -77,7 +81,7 @@ class Reference:
         i = self.index(clock)
         found = Moment(
             self.poses[i].copy(), self.rates[i].copy(), self.accelerations[i].copy(), self.bearing[i],
-            self.ankles[i].copy(), self.com[i].copy(), self.com_velocity[i].copy(),
+            self.ankles[i].copy(), self.axes[i], self.twists[i], self.com[i].copy(), self.com_velocity[i].copy(),
         )  # fmt: skip
         if heading != 0.0:
             turn = turn_by(heading)
@@ -86,6 +90,8 @@ class Reference:
             for vector in (found.rates[:3], found.accelerations[:3], found.com, found.com_velocity):
                 vector[:] = turn @ vector
             found.ankles[:] = found.ankles @ turn.T
+            twists = (found.twists.reshape(2, 2, 3) @ turn.T).reshape(2, 6)
+            found = replace(found, axes=turn @ found.axes, twists=twists)
         return found
 
     def leaning(self, clock: float) -> float:
@@ -167,7 +173,7 @@ def of_poses(
     nq, nv = poses.shape[1], model.nv - (model.nq - poses.shape[1])
     data, whole = mujoco.MjData(model), np.tile(model.qpos0, (len(poses), 1))
     whole[:, :nq] = poses
-    rates, step = np.zeros((len(poses), model.nv)), np.zeros(model.nv)
+    rates, step, six = np.zeros((len(poses), model.nv)), np.zeros(model.nv), np.zeros(6)
     for i in range(len(poses)):
         a, b = max(i - 1, 0), min(i + 1, len(poses) - 1)
         mujoco.mj_differentiatePos(model, step, (b - a) * timestep, whole[a], whole[b])
@@ -177,12 +183,18 @@ def of_poses(
     feet = [int(model.body(leg.foot).id) for leg in legs]
     soles = [footings(model, table, side)[FLAT][0] for side in (0, 1)]
     root = int(model.body(table.anatomy.pelvis).id)
+    axes, twists = np.zeros((len(poses), 2, 3, 3)), np.zeros((len(poses), 2, 6))
     ankles, com, bearing = np.zeros((len(poses), 2, 3)), np.zeros((len(poses), 3)), np.zeros((len(poses), 2), int)
     for i, pose in enumerate(whole):
         data.qpos[:] = pose
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         ankles[i], com[i] = data.xpos[feet], data.subtree_com[int(model.body_rootid[root])]
+        axes[i], data.qvel[:] = data.xmat[feet].reshape(2, 3, 3), rates[i]
+        mujoco.mj_comVel(model, data)
+        for side, foot in enumerate(feet):
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, foot, six, 0)
+            twists[i, side] = np.roll(six, 3)
         for side, sole in enumerate(soles):
             ahead = data.xmat[sole.body].reshape(3, 3)[2, 0]  # how much of the sole's length goes up
             tilt = np.arcsin(np.clip(ahead, -1.0, 1.0))
@@ -191,7 +203,8 @@ def of_poses(
     velocity = np.gradient(com, timestep, axis=0)
     cut = inside if inside is not None else slice(None)
     return Reference(
-        poses[cut].copy(), rates[cut, :nv], accelerations[cut, :nv], bearing[cut], ankles[cut], com[cut], velocity[cut],
+        poses[cut].copy(), rates[cut, :nv], accelerations[cut, :nv], bearing[cut], ankles[cut], axes[cut],
+        twists[cut], com[cut], velocity[cut],
         timestep, inside is not None, turn,
     )  # fmt: skip
 
@@ -201,5 +214,6 @@ def held(model: mujoco.MjModel, table: CharacterTable, pose: np.ndarray) -> Refe
     found = of_poses(model, table, np.tile(pose, (2, 1)), np.ones((2, 2), bool), 1.0)
     return Reference(
         found.poses[:1], found.rates[:1], found.accelerations[:1], np.full((1, 2), FLAT), found.ankles[:1],
-        found.com[:1], found.com_velocity[:1], 1.0, True,
+        found.axes[:1],
+        found.twists[:1], found.com[:1], found.com_velocity[:1], 1.0, True,
     )  # fmt: skip

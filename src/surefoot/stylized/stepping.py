@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.stylized.legs import rotation_vector
 from surefoot.stylized.reference import Moment, Swing
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST = 0.3  # [m]
 _READY = 0.7  # of a swing, at which the foot is where it will land
-_DAMPING, _STEP = 1e-3, 0.5  # of the leg's inverse kinematics, and its largest step [rad]
+_STEPS = np.array([0.5, 10.0])  # its largest step [rad] and change of rates [rad/s]
 _GROWTH = 0.5  # of what falling freely would make of it until the landing: feet that bear work against it
 _DOWN, _DEEPEST = 0.6, 0.2  # [m/s] and [m] at which a foot looks for ground that is lower than it should be
 _LIFT = 0.015  # [m] that a foot is raised on its way
@@ -28,9 +29,9 @@ _AHEAD = 0.5  # [s] at most that is looked ahead
 class Stepping:
     """Moves the swing leg of a moment."""
 
-    def __init__(self, body: BodyDynamics, gain: float, leading: float) -> None:
+    def __init__(self, body: BodyDynamics, gain: float, leading: float, softness: float) -> None:
         """Of one character; a gain of 1 makes up for all that is off, and 0 leads feet only by their joints."""
-        self._body, self._gain, self._leading = body, gain, leading
+        self._body, self._gain, self._leading, self._softness = body, gain, leading, softness
         model, table = body.model, body.table
         self._feet = [int(model.body(leg.foot).id) for leg in (table.anatomy.left, table.anatomy.right)]
         self._rows = [0, 2, 4] if body.planar else list(range(6))
@@ -78,8 +79,13 @@ class Stepping:
         """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
         foot, places = self._feet[side], self._places[side]
         here = self._body.data.xpos[foot]
-        goal = np.concatenate([place - here, np.zeros(3)])[self._rows]
-        leg = self._body.jacobian(foot, here)[self._rows][:, self._dofs[side]]
-        found = leg.T @ np.linalg.solve(leg @ leg.T + _DAMPING * np.eye(len(goal)), goal)
-        found *= min(1.0, _STEP / max(float(np.abs(found).max()), 1e-9))
-        moment.pose[places] += share * (qpos[places] + found - moment.pose[places])
+        turn = rotation_vector(moment.axes[side] @ self._body.data.xmat[foot].reshape(3, 3).T)
+        six, dofs = self._body.jacobian(foot, here)[self._rows], self._dofs[side]
+        qvel = self._body.data.qvel[: self._body.count]
+        goals = np.column_stack([np.concatenate([place - here, turn])[self._rows], -six @ qvel])
+        goals[:, 1] += moment.twists[side][self._rows]
+        leg = six[:, dofs]
+        found = leg.T @ np.linalg.solve(leg @ leg.T + self._softness * np.eye(len(leg)), goals)
+        found *= np.minimum(1.0, _STEPS / np.maximum(np.abs(found).max(axis=0), 1e-9))
+        moment.pose[places] += share * (qpos[places] + found[:, 0] - moment.pose[places])
+        moment.rates[dofs] += share * (qvel[dofs] + found[:, 1] - moment.rates[dofs])

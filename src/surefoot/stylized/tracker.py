@@ -55,7 +55,9 @@ class Tracker:
         self._slides = [0, 2] if scene.table.root == "planar" else [0, 1, 2]  # the world's axes its root moves along
         self._axes = [3 * link + k for link in range(3) for k in self._slides]  # of the links' centres
         self._error = np.zeros(scene.model.nv)
-        self._stepping = Stepping(self.body, skill.parameters.stepping, skill.parameters.leading)
+        self._stepping = Stepping(
+            self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
+        )
 
     @cached_property
     def reference(self) -> Reference:

@@ -12,9 +12,9 @@ from surefoot.simulation import Simulation
 # kind: clip, whether it loops, and what is not as for all
 KINDS: dict[str, tuple[str, bool, dict[str, float]]] = {
     "walk": ("136_21", True, {}),
-    "march": ("91_19", True, {}),
-    "sideways": ("113_18", True, {"stepping": 1.0}),
-    "silly walk": ("132_55", True, {"leading": 0.5}),
+    "march": ("91_19", True, {"softness": 0.1}),
+    "sideways": ("113_18", True, {}),
+    "silly walk": ("132_55", True, {"softness": 0.01}),
     "stop and start": ("133_12", False, {"stepping": 1.0}),
     "turn": ("16_18", False, {}),
     "dance": ("131_04", False, {}),
