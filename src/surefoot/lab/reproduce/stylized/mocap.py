@@ -15,7 +15,7 @@ KINDS: dict[str, tuple[str, bool, dict[str, float]]] = {
     "march": ("91_19", True, {"softness": 0.1}),
     "sideways": ("113_18", True, {}),
     "silly walk": ("132_55", True, {"softness": 0.01}),
-    "stop and start": ("133_12", False, {"stepping": 1.0}),
+    "stop and start": ("133_12", False, {"softness": 0.01}),
     "turn": ("16_18", False, {}),
     "dance": ("131_04", False, {}),
 }
