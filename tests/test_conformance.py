@@ -13,7 +13,7 @@ from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping, stylized
 from surefoot.errors import TerrainError
 from surefoot.lab.catalogue import measured
 from surefoot.simulation import Simulation
@@ -23,15 +23,17 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain
 
-FRICTION = {"planar": 0.65} | dict.fromkeys(("ape", "bird", "human", "human19", "humanoid", "robot", "strider"), 0.8)
+FRICTION = dict.fromkeys(("planar", "planar_arms"), 0.65) | dict.fromkeys(
+    ("ape", "bird", "human", "human19", "human_toes", "humanoid", "robot", "strider"), 0.8
+)
 FRICTION["stepper"] = 1.0
 COMMANDS = {
     "simbicon": simbicon.COMMANDS, "genbicon": genbicon.COMMANDS, "imitation": imitation.COMMANDS,
-    "limit_cycle": limit_cycle.COMMANDS, "stepping": stepping.COMMANDS,
+    "limit_cycle": limit_cycle.COMMANDS, "stepping": stepping.COMMANDS, "stylized": stylized.COMMANDS,
 }  # fmt: skip
 CHANGED = {  # a parameter of each controller
     "simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}, "imitation": {"cd": 0.321},
-    "limit_cycle": {"regulation.forward": 0.123}, "stepping": {"step_width": 0.234},
+    "limit_cycle": {"regulation.forward": 0.123}, "stepping": {"step_width": 0.234}, "stylized": {"strength.hip": 7.0},
 }  # fmt: skip
 RUNS = [(None, full) for full in skill_names()]  # on the skill's own body
 RUNS += [(name, "biped/zero-walk") for name in character_names() if "biped/zero-walk" in skill_names(name)]

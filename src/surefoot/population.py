@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from mujoco.batch import Batch
 
+from surefoot import intentions
 from surefoot.errors import SurefootError
 from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
@@ -200,22 +201,29 @@ class Population:
             count -= stretch
 
     def _has_intentions(self, i: int) -> bool:
-        """Whether a row has tasks that are not over, or takes trials."""
+        """Whether a row has tasks that are not over, or takes trials, or has a skill that thinks."""
         busy = i in self._agendas and not self._agendas[i].is_idle
-        return busy or self._foresight.watches[i].looks_ahead
+        return busy or self._foresight.watches[i].looks_ahead or self._intention(i) is not None
+
+    def _intention(self, i: int) -> intentions.Intention | None:
+        return self.scenes[i].intention(self.skills[i])
 
     def _tick(self, rows: Sequence[int] | np.ndarray) -> None:
         """Let the intentions of some rows have their say: trials of steps that have begun, tasks that are due."""
         due = [i for i in rows if self._foresight.watches[i].is_due]
         if due:
             self._foresight.decide(due, self.batch.state)
+        dt = self.scene.model.opt.timestep
         for i in rows:
             if i in self._agendas:
                 self._agendas[i].tick()
+            intentions.think(self._intention(i), self.qpos[i], self.qvel[i], self.rows[i], float(self._time[i]), dt)
 
     def _steps_to_next(self, i: int) -> int:
         """Physics steps until an intention of a row may have to be asked again."""
-        following = self._foresight.watches[i].steps_to_next(float(self._time[i]))
+        now, dt = float(self._time[i]), self.scene.model.opt.timestep
+        following = intentions.steps_to_next(self._intention(i), now, dt)
+        following = min(following, self._foresight.watches[i].steps_to_next(now))
         if i in self._agendas and not self._agendas[i].is_idle:
             following = min(following, self._agendas[i].steps_to_next())
         return following

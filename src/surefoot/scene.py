@@ -18,6 +18,7 @@ from surefoot.characters.limbs import of_table
 from surefoot.characters.shapes import points_of, solid_geoms
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import CommandError, SurefootError
+from surefoot.intentions import INTENTIONS, Intention
 from surefoot.kit import Kit
 from surefoot.kits import KITS
 from surefoot.native import callback, laws, memory
@@ -127,6 +128,7 @@ class Scene:
         self.build: Build = build(self.table, self.terrain, sizes, timestep, self_collision)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
+        self._intentions: dict[int, tuple[Skill, Intention]] = {}  # by skill, which is kept so that its number is
 
     @functools.cached_property
     def posture(self) -> Posture:
@@ -144,11 +146,23 @@ class Scene:
         """Whether this body can run a controller: roles for one, two legs in space for others, both for one."""
         has_roles, is_free = bool(self.table.anatomy.roles), self.table.root == "free"
         biped = self.table.is_biped
-        return {"simbicon": has_roles, "genbicon": biped, "stepping": biped}.get(controller, has_roles and is_free)
+        runs = {
+            "simbicon": has_roles, "genbicon": biped, "stepping": biped,
+            "stylized": has_roles and self.table.foreign is None,
+        }  # fmt: skip
+        return runs.get(controller, has_roles and is_free)
 
     def kit(self, skill: Skill) -> Kit:
         """What is around the law of a skill's controller."""
         return self.kits[skill.controller]
+
+    def intention(self, skill: Skill) -> Intention | None:
+        """What a skill's controller thinks between native runs, if it does."""
+        if skill.controller not in INTENTIONS:
+            return None
+        if id(skill) not in self._intentions:
+            self._intentions[id(skill)] = (skill, INTENTIONS[skill.controller](self, skill))
+        return self._intentions[id(skill)][1]
 
     def command_ranges(self) -> dict[str, tuple[float, float]]:
         """Lowest and highest value of every command of the first skill's controller."""
@@ -217,7 +231,10 @@ class Scene:
             for joint, angle in self.table.foreign.limbs.neutral.items():
                 qpos[model.joint(joint).qposadr[0]] = angle
         height = place_root(self.table, start, qpos, qvel)
-        qpos[height] = start.lift - self.clearance(qpos)
+        intention = self.intention(skill)
+        if intention is not None:
+            intention.begin(qpos, qvel)
+        qpos[height] += start.lift - self.clearance(qpos)
         row.header[0].seed = seed
         self.kit(skill).begin(row, skill, seed)
         return row

@@ -9,7 +9,7 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
-from surefoot import holding
+from surefoot import holding, intentions
 from surefoot.errors import CommandError, SurefootError
 from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
@@ -114,15 +114,22 @@ class Simulation:
             count -= stretch
 
     def _tick(self) -> None:
-        """Let intentions have their say at this moment: trials of a step that has begun, tasks that are due."""
+        """Let intentions have their say now: trials of a step that has begun, tasks that are due, a skill's own."""
         if self._foresight.watches[0].is_due:
             self._foresight.decide([0], self._state()[None])
         if self._agenda:
             self._agenda.tick()
+        intention, dt = self.scene.intention(self.skill), self.model.opt.timestep
+        intentions.think(intention, self.data.qpos, self.data.qvel, self._row, self.time, dt)
 
     def _steps_to_next(self) -> int:
         """Physics steps until an intention may have to be asked again."""
-        following = self._foresight.watches[0].steps_to_next(self.time)
+        skills, dt = (
+            (self.skill,) if self._requested is None else (self.skill, self._requested),
+            self.model.opt.timestep,
+        )
+        following = min(intentions.steps_to_next(self.scene.intention(skill), self.time, dt) for skill in skills)
+        following = min(following, self._foresight.watches[0].steps_to_next(self.time))
         if self._agenda and not self._agenda.is_idle:
             following = min(following, self._agenda.steps_to_next())
         return following

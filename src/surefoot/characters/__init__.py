@@ -6,7 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot.characters import ape, bird, human, human19, humanoid, planar, robot, stepper, strider
+from surefoot.characters import (
+    ape,
+    bird,
+    human,
+    human19,
+    human_toes,
+    humanoid,
+    planar,
+    planar_arms,
+    robot,
+    stepper,
+    strider,
+)
 from surefoot.characters.foreign import table_of
 from surefoot.characters.table import CharacterTable
 from surefoot.errors import UnknownNameError
@@ -16,8 +28,10 @@ _TABLES: dict[str, Callable[[], CharacterTable]] = {
     "bird": bird.table,
     "human": human.table,
     "human19": human19.table,
+    "human_toes": human_toes.table,
     "humanoid": humanoid.table,
     "planar": planar.table,
+    "planar_arms": planar_arms.table,
     "robot": robot.table,
     "stepper": stepper.table,
     "strider": strider.table,

@@ -81,16 +81,21 @@ def retarget(motion: Motion, parts: Parts, table: CharacterTable) -> Retargeted:
 
 def coordinates(table: CharacterTable, found: Retargeted) -> np.ndarray:
     """(n, nq) of a simulated model of this character: its root, then its hinges, a part's before its children's."""
-    parts, waiting, names = {part.name: part for part in table.segments}, ["world"], []
+    angles = np.column_stack([found.angles[name] for name in hinges(table)])
+    if table.root == "free":
+        return np.hstack([found.root_position, found.root_rotation, angles])
+    pitch = -2.0 * np.arctan2(found.root_rotation[:, 2], found.root_rotation[:, 0])
+    return np.column_stack([found.root_position[:, 0], found.root_position[:, 2], np.unwrap(pitch), angles])
+
+
+def hinges(table: CharacterTable) -> list[str]:
+    """Names of a character's hinges in the order of its model's coordinates."""
+    parts, waiting, names = {part.name: part for part in table.segments}, ["world"], list[str]()
     while waiting:
         name = waiting.pop()
         names += [hinge.name for hinge in parts[name].hinges] if name in parts else []
         waiting += [part.name for part in reversed(table.segments) if part.parent == name]
-    hinges = np.column_stack([found.angles[name] for name in names])
-    if table.root == "free":
-        return np.hstack([found.root_position, found.root_rotation, hinges])
-    pitch = -2.0 * np.arctan2(found.root_rotation[:, 2], found.root_rotation[:, 0])
-    return np.column_stack([found.root_position[:, 0], found.root_position[:, 2], np.unwrap(pitch), hinges])
+    return names
 
 
 def _wanted(table: CharacterTable, frames: Frames) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping, stylized
 from surefoot.errors import SurefootError
 from surefoot.reflexes.regulation import feature_count
 from surefoot.skills.imitation import ROOT
@@ -34,6 +34,9 @@ def misfits(skill: Skill) -> Iterator[Misfit]:
         return
     if skill.controller == "imitation":
         yield from _imitation(skill, table)
+        return
+    if skill.controller == "stylized":
+        yield from _stylized(skill, table)
         return
     yield from _roles(skill, table)
     yield from _gains(skill, table)
@@ -94,6 +97,18 @@ def _start_roles(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
         for role in getattr(skill.start, place):
             if role not in roles:
                 yield ("start", place, role), f"unknown role {role!r}; valid: {', '.join(roles)}"
+
+
+def _stylized(skill: Skill, table: CharacterTable) -> Iterator[Misfit]:
+    if table.foreign or not table.anatomy.roles:
+        yield ("character",), "a stylized motion needs a character whose joints have roles"
+        return
+    yield from _start_roles(skill, table)
+    kinds = tuple(dict.fromkeys(("all", *(table.anatomy.kind(r).split("_")[0] for r in table.anatomy.roles))))
+    for name in skill.parameters.strength:
+        if name not in kinds:
+            yield ("parameters", "strength", name), f"unknown joint {name!r}; valid: {', '.join(kinds)}"
+    yield from _commands(skill, stylized.COMMANDS)
 
 
 def _style(skill: Skill) -> Iterator[Misfit]:

@@ -11,11 +11,13 @@ from surefoot.skills.imitation import ImitationParameters
 from surefoot.skills.limit_cycle import LimitCycleParameters
 from surefoot.skills.simbicon import SimbiconParameters
 from surefoot.skills.stepping import SteppingParameters
+from surefoot.skills.stylized import StylizedParameters
 
 SCHEMA_VERSION = 1
 
 Text = Annotated[str, Field(max_length=2000)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Body = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]  # a character's name
 Angle = Annotated[float, Field(ge=-6.3, le=6.3)]
 Rate = Annotated[float, Field(ge=-100.0, le=100.0)]
 Speed = Annotated[float, Field(ge=-20.0, le=20.0)]
@@ -88,7 +90,7 @@ class Skill(Strict):
 
     version: int = Field(alias="schema", ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     name: Name
-    character: Name
+    character: Body
     controller: str
     summary: Text
     provenance: Provenance
@@ -144,17 +146,24 @@ class SteppingSkill(Skill):
     parameters: SteppingParameters
 
 
+class StylizedSkill(Skill):
+    """A reference motion, followed with balance."""
+
+    controller: Literal["stylized"]
+    parameters: StylizedParameters
+
+
 class UnknownSkill(Skill):
     """What a document of an unknown controller is held against: that alone is reported."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle", "stepping"]
+    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle", "stepping", "stylized"]
 
 
 _BY_CONTROLLER: dict[str, type[Skill]] = {
     "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill, "limit_cycle": LimitCycleSkill,
-    "stepping": SteppingSkill,
+    "stepping": SteppingSkill, "stylized": StylizedSkill,
 }  # fmt: skip
 BIPED = "biped"  # what a skill is for that any body with two legs can do
 

@@ -1,0 +1,119 @@
+"""Runs that follow a reference, and how like it they are; references of clips, made once a run of the laboratory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.controllers.stylized import tracked_of
+from surefoot.lab.clip_shelf import find_clip
+from surefoot.lab.experiment import Setting
+from surefoot.lab.replicas import disturb_state, generator
+from surefoot.native.pointers import plain
+from surefoot.scene import Push
+from surefoot.simulation import Simulation
+from surefoot.skills import load, varied
+from surefoot.skills.schema import Skill
+from surefoot.stylized import sources
+from surefoot.stylized.reference import Reference
+from surefoot.stylized.tracker import Tracker
+
+TOES = "human_toes/stylized-stand"
+SETTINGS: dict[str, Any] = {"style": 150.0, "stepping": 0.8, "balance_weight": 0.01}  # of all clips, if not said
+_LOOK = 1.0 / 30.0  # [s] between looks
+
+
+@dataclass(frozen=True)
+class Followed:
+    """How a reference was followed.
+
+    Attributes:
+        seconds: how long it was to be followed.
+        fallen_at: when it fell, or infinity [s].
+        joints: root mean square of the actuated joints' errors [rad].
+        path: how far the pelvis went, and how far the reference's does in the same time [m].
+        solves: solutions of the programme.
+        failures: how many of them were none.
+    """
+
+    seconds: float
+    fallen_at: float
+    joints: float
+    path: tuple[float, float]
+    solves: int
+    failures: int
+
+    @property
+    def stays_up(self) -> bool:
+        """Whether it got to the end."""
+        return self.fallen_at > self.seconds
+
+    def __str__(self) -> str:
+        """In words."""
+        how = f"{self.seconds:.0f} s" if self.stays_up else f"fell at {self.fallen_at:.1f} of {self.seconds:.0f} s"
+        far = f"{self.path[0]:.1f} of {self.path[1]:.1f} m"
+        return f"{how}, joints {np.degrees(self.joints):.1f}°, path {far}"
+
+
+def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any] | None = None) -> Skill:
+    """A skill that follows a reference."""
+    return varied(load(base), {**SETTINGS, **(changes or {}), "reference": str(reference)})
+
+
+def clip_reference(setting: Setting, stem: str, loops: bool, base: str = TOES) -> Path | None:
+    """The file of a clip's reference; nothing without the clip."""
+    clip = find_clip(setting, stem)
+    if clip is None:
+        return None
+    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
+    folder.mkdir(parents=True, exist_ok=True)
+    sim = Simulation(skill=base)
+    path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}.npz"
+    make = sources.looped if loops else sources.once
+    make(sim.model, sim.scene.table, sources.carried_over(clip, sim.scene.table)).save(path)
+    return path
+
+
+def follow(
+    skill: Skill, seconds: float, terrain: str = "flat", pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
+) -> Followed:
+    """Follow a reference for some time; replicas but the first begin a little elsewhere."""
+    sim = Simulation(skill=skill, terrain=terrain)
+    if replica:
+        disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(seed, "follow", skill.full_name, replica))
+    for push in pushes:
+        sim.push(push.force, push.duration, delay=push.start)
+    tracker, reference = tracker_of(sim)
+    places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
+    squares, went, last = [], 0.0, sim.data.qpos[:2].copy()
+    while sim.time < seconds - 1e-9 and not sim.fallen:
+        sim.step(max(1, round(_LOOK / sim.model.opt.timestep)))
+        off = sim.data.qpos[places] - reference.poses[reference.index(float(tracker.clock))][places]
+        squares.append(float((off**2).mean()))
+        went += float(np.linalg.norm(sim.data.qpos[:2] - last))
+        last = sim.data.qpos[:2].copy()
+    fallen = sim.fallen_at if sim.fallen else np.inf
+    rates = reference.rates[:, :2] if reference.loops else reference.rates[: reference.index(sim.time) + 1, :2]
+    speed = np.linalg.norm(rates, axis=1)
+    far = float(speed.mean() * (sim.time if reference.loops else len(speed) * reference.timestep))
+    return Followed(
+        seconds,
+        float(fallen),
+        float(np.sqrt(np.mean(squares))),
+        (went, far),
+        int(tracker.solves),
+        int(tracker.failures),
+    )
+
+
+def tracker_of(sim: Simulation) -> tuple[Any, Reference]:
+    """A simulation's record of its tracker, and what is followed."""
+    intention = sim.scene.intention(sim.skill)
+    if not isinstance(intention, Tracker):
+        raise TypeError(f"{sim.skill.full_name} follows nothing")
+    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], intention.reference

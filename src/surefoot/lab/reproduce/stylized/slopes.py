@@ -1,0 +1,76 @@
+"""§5.2, figure 6: a walk recorded on level ground, followed uphill and downhill with the same parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.lab import figures
+from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.reproduce.stylized.following import Followed, follow
+from surefoot.motions import quaternions as quat
+from surefoot.simulation import Simulation
+from surefoot.skills import load
+
+SKILL, PLAIN = "human/stylized-walk", "human/robust-walk"
+ANGLE, SECONDS, FROM = 5.0, 60.0, 1.5  # [°], [s], [m] on the level before
+
+
+def ground(degrees: float) -> str:
+    """Level ground, then an endless slope."""
+    return f"slope:{degrees:g},{FROM:g}" if degrees else "flat"
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Our limits either way, those of the walk that was recorded, and the up vector over the ground plane."""
+    seconds, skill = (10.0 if setting.quick else SECONDS), load(SKILL)
+    for degrees in (0.0, -ANGLE, ANGLE):
+        setting.progress(f"{degrees:g}°", 0.3)
+        one = follow(skill, seconds, ground(degrees))
+        speed = one.path[0] / min(one.seconds, one.fallen_at)
+        result.row(f"the walk at {degrees:+g}°", "holds", f"{one}, {speed:.2f} m/s", f"({seconds:g} s)", one.stays_up)
+    for way in (-1.0, 1.0):
+        setting.progress("limits", 0.6)
+        steep = _limit(lambda degrees: follow(skill, min(20.0, seconds), ground(degrees)), way)
+        result.show(f"steepest {'up' if way > 0 else 'down'}hill, 20 s", f"{steep:g}", "°")
+        plain = _limit(lambda degrees: _plain(min(20.0, seconds), degrees), way)
+        result.show(
+            f"steepest {'up' if way > 0 else 'down'}hill of SIMBICON itself, 20 s",
+            f"{plain:g}",
+            "°",
+            "" if way > 0 else "2",
+        )
+    _draw(setting.figure_path(result.experiment, "slopes.png"), min(20.0, seconds))
+
+
+def _plain(seconds: float, degrees: float) -> Followed:
+    sim = Simulation(skill=PLAIN, terrain=ground(degrees))
+    sim.run(seconds, fps=5.0)
+    return Followed(seconds, sim.fallen_at if sim.fallen else np.inf, 0.0, (0.0, 0.0), 0, 0)
+
+
+def _limit(tried: Callable[[float], Followed], way: float) -> float:
+    """The steepest of 2, 4, … degrees at which it and all gentler ones hold."""
+    best = 0.0
+    for degrees in range(2, 13, 2):
+        if not tried(way * degrees).stays_up:
+            break
+        best = way * degrees
+    return best
+
+
+def _draw(path: Path | None, seconds: float) -> None:
+    """Horizontal components of the root's up vector (figure 6)."""
+    if path is None:
+        return
+    figure = figures.canvas(8, 4)
+    for axes, degrees in zip(figure.subplots(1, 2, sharey=True), (-ANGLE, ANGLE), strict=True):
+        motion = Simulation(skill=SKILL, terrain=ground(degrees)).run(seconds)
+        late = motion.time > 0.3 * seconds
+        up = quat.rotate(motion.rotations[late, 0], np.tile([0.0, 0.0, 1.0], (int(late.sum()), 1)))
+        axes.plot(up[:, 1], up[:, 0], linewidth=0.7)
+        axes.set(xlabel="to the left", title=f"{degrees:+g}°")
+    figure.axes[0].set(ylabel="forward")
+    figures.save(figure, path)

@@ -1,0 +1,194 @@
+"""Where references come from: a walk that another skill does, or a clip of motion capture."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.signal import butter, sosfiltfilt
+
+from surefoot.characters.table import CharacterTable
+from surefoot.errors import SurefootError
+from surefoot.motions import clips, retargeting
+from surefoot.motions import quaternions as quat
+from surefoot.motions.cleaning import clean
+from surefoot.motions.gait_cycle import GaitCycle
+from surefoot.motions.gait_search import gait_cycle
+from surefoot.motions.motion import Motion
+from surefoot.motions.parts import parts_of
+from surefoot.motions.retargeting import Retargeted
+from surefoot.motions.steady import Steady, find_steady
+from surefoot.stylized.carrying import carried
+from surefoot.stylized.legs import Legs
+from surefoot.stylized.reference import Reference, of_poses
+
+RATE = 200.0  # [1/s] of references
+_PASSED = 10.0  # [Hz] what is faster in a clip is noise
+_SETTLED, _LONG = 8.0, 8.0  # [s] after which a walk is on its cycle, and of what is recorded of it
+_BORE = 0.05  # of a body's weight: what a foot bears that touches
+_SLACK, _AHEAD = 0.06, 0.1  # of a period, and [s] over which rates count, in the search for a seam
+_ACCURACY = np.radians(0.5)  # of the series that a simulated walk becomes
+
+
+def carried_over(clip: Path, table: CharacterTable) -> Retargeted:
+    """A clip, cleaned and on a character."""
+    motion = clips.read(clip).motion
+    parts, _ = parts_of(motion)
+    return retargeting.retarget(clean(motion, parts).motion, parts, table)
+
+
+def told_by(motion: Motion, table: CharacterTable) -> Retargeted:
+    """A simulated motion as if it had been retargeted."""
+    hinges = retargeting.hinges(table)
+    first = motion.qpos.shape[1] - len(hinges)
+    weight = 9.81 * sum(segment.mass for segment in table.segments)
+    return Retargeted(
+        motion.time - motion.time[0], {name: motion.qpos[:, first + i] for i, name in enumerate(hinges)},
+        motion.root_position, quat.continuous(motion.rotations[:, 0]),
+        motion.contact_force[:, :, 2] > _BORE * weight, 1.0, (),
+    )  # fmt: skip
+
+
+def cyclic(model: mujoco.MjModel, table: CharacterTable, cycle: GaitCycle) -> Reference:
+    """An averaged cycle, looped: its feet are where the average has them."""
+    n = round(cycle.period * RATE)
+    played = cycle.played(3.0, n / cycle.period)
+    poses = retargeting.coordinates(table, _turned(played, -cycle.turn, n))
+    return of_poses(model, table, poses, played.contacts, cycle.period / n, slice(n, 2 * n), cycle.turn)
+
+
+def walked(model: mujoco.MjModel, table: CharacterTable, motion: Motion) -> Reference:
+    """A simulated walk that is on its cycle, averaged over its steps and looped."""
+    return cyclic(model, table, gait_cycle(told_by(motion, table), table, _ACCURACY))
+
+
+@functools.cache
+def recorded(character: str, skill: str) -> Reference:
+    """A walk that another skill of a character does on level ground, once it is on its cycle."""
+    from surefoot.simulation import Simulation  # which itself follows references
+
+    sim = Simulation(character, skill)
+    sim.run(_SETTLED)
+    motion = sim.run(_LONG, fps=RATE)
+    if sim.fallen:
+        raise SurefootError(f"{skill} falls: it cannot be followed")
+    return walked(sim.model, sim.scene.table, motion)
+
+
+def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
+    """The cycle of a retargeted clip that fits itself best, looped."""
+    steady = find_steady(found, table)
+    if steady is None:
+        raise SurefootError("nothing in this clip repeats itself")
+    even = _smooth(found)
+    poses = retargeting.coordinates(table, even)
+    first, n = _seam(poses, steady, table)
+    cycle, turn = _closed(model, table, poses[first : first + n + 1])
+    legs = Legs(model, table)
+    three, stands = _thrice(table, cycle, turn), np.tile(even.contacts[first : first + n], (3, 1))
+    three, bears = carried(legs, three, stands, 1.0 / RATE)
+    return of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n), turn)
+
+
+def once(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
+    """A retargeted clip from its beginning to its end."""
+    even = _smooth(found)
+    poses, bears = carried(Legs(model, table), retargeting.coordinates(table, even), even.contacts, 1.0 / RATE)
+    return of_poses(model, table, poses, bears, 1.0 / RATE)
+
+
+def _smooth(found: Retargeted) -> Retargeted:
+    """At even times, without what is faster than motion."""
+    time = np.arange(found.time[0], found.time[-1], 1.0 / RATE)
+    fps = 1.0 / float(np.median(np.diff(found.time)))
+    low = butter(2, _PASSED, fs=fps, output="sos")
+
+    def resampled(values: np.ndarray) -> np.ndarray:
+        smooth = sosfiltfilt(low, values, axis=0).reshape(len(values), -1)
+        return np.asarray(CubicSpline(found.time, smooth)(time))
+
+    turns = resampled(quat.continuous(found.root_rotation))
+    return Retargeted(
+        time, {name: resampled(angle)[:, 0] for name, angle in found.angles.items()}, resampled(found.root_position),
+        turns / np.linalg.norm(turns, axis=1, keepdims=True),
+        found.contacts[np.searchsorted(found.time, time).clip(0, len(found.time) - 1)], found.scale, found.notes,
+    )  # fmt: skip
+
+
+def _inner(poses: np.ndarray, table: CharacterTable) -> np.ndarray:
+    """(n, m) what has to be the same after a cycle: height, tilt and joints."""
+    if table.root == "planar":
+        return poses[:, 1:]
+    yaw = quat.yaw(poses[:, 3:7])
+    level = quat.multiply(quat.about_vertical(-yaw), poses[:, 3:7])
+    return np.column_stack([poses[:, 2], 2.0 * level[:, 1:3], poses[:, 7:]])
+
+
+def _seam(poses: np.ndarray, steady: Steady, table: CharacterTable) -> tuple[int, int]:
+    """First frame and length of the cycle that fits itself best."""
+    inner, guess = _inner(poses, table), steady.period * RATE
+    values = np.hstack([inner, _AHEAD * np.gradient(inner, 1.0 / RATE, axis=0)])
+    best = (np.inf, 0, 0)
+    for n in range(round((1.0 - _SLACK) * guess), round((1.0 + _SLACK) * guess) + 1):
+        firsts = np.arange(round(steady.start * RATE), min(round(steady.end * RATE), len(poses) - 1) - n)
+        if len(firsts):
+            off = ((values[firsts + n] - values[firsts]) ** 2).sum(axis=1)
+            best = min(best, (float(off.min()), int(firsts[off.argmin()]), n))
+    if not best[2]:
+        raise SurefootError("this clip is shorter than its cycle")
+    return best[1], best[2]
+
+
+def _closed(model: mujoco.MjModel, table: CharacterTable, poses: np.ndarray) -> tuple[np.ndarray, float]:
+    """(n, nq) a cycle of n + 1 poses whose ends fit but for travel and turn, and the turn [rad]."""
+    poses, n = poses.copy(), len(poses) - 1
+    share = (np.arange(n + 1) / n - 0.5)[:, None]
+    if table.root == "planar":
+        poses[:, 1:] += share * (poses[0, 1:] - poses[-1, 1:])
+        return poses, 0.0
+    yaw = quat.yaw(quat.continuous(poses[:, 3:7]))
+    turn = float((yaw[-1] - yaw[0] + np.pi) % (2.0 * np.pi) - np.pi)
+    level = quat.multiply(quat.about_vertical(-yaw), poses[:, 3:7])
+    off = quat.log(quat.multiply(quat.inverse(level[-1]), level[0]))
+    poses[:, 3:7] = quat.multiply(poses[:, 3:7], quat.exp(share * off[None]))
+    poses[:, 2:3] += share * (poses[0, 2] - poses[-1, 2])
+    poses[:, 7:] += share * (poses[0, 7:] - poses[-1, 7:])
+    return poses, turn
+
+
+def _thrice(table: CharacterTable, cycle: np.ndarray, turn: float) -> np.ndarray:
+    """(3n, nq) a cycle of n + 1 poses before itself, there and after itself, from over the origin ahead."""
+    n = len(cycle) - 1
+    if table.root == "planar":
+        far = cycle[-1, 0] - cycle[0, 0]
+        return np.concatenate([cycle[:n] - [cycle[0, 0] - k * far, *np.zeros(cycle.shape[1] - 1)] for k in (-1, 0, 1)])
+    ahead = -float(quat.yaw(cycle[: n + 1, 3:7]).mean()) + 0.5 * turn if abs(turn) < 1.0 else 0.0
+    first = _moved(cycle, -cycle[0, :3] * [1.0, 1.0, 0.0], ahead)
+    far = first[-1, :3] * [1.0, 1.0, 0.0]
+    back = quat.rotate(quat.about_vertical(np.array(-turn)), -far)
+    before, after = _moved(first, np.zeros(3), -turn), _moved(first, np.zeros(3), turn)
+    before[:, :3] += back
+    after[:, :3] += far
+    return np.concatenate([before[:n], first[:n], after[:n]])
+
+
+def _moved(poses: np.ndarray, by: np.ndarray, turn: float) -> np.ndarray:
+    """Moved, then turned about the vertical through the origin."""
+    found, about = poses.copy(), quat.about_vertical(np.array(turn))
+    found[:, :3] = quat.rotate(np.tile(about, (len(poses), 1)), poses[:, :3] + by)
+    found[:, 3:7] = quat.multiply(np.tile(about, (len(poses), 1)), poses[:, 3:7])
+    return found
+
+
+def _turned(found: Retargeted, by: float, origin: int) -> Retargeted:
+    """Turned about the vertical, with the root of one frame over the origin."""
+    place = found.root_position * [1.0, 1.0, 1.0]
+    place[:, :2] -= place[origin, :2]
+    turn = quat.about_vertical(np.full(len(place), by))
+    return Retargeted(
+        found.time, found.angles, quat.rotate(turn, place), quat.multiply(turn, found.root_rotation), found.contacts,
+        found.scale, found.notes,
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""From the character's state to the three-link model's and back (da Silva 2008, §3.2, figure 3; §4.2).
+
+Angles come from directions: of the stance leg's centre of mass seen from the ankle, which tells where the model's hip
+is, then of the other two centres of mass seen from there. Rates come from the relative velocities of the same points.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from surefoot.stylized import assembly
+from surefoot.stylized.three_link import ThreeLink
+
+
+class Points(NamedTuple):
+    """Where the links' centres of mass are and how they move, seen from the stance ankle along a heading."""
+
+    place: np.ndarray  # (3, 3) [m], a row a link
+    velocity: np.ndarray  # (3, 3) [m/s]
+
+
+def state_of(link: ThreeLink, points: Points) -> np.ndarray:
+    """(6·axes,) the state x: angles, then rates."""
+    angles, rates, axes = np.empty((3, 2)), np.empty((3, 2)), link.axes
+    place, velocity = (np.ascontiguousarray(part) for part in points)
+    assembly.three_link_angles(place, velocity, link.hip, angles, rates)
+    return np.concatenate([angles[:, :axes].ravel(), rates[:, :axes].ravel()])
+
+
+class Simple:
+    """The three-link model at work: its points in a state, and how a control accelerates them."""
+
+    def __init__(self, link: ThreeLink) -> None:
+        """Of one model, with room to compute."""
+        self.link = link
+        self._data = mujoco.MjData(link.model)
+        self._bodies = np.arange(1, 4)
+
+    def set(
+        self, state: np.ndarray, control: np.ndarray | None = None, ankle: np.ndarray | None = None
+    ) -> mujoco.MjData:
+        """Its data at a state, a control and torques of the ankle (axes,) [N·m], forward dynamics included."""
+        data, n = self._data, self.link.model.nv
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = state[:n], state[n:], 0.0
+        if ankle is not None:
+            data.qfrc_applied[: self.link.axes] = ankle
+        data.ctrl[:] = 0.0 if control is None else control
+        mujoco.mj_forward(self.link.model, data)
+        return data
+
+    def points(self, state: np.ndarray) -> Points:
+        """The inverse of `state_of`, up to the links' fixed lengths."""
+        data, model = self.set(state), self.link.model
+        velocity, six = np.empty((3, 3)), np.empty(6)
+        for i, body in enumerate(self._bodies):
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, six, 0)
+            velocity[i] = six[3:]
+        return Points(data.xipos[self._bodies].copy(), velocity)
+
+    def accelerations(self, state: np.ndarray, control: np.ndarray, ankle: np.ndarray | None = None) -> np.ndarray:
+        """(3, 3) of the links' centres of mass [m/s²] under a control: a_b of eq. 9a, along the heading."""
+        data, model = self.set(state, control, ankle), self.link.model
+        mujoco.mj_rnePostConstraint(model, data)
+        found, six = np.empty((3, 3)), np.empty(6)
+        for i, body in enumerate(self._bodies):
+            mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_BODY, body, six, 0)
+            found[i] = six[3:] + model.opt.gravity
+        return found

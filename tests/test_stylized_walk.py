@@ -1,0 +1,165 @@
+"""Stylized skills that walk: references, feet, weight, regulators and steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import surefoot as sf
+from stylized_bodies import body
+from surefoot.controllers.stylized import tracked_of
+from surefoot.native.pointers import plain
+from surefoot.skills import load, varied
+from surefoot.stylized import balance, reference
+from surefoot.stylized.bearing import bearing
+from surefoot.stylized.body_dynamics import BodyDynamics
+from surefoot.stylized.carrying import carried
+from surefoot.stylized.legs import Legs
+from surefoot.stylized.limbs_of_three import groups
+from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE
+from surefoot.stylized.sources import recorded
+from surefoot.stylized.three_link_state import Points
+
+WALK = "human/stylized-walk"
+
+
+@pytest.fixture(scope="module")
+def walk() -> reference.Reference:
+    return recorded("human", "human/robust-walk")
+
+
+def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> None:
+    sim = sf.Simulation(skill=WALK)
+    sim.run(6.0)
+    tracker = plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0]
+    assert not sim.fallen
+    assert tracker.failures == 0
+    assert tracker.steps >= 2 * int(5.0 / walk.duration)
+    assert 0.7 * 6.0 < sim.data.qpos[0] / walk.rates[:, 0].mean() < 1.5 * 6.0
+
+
+def test_without_adapted_steps_it_falls() -> None:
+    sim = sf.Simulation(skill=varied(load(WALK), {"leading": 0.0, "stepping": 0.0, "root_weight": 1.0}))
+    sim.run(12.0, fps=5.0)
+    assert sim.fallen
+
+
+def test_rows_of_a_population_walk_as_simulations_do_bit_for_bit() -> None:
+    population = sf.Population(2, skill=WALK, threads=1)
+    population.run(0.4)
+    sim = sf.Simulation(skill=WALK)
+    sim.step(400)
+    assert (sim.data.qpos == population.qpos[0]).all()
+
+
+def test_reference_that_loops_begins_again_where_it_ends(walk: reference.Reference) -> None:
+    assert walk.loops
+    step = walk.poses[1:, 7:] - walk.poses[:-1, 7:]
+    seam = walk.poses[0, 7:] - walk.poses[-1, 7:]
+    assert np.abs(seam).max() < 1.5 * np.abs(step).max()
+    assert walk.at(walk.duration + 0.013).pose == pytest.approx(walk.at(0.013).pose)
+
+
+def test_reference_survives_a_file(walk: reference.Reference, tmp_path: Path) -> None:
+    walk.save(tmp_path / "walk.npz")
+    again = reference.read(tmp_path / "walk.npz")
+    assert (again.poses == walk.poses).all()
+    assert (again.bearing == walk.bearing).all()
+    assert (again.timestep, again.loops, again.turn) == (walk.timestep, walk.loops, walk.turn)
+
+
+def test_every_swing_ends_with_its_foot_bearing(walk: reference.Reference) -> None:
+    feet = set()
+    for i in range(len(walk.poses)):
+        swing = walk.swing(i * walk.timestep)
+        if swing.foot >= 0:
+            feet.add(swing.foot)
+            assert walk.bearing[i, swing.foot] == FREE
+            assert swing.lifted <= i * walk.timestep < swing.strikes
+            assert walk.bearing[walk.index(swing.strikes), swing.foot] != FREE
+    assert feet == {0, 1}
+
+
+def test_turned_reference_is_the_same_motion_elsewhere(walk: reference.Reference) -> None:
+    straight, turned = walk.at(0.3), walk.at(0.3, 0.7)
+    away, back = straight.ankles[0] - straight.pose[:3], turned.ankles[0] - turned.pose[:3]
+    assert np.linalg.norm(away) == pytest.approx(np.linalg.norm(back))
+    assert np.arctan2(turned.rates[1], turned.rates[0]) - np.arctan2(straight.rates[1], straight.rates[0]) == (
+        pytest.approx(0.7)
+    )
+
+
+def test_legs_reach_where_their_feet_shall_be() -> None:
+    model, table = body("human_toes")
+    legs = Legs(model, table)
+    pose = model.qpos0.copy()
+    pose[2] = 0.9
+    for places in legs.places:
+        pose[places[3]] = -0.4  # bent knees
+    feet = legs.feet_of(pose[None])
+    ankles = feet.ankles[0] + [[0.05, 0.02, 0.04], [-0.03, -0.03, 0.02]]
+    found = legs.feet_of(legs.reach(pose, ankles, feet.axes[0], np.zeros(2, bool))[None])
+    assert np.abs(found.ankles[0] - ankles).max() < 1e-4
+    assert np.abs(found.axes[0] - feet.axes[0]).max() < 1e-3
+
+
+def test_weight_is_moved_over_the_foot_that_bears() -> None:
+    model, table = body("human_toes")
+    legs, n = Legs(model, table), 400
+    pose = model.qpos0.copy()
+    for places in legs.places:
+        pose[places[0]], pose[places[3]], pose[places[4]] = 0.2, -0.4, 0.2
+    pose[2] -= legs.feet_of(pose[None]).ankles[0, :, 2].min() - 0.075
+    stands = np.ones((n, 2), bool)
+    stands[:, 1] = False  # on the left foot alone, in a pose that would fall to the right
+    found, bears = carried(legs, np.tile(pose, (n, 1)), stands, 0.005)
+    feet, before = legs.feet_of(found), legs.feet_of(pose[None])
+    aside = np.abs(feet.com[n // 2] - feet.ankles[n // 2, 0])[1]
+    assert bears[:, 0].all()
+    assert aside < 0.04 < np.abs(before.com[0] - before.ankles[0, 0])[1]
+    assert np.ptp(feet.ankles[:, 0], axis=0).max() < 2e-3
+
+
+def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: reference.Reference) -> None:
+    model, table = body("human")
+    dynamics, sides = BodyDynamics(model, table), [groups(model, table, side) for side in (0, 1)]
+    found = balance.policy(dynamics, sides, walk)
+    assert {one.stance for one in found.gains} == {0, 1}
+    one = found.gains[0]
+    index = one.first + len(one.controls) // 2
+    which = found.find(index % len(walk.poses))
+    assert which is not None
+    qpos, qvel = model.qpos0.copy(), np.zeros(model.nv)
+    moment = walk.at(index * walk.timestep)
+    qpos[: len(moment.pose)], qvel[: len(moment.rates)] = moment.pose, moment.rates
+    dynamics.set(qpos, qvel)
+    points, _, _ = balance.seen(dynamics, sides[one.stance])
+    wanted = found.accelerations(which, points, 0.0)
+    pushed = Points(points.place, points.velocity + np.array([0.3, 0.0, 0.0]))
+    assert np.isfinite(wanted).all()
+    assert np.linalg.norm(found.accelerations(which, pushed, 0.0) - wanted) > 0.1
+
+
+def test_policy_is_read_from_its_cache_only_for_its_reference(walk: reference.Reference, tmp_path: Path) -> None:
+    model, table = body("human")
+    dynamics, sides = BodyDynamics(model, table), [groups(model, table, side) for side in (0, 1)]
+    made = balance.policy(dynamics, sides, walk, tmp_path / "p.npz")
+    kept = balance.policy(dynamics, sides, walk, tmp_path / "p.npz")
+    assert (made.gains[0].K == kept.gains[0].K).all()
+    table_of = dict(np.load(tmp_path / "p.npz"))
+    np.savez(tmp_path / "p.npz", **(table_of | {"key": np.array("another")}))
+    assert pytest.approx(made.gains[0].K) == balance.policy(dynamics, sides, walk, tmp_path / "p.npz").gains[0].K
+
+
+def test_foot_that_has_not_landed_does_not_bear() -> None:
+    flat = np.tile(np.eye(3), (2, 1, 1))
+    assert list(bearing(np.array([FLAT, FLAT]), np.array([True, False]), flat)) == [FLAT, FREE]
+    assert list(bearing(np.array([FLAT, FREE]), np.array([False, False]), flat)) == [FLAT, FREE]
+    tilted, four, turn = flat.copy(), np.zeros(4), np.zeros(9)
+    mujoco.mju_axisAngle2Quat(four, np.array([0.0, 1.0, 0.0]), -0.3)  # toes up
+    mujoco.mju_quat2Mat(turn, four)
+    tilted[0] = turn.reshape(3, 3)
+    assert list(bearing(np.array([FLAT, TOE]), np.array([True, True]), tilted)) == [HEEL, TOE]
