@@ -58,7 +58,8 @@ def run(result: Result, setting: Setting) -> None:
         result.show("recorded motions", MISSING)
         return
     result.row(
-        f"recorded kinds to their end, cyclic ones {seconds:g} s, joints within {np.degrees(LIKE):.0f}°", "7 kinds",
+        f"kinds recorded, to their end, cyclic {seconds:g} s, joints within {np.degrees(LIKE):.0f}° of the reference",
+        "7 kinds",
         f"{good} of {len(KINDS)}", f"(≥ {NEEDED})", good >= NEEDED,
     )  # fmt: skip
     result.show("sumo stomp", "not authored: no clip of it exists")
