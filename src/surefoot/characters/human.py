@@ -11,6 +11,7 @@ from surefoot.characters.table import (
     Side,
     Vector,
     hinges,
+    limb_multipliers,
 )
 
 # Masses and principal inertias: da Silva, Abe, Popović 2008, Table 2, "3D SIMBICON". Its axes are x lateral,
@@ -170,7 +171,6 @@ def table() -> CharacterTable:
         back=(-0.19, 0.0, 0.24),
         multipliers={
             "pelvis": ("pelvis",), "trunk": ("trunk",), "head": ("head",),
-            **{p: (f"left_{p}", f"right_{p}") for p in parts},
-            **{f"{side}_{p}": (f"{side}_{p}",) for side in ("left", "right") for p in parts},
+            **limb_multipliers(parts),
         },
     )  # fmt: skip

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from surefoot.characters.table import Anatomy, CharacterTable, Gain, Hinge, Segment, Shape, Side, Vector
+from surefoot.characters.table import (
+    Anatomy,
+    CharacterTable,
+    Gain,
+    Hinge,
+    Segment,
+    Shape,
+    Side,
+    Vector,
+    limb_multipliers,
+)
 
 # Masses and lengths: SIMBICON §7. Inertias about the COM, COM places and foot geometry: the authors'
 # planar program, whose ground is felt by heel and toe alone. So shins are not solid and may brush the
@@ -73,6 +83,5 @@ def table() -> CharacterTable:
         timestep=0.0005,
         source="SIMBICON (Yin, Loken, van de Panne 2007) §7 and the authors' planar program",
         sole_depth=ANKLE_HEIGHT,
-        multipliers={"trunk": ("trunk",), **{p: (f"left_{p}", f"right_{p}") for p in parts},
-                     **{f"{side}_{p}": (f"{side}_{p}",) for side in ("left", "right") for p in parts}},
+        multipliers={"trunk": ("trunk",), **limb_multipliers(parts)},
     )  # fmt: skip

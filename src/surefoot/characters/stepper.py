@@ -19,6 +19,7 @@ from surefoot.characters.table import (
     Side,
     Vector,
     hinges,
+    limb_multipliers,
 )
 
 HIP_HEIGHT, KNEE_HEIGHT, ANKLE_HEIGHT = 0.91, 0.45, 0.07  # [m] middles: 0.68 of the thigh, 0.26 of the shin
@@ -187,7 +188,6 @@ def table() -> CharacterTable:
         back=(-0.19, 0.0, 0.20),
         multipliers={
             "pelvis": ("pelvis",), "trunk": ("trunk",), "head": ("head",),
-            **{p: (f"left_{p}", f"right_{p}") for p in parts},
-            **{f"{side}_{p}": (f"{side}_{p}",) for side in ("left", "right") for p in parts},
+            **limb_multipliers(parts),
         },
     )  # fmt: skip

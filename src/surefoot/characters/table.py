@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -182,6 +183,12 @@ class CharacterTable:
     def hinges(self) -> dict[str, Hinge]:
         """All joints by name."""
         return {hinge.name: hinge for segment in self.segments for hinge in segment.hinges}
+
+
+def limb_multipliers(parts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What multiplies parts that both sides have: of both sides under the part's name, of each under its own."""
+    both = {part: (f"left_{part}", f"right_{part}") for part in parts}
+    return both | {f"{side}_{part}": (f"{side}_{part}",) for side in ("left", "right") for part in parts}
 
 
 def standing_height(table: CharacterTable) -> float:

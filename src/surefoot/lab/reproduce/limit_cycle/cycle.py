@@ -84,6 +84,7 @@ def _draw_paths(path: Path | None, targets: tuple[float, ...], motions: list[Mot
     axes = figure.add_subplot()
     for target, motion in zip(targets, motions, strict=True):
         axes.plot(*motion.root_position[:, :2].T, linewidth=1.0, label=f"{target:g}")
-    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.set(xlabel="x [m]", ylabel="y [m]")
+    axes.set_aspect("equal", adjustable="datalim")
     axes.legend(frameon=False, title="forward target")
     figures.save(figure, path)

@@ -20,6 +20,7 @@ SPEED, STAIR_SPEED, SAME_SPEED = 0.5, 0.25, 0.5  # [m/s], [m/s], of the speed, t
 STAIRS = (0.10, 0.14, 0.18)  # [m] rises, up and down
 STEEP = 25.0  # [°]
 _FLIGHT, _TREAD, _START = 12, 0.32, 1.0
+_SEEN = 1.5  # [m] from which on a picture shows the course
 _LEAN = 0.11  # [rad] of pelvis and waist each, of a body that stands uphill
 
 
@@ -36,7 +37,6 @@ class Course:
     length: float
     tries: int = 1
     careful: bool = False
-    endless: bool = False  # it walks all the time, not only to where it has to come
     ends: bool = True
 
 
@@ -108,14 +108,16 @@ def walked(course: Course, tries: int, setting: Setting) -> tuple[np.ndarray, np
     disturb(population, [generator(setting.seed, "stepping", course.name, i) for i in range(tries)])
     tell(population, {"speed": course.speed})
     most = SECONDS if not course.careful else 3.0 * course.length / course.speed
-    motions = population.run(4.0, fps=30.0)
-    picture = f"{course.name.replace(' ', '-').replace('°', '')}.png"
-    figures.strip(setting.figure_path("stepping/terrain", picture), motions[0], course.name)
-    came, alive = np.zeros(tries), upright(population)
+    picture = setting.figure_path("stepping/terrain", f"{course.name.replace(' ', '-').replace('°', '')}.png")
+    came, alive, is_seen = np.zeros(tries), upright(population), False
     while alive.any() and population.time[alive].min() < most:
         if course.ends and (came[alive] >= course.length).all():
             break
-        population.run(1.0, stop_fallen=True)
+        if came[0] >= _SEEN and not is_seen:
+            figures.strip(picture, population.run(4.0, fps=30.0, stop_fallen=True)[0], course.name)
+            is_seen = True
+        else:
+            population.run(1.0, stop_fallen=True)
         came, alive = np.array([row.com[0] for row in population.rows]), upright(population)
     came = np.array([float(row.com[0]) for row in population.rows])
     return (came >= course.length) & upright(population), came
