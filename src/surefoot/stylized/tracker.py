@@ -16,6 +16,7 @@ from surefoot.controllers.stylized import TRACKER, tracked_of
 from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
+from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
 from surefoot.stylized.bearing import bearing, stepped
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
@@ -125,7 +126,7 @@ class Tracker:
         state.steps += stepped(reference.bearing, reference.index(state.clock), reference.index(clock))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
-            state.heading += reference.turn
+            go_round(state, reference)
         state.clock = clock
 
     def problem(
@@ -138,7 +139,7 @@ class Tracker:
         state.left, state.right = landed.tolist()
         bears = bearing(moment.bearing, landed, self.body.xmat[self._feet]).tolist()
         away = self.body.xpos[self._feet] - moment.ankles
-        shift = left * away[0] + (1.0 - left) * away[1]
+        shift = set_down(state, left * away[0] + (1.0 - left) * away[1], self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
         rows, bias, centers, balance = self._nothing
         if swing.foot >= 0 and bears[swing.foot] == FREE:
