@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import mujoco
 import numpy as np
 import pytest
@@ -149,9 +147,9 @@ def test_more_weight_on_balance_brings_the_centres_nearer_to_what_is_asked() -> 
     qpos, qvel = generic_state(model, 4)
     dynamics.set(qpos, 0.0 * qvel)
     held = dynamics.held(soles(footings(model, table, 0)[FLAT]))
-    wish, misses = replace(asked(dynamics, 4), style=np.zeros(model.nv), weights=np.full(model.nv, 0.5)), []
+    wish, misses = asked(dynamics, 4)._replace(style=np.zeros(model.nv), weights=np.full(model.nv, 0.5)), []
     for weight in (0.0, 0.1, 1.0, 10.0):
-        found = programme.solve(programme.build(dynamics, replace(wish, balance=weight), held, 20.0), model.nu)
+        found = programme.solve(programme.build(dynamics, wish._replace(balance=weight), held, 20.0), model.nu)
         misses.append(float(np.linalg.norm(wish.rows @ found.acceleration + wish.bias - wish.centers)))
     assert misses == sorted(misses, reverse=True)
     assert misses[-1] < 0.9 * misses[0]

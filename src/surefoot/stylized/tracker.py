@@ -12,13 +12,12 @@ import mujoco
 import numpy as np
 
 from surefoot import controllers
-from surefoot.controllers.stylized import TRACKER, tracked_of
+from surefoot.controllers.stylized import TRACKER
 from surefoot.native import memory
-from surefoot.native.pointers import plain
 from surefoot.stylized import programme
 from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
-from surefoot.stylized.bearing import bearing, stepped
+from surefoot.stylized.bearing import bearing
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
 from surefoot.stylized.limbs_of_three import groups
 from surefoot.stylized.patches import FREE, footings
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from surefoot.scene import Scene
     from surefoot.skills.schema import Skill
 
-_NAMES = TRACKER.names or ()
+_RECORD, _ACTIVE = TRACKER.itemsize // 8, (memory.HEADER.names or ()).index("active")
 
 
 class Tracker:
@@ -46,6 +45,7 @@ class Tracker:
         self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
         self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
+        self._seconds = self.period * scene.timestep
         self.body = BodyDynamics(scene.model, scene.table)
         self._groups = [groups(scene.model, scene.table, side) for side in (0, 1)]
         self._masses = [links.mass for links in self._groups]
@@ -96,10 +96,11 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
-        if row.slots[int(row.header[0].active), 0] != self._number:
+        if row.slots[int(row.header.item()[_ACTIVE]), 0] != self._number:
             return  # it waits for another controller to hand over the body, whose memory this still is
-        record = row.memory[: len(_NAMES)]
-        state = SimpleNamespace(**dict(zip(_NAMES, record.tolist(), strict=True)))  # a record's own are slow to reach
+        nu = len(self._places)
+        record, tracked = row.memory[:_RECORD], row.memory[_RECORD : _RECORD + 3 * nu].reshape(3, nu)
+        state = SimpleNamespace(**dict(zip(TRACKER.names or (), record.tolist(), strict=True)))
         if state.ticked == time and state.began:
             return
         if state.began:
@@ -107,23 +108,23 @@ class Tracker:
         state.began, state.ticked = 1.0, time
         moment = self.reference.at(state.clock, state.heading)
         self.body.set(qpos, qvel)
-        found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), len(self._places))
-        tracked = plain(tracked_of)(row.memory, len(self._places))
+        found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), nu)
         state.solves += 1.0
         if found.good:
-            tracked.torque[:] = found.torque
+            tracked[0] = found.torque
         else:
             state.failures += 1.0
-        tracked.targets[:] = moment.pose[self._places]
-        tracked.rates[:] = moment.rates[self.body.dofs]
-        state.stance = 2.0 if moment.bearing.all() else float(moment.bearing.argmax())
+        tracked[1], tracked[2] = moment.pose[self._places], moment.rates[self.body.dofs]
+        wanted = moment.bearing.tolist()
+        state.stance = 2.0 if all(wanted) else float(wanted.index(max(wanted)))
         state.phase = state.clock / self.reference.duration
         record[:] = list(vars(state).values())
 
     def _go_on(self, state: SimpleNamespace, seconds: float) -> None:
         """Move the reference's clock on."""
         reference, clock = self.reference, state.clock + seconds
-        state.steps += stepped(reference.bearing, reference.index(state.clock), reference.index(clock))
+        now, after = (reference.bearing[reference.index(at)].tolist() for at in (state.clock, clock))
+        state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
             go_round(state, reference)
@@ -133,30 +134,34 @@ class Tracker:
         self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, state: SimpleNamespace, touch: np.ndarray
     ) -> programme.Problem:
         """The programme at the state that `body` is in; the moment is changed to what is followed."""
-        reference, weight = self.reference, self._parameters.balance_weight
-        swing, left = reference.swing(state.clock), reference.leaning(state.clock)
-        landed = (moment.bearing != FREE) & ((touch > 0.0) | (np.array((state.left, state.right)) > 0.0))
-        state.left, state.right = landed.tolist()
-        bears = bearing(moment.bearing, landed, self.body.xmat[self._feet]).tolist()
-        away = self.body.xpos[self._feet] - moment.ankles
-        shift = set_down(state, left * away[0] + (1.0 - left) * away[1], self._parameters.anchoring)
+        body, reference, weight = self.body, self.reference, self._parameters.balance_weight
+        wanted, touches, clock = moment.bearing.tolist(), touch.tolist(), state.clock
+        state.left, state.right = landed = [
+            kind != FREE and (now or before) > 0.0
+            for kind, now, before in zip(wanted, touches, (state.left, state.right), strict=True)
+        ]
+        left, right = self._feet
+        bears = bearing(wanted, landed, (body.xmat[left], body.xmat[right]))
+        leaning, away = reference.leaning(clock), moment.ankles
+        feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
+        shift = set_down(state, feet, self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
-        rows, bias, centers, balance = self._nothing
+        swing, (rows, bias, centers, balance) = reference.swing(clock), self._nothing
         if swing.foot >= 0 and bears[swing.foot] == FREE:
             stance = 1 - swing.foot
-            points, all_rows, all_bias = seen(self.body, self._groups[stance])
-            self._stepping.adapt(qpos, moment, swing, state.clock, shift, points, self._masses[stance])
-            which = self.policy.find(reference.index(state.clock)) if weight else None
+            points, all_rows, all_bias = seen(body, self._groups[stance])
+            self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance])
+            which = self.policy.find(reference.index(clock)) if weight else None
             if which is not None:
                 rows, bias, balance = all_rows[self._axes], all_bias[self._axes], weight
                 centers = self.policy.accelerations(which, points, state.heading)[self._axes]
-        late = [side for side in (0, 1) if moment.bearing[side] != FREE and bears[side] == FREE]
-        state.late = (state.late + self.period * self.model.opt.timestep) if late else 0.0
+        late = [side for side in (0, 1) if wanted[side] != FREE and bears[side] == FREE]
+        state.late = state.late + self._seconds if late else 0.0
         for side in late:
             self._stepping.reach_down(qpos, moment, side, shift, state.late)
-        style = self._style(qpos, qvel, moment)[: self.body.count]
+        style = self._style(qpos, qvel, moment)[: body.count]
         wish = programme.Wish(style, self._weights, rows, bias, centers, balance)
-        return programme.build(self.body, wish, self.body.held(self._soles[tuple(bears)]), self._parameters.settle)
+        return programme.build(body, wish, body.held(self._soles[bears]), self._parameters.settle)
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
