@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import njit
 
+from surefoot.stylized.patches import EDGE, FACE, HINGE
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -56,47 +58,122 @@ def drift(cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: An
 
 
 @compiled
-def wrenches(six: Any, axes: Any, corners: Any, middle: Any, edges: Any) -> Any:
-    """(count, corners · edges) generalized forces of a cone's edges (e, 3), in body axes, at world corners (c, 3)."""
-    c, e = len(corners), len(edges)
-    wrench, side = np.empty((6, c * e)), np.empty(3)
-    for i in range(c):
-        arm = corners[i] - middle
-        for j in range(e):
-            way = axes @ edges[j]
-            cross(arm, way, side)
-            wrench[:3, i * e + j] = way
-            wrench[3:, i * e + j] = side
-    return six.T @ wrench
+def kept(rows: int, planar: bool, axes: Any, keep: Any) -> int:
+    """Write into (6, 6) which motions of a patch are held, and say how many: all, all but rolling about its y, that."""
+    keep[:] = 0.0
+    if planar:
+        ways = (0, 2, 4)
+        first, last = (0, 3) if rows == FACE else (0, 2) if rows == EDGE else (2, 3)
+        for i in range(first, last):
+            keep[i - first, ways[i]] = 1.0
+        return last - first
+    if rows == HINGE:
+        keep[0, 3:] = axes[:, 1]
+        return 1
+    for i in range(3):
+        keep[i, i] = 1.0
+    if rows == EDGE:
+        keep[3, 3:], keep[4, 3:] = axes[:, 0], axes[:, 2]
+        return 5
+    for i in range(3, 6):
+        keep[i, i] = 1.0
+    return 6
 
 
 @compiled
-def link_center(
+def held(
+    xpos: Any, xmat: Any, cdof: Any, cvel: Any, cacc: Any, moves: Any, center: Any, gravity: Any, bodies: Any,
+    kinds: Any, ends: Any, corners: Any, edges: Any, planar: bool, count: int,
+) -> Any:  # fmt: skip
+    """Of patches: rows (k, count) that hold them, J̇ q̇ (k,), J q̇ (k,) and Jᵀ V (count, corners · edges) of eq. 9.
+
+    Args:
+        xpos: the engine's.
+        xmat: the engine's, (nbody, 3, 3).
+        cdof: the engine's.
+        cvel: the engine's.
+        cacc: the engine's, with q̈ = 0.
+        moves: (nbody, nv) what moves which body.
+        center: (3,) that spatial quantities are about [m].
+        gravity: (3,) [m/s²].
+        bodies: (patches,) of the patches.
+        kinds: (patches,) what holds them.
+        ends: (patches,) how many of the corners belong to this patch or one before it.
+        corners: (c, 3) in the bodies' frames [m].
+        edges: (e, 3) of the friction cone, in the bodies' frames.
+        planar: whether the character moves in a plane.
+        count: degrees of freedom.
+    """
+    e = len(edges)
+    rows, bias, speed = np.empty((6 * len(bodies), count)), np.empty(6 * len(bodies)), np.empty(6 * len(bodies))
+    forces, wrench = np.empty((count, len(corners) * e)), np.empty(6)
+    keep, rates, drifts = np.empty((6, 6)), np.empty(6), np.empty(6)
+    k, first = 0, 0
+    for p in range(len(bodies)):
+        body, last = bodies[p], ends[p]
+        axes = xmat[body]
+        places = np.empty((last - first, 3))
+        middle = np.zeros(3)
+        for i in range(last - first):
+            places[i] = xpos[body] + axes @ corners[first + i]
+            middle += places[i] / (last - first)
+        six = jacobian(cdof, moves[body], center, middle, count)
+        drift(cvel[body], cacc[body], center, middle, gravity, rates[:3], drifts[:3])
+        rates[3:], drifts[3:] = cvel[body, :3], cacc[body, :3]
+        more = kept(kinds[p], planar, axes, keep)
+        rows[k : k + more] = keep[:more] @ six
+        bias[k : k + more], speed[k : k + more] = keep[:more] @ drifts, keep[:more] @ rates
+        for i in range(last - first):
+            for j in range(e):
+                wrench[:3] = axes @ edges[j]
+                cross(places[i] - middle, wrench[:3], wrench[3:])
+                forces[:, (first + i) * e + j] = wrench @ six
+        k, first = k + more, last
+    return rows[:k], bias[:k], speed[:k], forces
+
+
+@compiled
+def centers(
     cdof: Any, cvel: Any, cacc: Any, xipos: Any, moves: Any, center: Any, gravity: Any, bodies: Any, masses: Any,
     count: int,
 ) -> Any:  # fmt: skip
-    """Of some bodies' common centre of mass: place, velocity (3,), J (3, count) and J̇ q̇ (3,)."""
-    place, velocity, bias = np.zeros(3), np.zeros(3), np.zeros(3)
-    rows, speed, turned, side = np.zeros((3, count)), np.empty(3), np.empty(3), np.empty(3)
-    borne, lever, total = np.zeros(count), np.zeros((count, 3)), masses.sum()
-    for i in range(len(bodies)):
-        body, share = bodies[i], masses[i] / total
-        drift(cvel[body], cacc[body], center, xipos[body], gravity, speed, turned)
-        for k in range(3):
-            place[k] += share * xipos[body, k]
-            velocity[k] += share * speed[k]
-            bias[k] += share * turned[k]
-        for j in range(count):
-            if moves[body, j] != 0.0:
-                borne[j] += share
-                for k in range(3):
-                    lever[j, k] += share * (xipos[body, k] - center[k])
-    for j in range(count):
-        if borne[j] != 0.0:
-            cross(cdof[j, :3], lever[j], side)
+    """Of the links' centres of mass: places, velocities (links, 3), J_c (3 · links, count) and J̇_c q̇ (3 · links,).
+
+    `bodies` and `masses` hold an array a link; the rest is as in `held`.
+    """
+    links = len(bodies)
+    place, velocity, bias = np.zeros((links, 3)), np.zeros((links, 3)), np.zeros(3 * links)
+    rows, speed, turned, side = np.zeros((3 * links, count)), np.empty(3), np.empty(3), np.empty(3)
+    borne, lever = np.empty(count), np.empty((count, 3))
+    for link in range(links):
+        borne[:], lever[:], total = 0.0, 0.0, masses[link].sum()
+        for i in range(len(bodies[link])):
+            body, share = bodies[link][i], masses[link][i] / total
+            drift(cvel[body], cacc[body], center, xipos[body], gravity, speed, turned)
             for k in range(3):
-                rows[k, j] = borne[j] * cdof[j, 3 + k] + side[k]
+                place[link, k] += share * xipos[body, k]
+                velocity[link, k] += share * speed[k]
+                bias[3 * link + k] += share * turned[k]
+            for j in range(count):
+                if moves[body, j] != 0.0:
+                    borne[j] += share
+                    for k in range(3):
+                        lever[j, k] += share * (xipos[body, k] - center[k])
+        for j in range(count):
+            if borne[j] != 0.0:
+                cross(cdof[j, :3], lever[j], side)
+                for k in range(3):
+                    rows[3 * link + k, j] = borne[j] * cdof[j, 3 + k] + side[k]
     return place, velocity, rows, bias
+
+
+@compiled
+def accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: Any) -> Any:
+    """(bodies, 3) of all bodies' centres of mass but the world's [m/s²]."""
+    found, speed = np.empty((len(xipos) - 1, 3)), np.empty(3)
+    for i in range(len(found)):
+        drift(cvel[1 + i], cacc[1 + i], center, xipos[1 + i], gravity, speed, found[i])
+    return found
 
 
 @compiled

@@ -133,9 +133,8 @@ def _model(body: BodyDynamics, group: Groups, reference: Reference, first: int, 
 def seen(body: BodyDynamics, group: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
     """The links' points seen from the stance ankle in the world's axes, J_c and J̇_c q̇, at the state `body` is in."""
     points, rows, bias = body.centers(group)
-    six = body.jacobian(group.ankle, body.data.xpos[group.ankle])
-    velocity = six[:3] @ body.data.qvel[: body.count]
-    return Points(points.place - body.data.xpos[group.ankle], points.velocity - velocity), rows, bias
+    velocity = body.jacobian(group.ankle)[:3] @ body.velocity
+    return Points(points.place - body.xpos[group.ankle], points.velocity - velocity), rows, bias
 
 
 def _gains(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
-from surefoot.stylized.legs import tilt_of
+from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE
 
-_TILTED = np.radians(8.0)  # of a sole, from which on it bears on an edge
+_TILTED = math.radians(8.0)  # of a sole, from which on it bears on an edge
 
 
-def bearing(wanted: np.ndarray, landed: np.ndarray, axes: np.ndarray) -> np.ndarray:
+@compiled
+def bearing(wanted: Any, landed: Any, axes: Any) -> Any:
     """(2,) how the feet bear.
 
     A foot that swings and touches has not landed: it scuffs, and would be pinned.
@@ -20,11 +24,17 @@ def bearing(wanted: np.ndarray, landed: np.ndarray, axes: np.ndarray) -> np.ndar
         landed: (2,) which feet have come to the ground since they were to.
         axes: (2, 3, 3) of the feet.
     """
-    found, scheduled = wanted.copy(), wanted != FREE
-    for side in (0, 1):
-        tilt = tilt_of(axes[side])
-        if scheduled[side] and not landed[side] and landed.any():
+    found = wanted.copy()
+    for side in range(2):
+        tilt = math.asin(min(max(axes[side, 2, 0], -1.0), 1.0))  # by how much its x points up
+        if wanted[side] != FREE and not landed[side] and landed[1 - side]:
             found[side] = FREE
-        elif scheduled[side] and wanted[side] != TOE:
+        elif wanted[side] != FREE and wanted[side] != TOE:
             found[side] = HEEL if tilt > _TILTED else TOE if tilt < -_TILTED else FLAT
     return found
+
+
+@compiled
+def stepped(bears: Any, before: int, after: int) -> bool:
+    """Whether a foot comes to bear between two of the moments (n, 2)."""
+    return bool(np.any((bears[before] == FREE) & (bears[after] != FREE)))

@@ -38,6 +38,8 @@ class Simple:
         self.link = link
         self._data = mujoco.MjData(link.model)
         self._bodies = np.arange(1, 4)
+        data = self._data
+        self._spatial = (data.cvel, data.cacc, data.xipos, data.subtree_com[1], link.model.opt.gravity)
 
     def set(
         self, state: np.ndarray, control: np.ndarray | None = None, ankle: np.ndarray | None = None
@@ -62,10 +64,6 @@ class Simple:
 
     def accelerations(self, state: np.ndarray, control: np.ndarray, ankle: np.ndarray | None = None) -> np.ndarray:
         """(3, 3) of the links' centres of mass [m/s²] under a control: a_b of eq. 9a, along the heading."""
-        data, model = self.set(state, control, ankle), self.link.model
-        mujoco.mj_rnePostConstraint(model, data)
-        found, six = np.empty((3, 3)), np.empty(6)
-        for i, body in enumerate(self._bodies):
-            mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_BODY, body, six, 0)
-            found[i] = six[3:] + model.opt.gravity
-        return found
+        data = self.set(state, control, ankle)
+        mujoco.mj_rnePostConstraint(self.link.model, data)
+        return np.asarray(assembly.accelerations(*self._spatial))
