@@ -111,10 +111,19 @@ def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> R
 
 
 def once(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
-    """A retargeted clip from its beginning to its end."""
+    """A retargeted clip from its beginning, over the origin and facing ahead, to its end."""
     even = _smooth(found)
-    poses, bears = carried(Legs(model, table), retargeting.coordinates(table, even), even.contacts, 1.0 / RATE)
+    poses, bears = carried(Legs(model, table), _ahead(table, even), even.contacts, 1.0 / RATE)
     return of_poses(model, table, poses, bears, 1.0 / RATE)
+
+
+def _ahead(table: CharacterTable, found: Retargeted) -> np.ndarray:
+    """(n, nq) poses whose first one is over the origin and faces ahead."""
+    poses = retargeting.coordinates(table, found)
+    if table.root == "planar":
+        poses[:, 0] -= poses[0, 0]
+        return poses
+    return _moved(poses, -poses[0, :3] * [1.0, 1.0, 0.0], -float(quat.yaw(poses[:1, 3:7])[0]))
 
 
 def _smooth(found: Retargeted) -> Retargeted:
