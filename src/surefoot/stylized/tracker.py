@@ -13,6 +13,7 @@ import numpy as np
 
 from surefoot import controllers
 from surefoot.controllers.stylized import TRACKER
+from surefoot.errors import SurefootError
 from surefoot.native import memory
 from surefoot.stylized import programme
 from surefoot.stylized.anchoring import go_round, set_down
@@ -73,13 +74,23 @@ class Tracker:
         """What is followed."""
         name = self._parameters.reference
         if name.endswith(".npz"):
-            return read(Path(name))
+            return self._fitting(read(Path(name)))
         if name != "start":
             return recorded(self._scene.character, name)
         model = self.model
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
         return held(model, self._table, qpos)
+
+    def _fitting(self, found: Reference) -> Reference:
+        """A reference of this body; another's is refused."""
+        own = len(self._places) + (3 if self._table.root == "planar" else 7)
+        if found.poses.shape[1] != own:
+            raise SurefootError(
+                f"{self._parameters.reference} has {found.poses.shape[1]} coordinates, {self._table.name} has {own}: "
+                "it is another body's reference"
+            )
+        return found
 
     @cached_property
     def policy(self) -> Policy:
