@@ -20,6 +20,7 @@ from surefoot.reflexes.sensing import seeded
 from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
 from surefoot.skills import cycle_slot, graph, plans, styles, trajectories
+from surefoot.skills.numbers import NUMBER_AT
 from surefoot.skills.schema import Skill
 from surefoot.stylized import servos
 
@@ -329,7 +330,7 @@ class _Stylized:
         raise CommandError(f"unknown command {name!r}; a stylized skill takes none")
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
-        return True
+        return bool(one[NUMBER_AT] == other[NUMBER_AT])  # what is followed lies outside
 
     def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
         return True

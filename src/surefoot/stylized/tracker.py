@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from surefoot import controllers
 from surefoot.controllers.stylized import tracked_of
 from surefoot.native import memory
 from surefoot.native.pointers import plain
@@ -23,6 +22,7 @@ from surefoot.stylized.patches import FREE, footings
 from surefoot.stylized.reference import Moment, Reference, held, read
 from surefoot.stylized.sources import recorded
 from surefoot.stylized.stepping import Stepping
+from surefoot.stylized.switching import Switching
 
 if TYPE_CHECKING:
     from surefoot.scene import Scene
@@ -42,7 +42,7 @@ class Tracker:
     def __init__(self, scene: Scene, skill: Skill) -> None:
         """Prepare everything that no row's state changes."""
         self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
-        self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
+        self._parameters = skill.parameters
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self.body = BodyDynamics(scene.model, scene.table)
         self._footings = [footings(scene.model, scene.table, side) for side in (0, 1)]
@@ -79,6 +79,15 @@ class Tracker:
         cache = None if not name.endswith(".npz") else Path(name).with_suffix(f".{self._table.name}.policy.npz")
         return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
 
+    @cached_property
+    def switching(self) -> Switching:
+        """How it is left and entered."""
+        return Switching(self._scene, self.body, self.reference)
+
+    def ask(self, row: memory.Row, goal: Skill) -> None:
+        """Note that another skill is asked for."""
+        self.switching.ask(row, plain(tracked_of)(row.memory, len(self._places)).tracker[0], goal)
+
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
         if self._parameters.reference != "start":
@@ -87,16 +96,20 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
-        if row.slots[int(row.header[0].active), 0] != self._number:
-            return  # it waits for another controller to hand over the body, whose memory this still is
         tracked = plain(tracked_of)(row.memory, len(self._places))
         tracker = tracked.tracker[0]
         if tracker.ticked == time and tracker.began:
             return
         if tracker.began:
+            before = float(tracker.clock)
             self._go_on(tracker, time - tracker.ticked)
+            if self.switching.leaves(row, tracker, before):
+                return
+        else:
+            self.switching.enters(row, tracked, qpos, qvel, time)
         tracker.began, tracker.ticked = 1.0, time
         moment = self.reference.at(float(tracker.clock), float(tracker.heading))
+        self.switching.fade(moment, tracked, time)
         self.body.set(qpos, qvel)
         found = programme.solve(self.problem(qpos, qvel, moment, tracker, row.touch), len(self._places))
         tracker.solves += 1.0
