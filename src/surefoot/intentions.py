@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from surefoot.scene import Scene
 
 NEVER = 1 << 60  # [physics steps]
+_ACTIVE, _HANDOVER = ((memory.HEADER.names or ()).index(name) for name in ("active", "handover"))
 
 
 class Intention(Protocol):
@@ -68,7 +69,7 @@ class Thinkers:
         return self._names[int(slot[0])] in INTENTIONS
 
     def _running(self, row: memory.Row) -> tuple[Skill, Intention] | None:
-        slot = row.slots[int(row.header[0].active)]
+        slot = row.slots[int(row.header.item()[_ACTIVE])]
         if not self._thinks(slot):
             return None
         if float(slot[NUMBER_AT]) not in self._known:
@@ -88,8 +89,8 @@ class Thinkers:
 
     def _waits(self, row: memory.Row) -> bool:
         """Whether one waits for a law that does not think to hand over the body, which any physics step may do."""
-        header = row.header[0]
-        return bool(header.handover == ASKED) and self._thinks(row.slots[1 - int(header.active)])
+        header = row.header.item()
+        return bool(header[_HANDOVER] == ASKED) and self._thinks(row.slots[1 - int(header[_ACTIVE])])
 
     def steps_to_next(self, row: memory.Row, time: float) -> int:
         """Physics steps from a moment that has been thought about to the next one that has to be."""
@@ -104,7 +105,7 @@ class Thinkers:
         intention = self.of(row)
         if intention is None:
             return
-        if row.header[0].handover != TAKEN and round(time / self._scene.timestep) % intention.period != 0:
+        if row.header.item()[_HANDOVER] != TAKEN and round(time / self._scene.timestep) % intention.period != 0:
             return
         ticked = None
         while intention is not None and intention is not ticked:

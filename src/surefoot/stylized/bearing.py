@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
-from surefoot.stylized.legs import tilt_of
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE
 
-_TILTED = np.radians(8.0)  # of a sole, from which on it bears on an edge
+_TILTED = math.sin(math.radians(8.0))  # of a sole, from which on it bears on an edge
 
 
-def bearing(wanted: np.ndarray, landed: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """(2,) how the feet bear.
+def bearing(wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> tuple[int, int]:
+    """How the feet bear.
 
     A foot that swings and touches has not landed: it scuffs, and would be pinned.
 
     Args:
-        wanted: (2,) how the reference's do.
-        landed: (2,) which feet have come to the ground since they were to.
-        axes: (2, 3, 3) of the feet.
+        wanted: how the reference's do.
+        landed: which feet have come to the ground since they were to.
+        axes: (3, 3) of both feet.
     """
-    found, scheduled = wanted.copy(), wanted != FREE
-    for side in (0, 1):
-        tilt = tilt_of(axes[side])
-        if scheduled[side] and not landed[side] and landed.any():
-            found[side] = FREE
-        elif scheduled[side] and wanted[side] != TOE:
-            found[side] = HEEL if tilt > _TILTED else TOE if tilt < -_TILTED else FLAT
-    return found
+    return _one(0, wanted, landed, axes), _one(1, wanted, landed, axes)
+
+
+def _one(side: int, wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> int:
+    if wanted[side] == FREE or (landed[1 - side] and not landed[side]):
+        return FREE
+    if wanted[side] == TOE:
+        return TOE
+    up = float(axes[side][2, 0])  # of the sole's x
+    return HEEL if up > _TILTED else TOE if up < -_TILTED else FLAT

@@ -5,6 +5,7 @@ The mass matrix includes what the integrator adds for joints that are damped imp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import mujoco
@@ -13,12 +14,32 @@ import numpy as np
 from surefoot.characters.table import CharacterTable
 from surefoot.stylized import assembly
 from surefoot.stylized.limbs_of_three import Groups
-from surefoot.stylized.patches import EDGE, FACE, HINGE, Patch, cone
+from surefoot.stylized.patches import Patch, cone
 from surefoot.stylized.three_link_state import Points
 
 
+class Soles(NamedTuple):
+    """Patches as the compiled part takes them, see `assembly.held`."""
+
+    bodies: np.ndarray
+    kinds: np.ndarray
+    ends: np.ndarray
+    corners: np.ndarray
+
+
+def soles(patches: Sequence[Patch]) -> Soles:
+    """Patches side by side."""
+    corners = [patch.corners for patch in patches]
+    return Soles(
+        np.array([patch.body for patch in patches], dtype=int),
+        np.array([patch.rows for patch in patches], dtype=int),
+        np.cumsum([len(one) for one in corners], dtype=int),
+        np.concatenate([*corners, np.zeros((0, 3))]),
+    )
+
+
 class Held(NamedTuple):
-    """A patch at this state: rows that hold it, what they are without acceleration, generalized forces of its cone."""
+    """Patches at a state: rows that hold them, what they are without acceleration, generalized forces of the cones."""
 
     rows: np.ndarray  # (k, nv)
     bias: np.ndarray  # (k,) J̇ q̇ [m/s², rad/s²]
@@ -41,71 +62,52 @@ class BodyDynamics:
         self._implicit[self.dofs] = [model.opt.timestep * gain.kd for gain in table.gains.values()]
         self._edges = cone(table.friction, self.planar)
         self.count = int((model.body_rootid[model.dof_bodyid] == self._root).sum())  # things of the world come after
+        self.parents = model.dof_parentid[: self.count].copy()
         self._M, self._h = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
         self.M, self.h = self._M[: self.count, : self.count], self._h[: self.count]
+        self._diagonal = self._M.ravel()[:: model.nv + 1]
+        data = self.data  # its arrays stay where they are, and to ask for them takes longer than to use them
+        self._state = (data.qpos, data.qvel)
+        self.xpos, self.xmat, self.velocity = data.xpos, data.xmat.reshape(-1, 3, 3), data.qvel[: self.count]
+        self._spatial = (data.cdof, data.cvel, data.cacc)
+        self._rest = (self._moves, data.subtree_com[self._root], model.opt.gravity)
+        self._xipos = data.xipos
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Compute everything at a state."""
         model, data = self.model, self.data
-        data.qpos[:], data.qvel[:], data.qacc[:] = qpos, qvel, 0.0
+        self._state[0][:], self._state[1][:] = qpos, qvel
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-        mujoco.mj_crb(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_comVel(model, data)
         mujoco.mj_fullM(model, data, self._M)
-        self._M[np.diag_indices(model.nv)] += self._implicit
+        self._diagonal += self._implicit
         mujoco.mj_rne(model, data, 0, self._h)
-        mujoco.mj_rnePostConstraint(model, data)  # with q̈ = 0: accelerations J̇ q̇, and the negative of gravity
-        self._center = data.subtree_com[self._root]
+        mujoco.mj_rnePostConstraint(model, data)  # q̈ is always 0 here: accelerations J̇ q̇, and the negative of gravity
 
-    def jacobian(self, body: int, point: np.ndarray) -> np.ndarray:
-        """(6, nv) of a body's point: velocity, then spin, in world axes."""
-        found = assembly.jacobian(self.data.cdof, self._moves[body], self._center, point, self.count)
+    def jacobian(self, body: int) -> np.ndarray:
+        """(6, nv) of a body's origin: velocity, then spin, in world axes."""
+        _, center, _ = self._rest
+        found = assembly.jacobian(self._spatial[0], self._moves[body], center, self.xpos[body], self.count)
         return np.asarray(found)
 
-    def held(self, patch: Patch) -> Held:
-        """A patch as rows of the programme."""
-        data, body = self.data, patch.body
-        axes = data.xmat[body].reshape(3, 3)
-        corners = data.xpos[body] + patch.corners @ axes.T
-        middle = corners.mean(axis=0)
-        six = self.jacobian(body, middle)
-        rates, bias = np.empty(6), np.empty(6)
-        gravity = self.model.opt.gravity
-        assembly.drift(data.cvel[body], data.cacc[body], self._center, middle, gravity, rates[:3], bias[:3])
-        rates[3:], bias[3:] = data.cvel[body][:3], data.cacc[body][:3]
-        forces = assembly.wrenches(six, axes, corners, middle, self._edges)
-        if patch.rows == FACE and not self.planar:
-            return Held(six, bias, rates, forces)
-        keep = self._kept(patch.rows, axes)
-        return Held(keep @ six, keep @ bias, keep @ rates, forces)
+    def held(self, on: Soles) -> Held:
+        """Patches as rows of the programme."""
+        found = assembly.held(
+            self.xpos, self.xmat, *self._spatial, *self._rest, *on, self._edges, self.planar, self.count
+        )
+        return Held(*found)
 
-    def _kept(self, rows: int, axes: np.ndarray) -> np.ndarray:
-        """(k, 6) which motions of a patch are held: all, all but rolling about the body's y, or only that."""
-        if self.planar:
-            return np.eye(6)[{FACE: [0, 2, 4], EDGE: [0, 2], HINGE: [4]}[rows]]
-        if rows == FACE:
-            return np.eye(6)
-        keep = np.zeros((5, 6) if rows == EDGE else (1, 6))
-        if rows == EDGE:
-            keep[:3, :3], keep[3, 3:], keep[4, 3:] = np.eye(3), axes[:, 0], axes[:, 2]
-        else:
-            keep[0, 3:] = axes[:, 1]
-        return keep
+    def centers(self, groups: Groups, origin: int = 0) -> tuple[Points, np.ndarray, np.ndarray]:
+        """Places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,).
 
-    def centers(self, groups: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
-        """World places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,)."""
-        data, parts = self.data, zip(groups.bodies, groups.masses, strict=True)
-        found = [
-            assembly.link_center(
-                data.cdof, data.cvel, data.cacc, data.xipos, self._moves, self._center, self.model.opt.gravity,
-                bodies, masses, self.count,
-            )
-            for bodies, masses in parts
-        ]  # fmt: skip
-        place, velocity, rows, bias = zip(*found, strict=True)
-        return Points(np.array(place), np.array(velocity)), np.concatenate(rows), np.concatenate(bias)
+        Places and velocities are those seen from the origin of a body, by default the world, in the world's axes.
+        """
+        place, velocity, rows, bias = assembly.centers(
+            *self._spatial, self.xpos, self._xipos, *self._rest, groups.bodies, groups.masses, origin, self.count
+        )
+        return Points(place, velocity), rows, bias
 
 
 def _ancestors(model: mujoco.MjModel) -> np.ndarray:

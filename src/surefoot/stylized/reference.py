@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
-from surefoot.motions import quaternions as quat
 from surefoot.skills.files import replace_file
+from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
-from surefoot.stylized.three_link import turn_by
 
 if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
@@ -49,6 +48,24 @@ class Moment:
     com_velocity: np.ndarray  # (3,) [m/s]
 
 
+@compiled
+def turn_moment(
+    heading: float, pose: Any, rates: Any, accelerations: Any, ankles: Any, axes: Any, twists: Any, com: Any,
+    com_velocity: Any,
+) -> None:  # fmt: skip
+    """Turn the parts of a moment about the vertical through the origin, in place."""
+    c, s = np.cos(heading), np.sin(heading)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    c, s = np.cos(0.5 * heading), np.sin(0.5 * heading)
+    w, x, y, z = pose[3], pose[4], pose[5], pose[6]
+    pose[3], pose[4], pose[5], pose[6] = c * w - s * z, c * x - s * y, c * y + s * x, c * z + s * w
+    for vector in (pose[:3], rates[:3], accelerations[:3], com, com_velocity):
+        vector[:] = turn @ vector
+    for side in range(2):
+        ankles[side], axes[side] = turn @ ankles[side], turn @ axes[side]
+        twists[side, :3], twists[side, 3:] = turn @ twists[side, :3], turn @ twists[side, 3:]
+
+
 @dataclass(frozen=True)
 class Reference:
     """Moments at even times; a single one is held for ever, and one that loops goes on turned by `turn` [rad]."""
@@ -81,17 +98,14 @@ class Reference:
         i = self.index(clock)
         found = Moment(
             self.poses[i].copy(), self.rates[i].copy(), self.accelerations[i].copy(), self.bearing[i],
-            self.ankles[i].copy(), self.axes[i], self.twists[i], self.com[i].copy(), self.com_velocity[i].copy(),
+            self.ankles[i].copy(), self.axes[i].copy(), self.twists[i].copy(), self.com[i].copy(),
+            self.com_velocity[i].copy(),
         )  # fmt: skip
         if heading != 0.0:
-            turn = turn_by(heading)
-            pose = found.pose
-            pose[:3], pose[3:7] = turn @ pose[:3], quat.multiply(quat.about_vertical(np.array(heading)), pose[3:7])
-            for vector in (found.rates[:3], found.accelerations[:3], found.com, found.com_velocity):
-                vector[:] = turn @ vector
-            found.ankles[:] = found.ankles @ turn.T
-            twists = (found.twists.reshape(2, 2, 3) @ turn.T).reshape(2, 6)
-            found = replace(found, axes=turn @ found.axes, twists=twists)
+            turn_moment(
+                heading, found.pose, found.rates, found.accelerations, found.ankles, found.axes, found.twists,
+                found.com, found.com_velocity,
+            )  # fmt: skip
         return found
 
     def leaning(self, clock: float) -> float:

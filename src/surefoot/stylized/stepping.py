@@ -6,11 +6,12 @@ others 2006, the capture point). If the foot lands by as much farther, the next 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.stylized.legs import rotation_vector
+from surefoot.stylized.assembly import compiled
 from surefoot.stylized.reference import Moment, Swing
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _MOST = 0.3  # [m]
 _READY = 0.7  # of a swing, at which the foot is where it will land
-_STEPS = np.array([0.5, 10.0])  # its largest step [rad] and change of rates [rad/s]
+_STEPS = (0.5, 10.0)  # its largest step [rad] and change of rates [rad/s]
 _GROWTH = 0.5  # of what falling freely would make of it until the landing: feet that bear work against it
 _DOWN, _DEEPEST = 0.6, 0.2  # [m/s] and [m] at which a foot looks for ground that is lower than it should be
 _LIFT = 0.015  # [m] that a foot is raised on its way
@@ -34,7 +35,7 @@ class Stepping:
         self._body, self._gain, self._leading, self._softness = body, gain, leading, softness
         model, table = body.model, body.table
         self._feet = [int(model.body(leg.foot).id) for leg in (table.anatomy.left, table.anatomy.right)]
-        self._rows = [0, 2, 4] if body.planar else list(range(6))
+        self._rows = np.array([0, 2, 4] if body.planar else range(6))
         self._dofs, self._places = [], []
         for side in (table.anatomy.left, table.anatomy.right):
             names = [j for j in side.joints if any(part in j for part in ("hip", "knee", "ankle"))]
@@ -56,19 +57,21 @@ class Stepping:
             points: of the three links, now, seen from the stance ankle.
             mass: (3,) of the links [kg].
         """
-        share, data = mass / mass.sum(), self._body.data
-        stance, com, velocity = data.xpos[self._feet[1 - swing.foot]], share @ points.place, share @ points.velocity
-        rate = float(np.sqrt(9.81 / max(com[2], 0.3)))
-        off = stance + com - moment.com - shift + (velocity - moment.com_velocity) / rate
-        left = min(max(swing.strikes - clock, 0.0), _AHEAD)
-        ready = min(max((clock - swing.lifted) / (_READY * (swing.strikes - swing.lifted)), 0.0), 1.0)
-        ready *= ready * (3.0 - 2.0 * ready)
-        move = self._gain * np.exp(_GROWTH * rate * left) * ready * off
-        move[2] = 0.0
-        move *= min(1.0, _MOST / max(float(np.linalg.norm(move)), 1e-9))
-        through = (clock - swing.lifted) / (swing.strikes - swing.lifted)
-        move[2] = _LIFT * 4.0 * through * (1.0 - through)
-        self._lead(qpos, moment, swing.foot, moment.ankles[swing.foot] + shift + move, self._leading * ready)
+        place = moment.ankles[swing.foot] + shift
+        stance = self._body.xpos[self._feet[1 - swing.foot]] - shift
+        ready = land(
+            place,
+            *points,
+            mass,
+            stance,
+            moment.com,
+            moment.com_velocity,
+            clock,
+            swing.lifted,
+            swing.strikes,
+            self._gain,
+        )
+        self._lead(qpos, moment, swing.foot, place, self._leading * ready)
 
     def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
         """Let a foot that should have landed `late` [s] ago look for the ground."""
@@ -77,15 +80,116 @@ class Stepping:
 
     def _lead(self, qpos: np.ndarray, moment: Moment, side: int, place: np.ndarray, share: float) -> None:
         """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
-        foot, places = self._feet[side], self._places[side]
-        here = self._body.data.xpos[foot]
-        turn = rotation_vector(moment.axes[side] @ self._body.data.xmat[foot].reshape(3, 3).T)
-        six, dofs = self._body.jacobian(foot, here)[self._rows], self._dofs[side]
-        qvel = self._body.data.qvel[: self._body.count]
-        goals = np.column_stack([np.concatenate([place - here, turn])[self._rows], -six @ qvel])
-        goals[:, 1] += moment.twists[side][self._rows]
-        leg = six[:, dofs]
-        found = leg.T @ np.linalg.solve(leg @ leg.T + self._softness * np.eye(len(leg)), goals)
-        found *= np.minimum(1.0, _STEPS / np.maximum(np.abs(found).max(axis=0), 1e-9))
-        moment.pose[places] += share * (qpos[places] + found[:, 0] - moment.pose[places])
-        moment.rates[dofs] += share * (qvel[dofs] + found[:, 1] - moment.rates[dofs])
+        body, foot, dofs, places = self._body, self._feet[side], self._dofs[side], self._places[side]
+        found = steps(
+            body.jacobian(foot), body.velocity, self._rows, dofs, place - body.xpos[foot], body.xmat[foot],
+            moment.axes[side], moment.twists[side], self._softness,
+        )  # fmt: skip
+        follow(moment.pose, moment.rates, qpos, body.velocity, places, dofs, found, share)
+
+
+@compiled
+def land(
+    goal: Any, place: Any, velocity: Any, mass: Any, ankle: Any, com: Any, com_velocity: Any, clock: float,
+    lifted: float, strikes: float, gain: float,
+) -> float:  # fmt: skip
+    """Move where a swing foot goes, in place, and say how much of that counts yet.
+
+    Args:
+        goal: (3,) of the foot in the world [m].
+        place: (3, 3) of the links' centres of mass, seen from the stance ankle [m].
+        velocity: (3, 3) of them [m/s].
+        mass: (3,) of them [kg].
+        ankle: (3,) of the stance foot, where the reference is [m].
+        com: (3,) the reference's [m].
+        com_velocity: (3,) the reference's [m/s].
+        clock: the reference's [s].
+        lifted: when the foot did [s].
+        strikes: when it will [s].
+        gain: how much of what is off is made up for.
+    """
+    here, going = mass @ place / mass.sum(), mass @ velocity / mass.sum()
+    rate = math.sqrt(9.81 / max(here[2], 0.3))
+    off = ankle + here - com + (going - com_velocity) / rate
+    left = min(max(strikes - clock, 0.0), _AHEAD)
+    through = (clock - lifted) / (strikes - lifted)
+    ready = min(max(through / _READY, 0.0), 1.0)
+    ready *= ready * (3.0 - 2.0 * ready)
+    move = gain * math.exp(_GROWTH * rate * left) * ready * off[:2]
+    goal[:2] += move * min(1.0, _MOST / max(math.hypot(move[0], move[1]), 1e-9))
+    goal[2] += _LIFT * 4.0 * through * (1.0 - through)
+    return ready
+
+
+@compiled
+def steps(
+    six: Any, qvel: Any, rows: Any, dofs: Any, way: Any, axes: Any, wanted: Any, twist: Any, softness: float
+) -> Any:
+    """(leg, 2) changes of a leg's angles [rad] and rates [rad/s] that bring its foot to a place and a motion.
+
+    Args:
+        six: (6, nv) Jacobian of the foot.
+        qvel: (nv,) of the body.
+        rows: which of the six count.
+        dofs: of the leg.
+        way: (3,) to the place [m].
+        axes: (3, 3) of the foot.
+        wanted: (3, 3) the same, as they shall be.
+        twist: (6,) of the foot, as it shall be [m/s, rad/s].
+        softness: damping of the inverse.
+    """
+    n, turn, now = len(rows), rotation_vector(wanted @ axes.T), six @ qvel
+    goals, leg = np.empty((n, 2)), np.empty((n, len(dofs)))
+    for i in range(n):
+        row = rows[i]
+        goals[i, 0] = way[row] if row < 3 else turn[row - 3]
+        goals[i, 1] = twist[row] - now[row]
+        for j in range(len(dofs)):
+            leg[i, j] = six[row, dofs[j]]
+    square = leg @ leg.T
+    for i in range(n):
+        square[i, i] += softness
+    solve(square, goals)
+    found = leg.T @ goals
+    for k in range(2):
+        found[:, k] *= min(1.0, _STEPS[k] / max(np.abs(found[:, k]).max(), 1e-9))
+    return found
+
+
+@compiled
+def solve(square: Any, columns: Any) -> None:
+    """Put the solution of a symmetric positive system (n, n) into the place of its columns (n, m)."""
+    n, m = columns.shape
+    for k in range(n):
+        for i in range(k + 1, n):
+            part = square[i, k] / square[k, k]
+            for j in range(k + 1, n):
+                square[i, j] -= part * square[k, j]
+            for c in range(m):
+                columns[i, c] -= part * columns[k, c]
+    for k in range(n - 1, -1, -1):
+        for c in range(m):
+            for j in range(k + 1, n):
+                columns[k, c] -= square[k, j] * columns[j, c]
+            columns[k, c] /= square[k, k]
+
+
+@compiled
+def rotation_vector(matrix: Any) -> Any:
+    """(3,) of a rotation (3, 3) of less than half a turn [rad]."""
+    out = np.empty(3)
+    for k in range(3):
+        a, b = (k + 1) % 3, (k + 2) % 3
+        out[k] = 0.5 * (matrix[b, a] - matrix[a, b])
+    sine, cosine = math.sqrt(out @ out), 0.5 * (matrix[0, 0] + matrix[1, 1] + matrix[2, 2] - 1.0)
+    if sine > 1e-12:
+        out *= math.atan2(sine, cosine) / sine
+    return out
+
+
+@compiled
+def follow(pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, change: Any, share: float) -> None:
+    """Move a leg of a pose, with its rates, by a share to where changes (leg, 2) lead from now."""
+    for i in range(len(dofs)):
+        pose[places[i]] += share * (qpos[places[i]] + change[i, 0] - pose[places[i]])
+        rates[dofs[i]] += share * (qvel[dofs[i]] + change[i, 1] - rates[dofs[i]])

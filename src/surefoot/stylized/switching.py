@@ -8,15 +8,17 @@ that is followed jumps. All of this lies in the row's memory.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from surefoot.controllers.stylized import Tracked
+from surefoot.controllers.stylized import tracked_of
 from surefoot.motions import quaternions as quat
 from surefoot.native import memory
+from surefoot.native.pointers import plain
 from surefoot.reflexes.handover import ASKED, TAKEN
 from surefoot.stylized.patches import FREE
 from surefoot.stylized.reference import Moment, Reference
@@ -31,6 +33,7 @@ _STRIDE = 1.2  # [s] over which a direction is averaged
 _RATES = 0.1  # [s] by which rates count beside angles where moments are compared
 _SUPPORT = 0.25  # [rad] by which a foot counts that bears in one of them only
 _UNSAID = -1.0
+_PENDING, _HANDOVER = ((memory.HEADER.names or ()).index(name) for name in ("pending", "handover"))
 
 
 class Switching:
@@ -41,6 +44,7 @@ class Switching:
         self._scene, self._body, self._reference = scene, body, reference
         legs = (scene.table.anatomy.left, scene.table.anatomy.right)
         self._feet = [int(scene.model.body(leg.foot).id) for leg in legs]
+        self._actuators = len(scene.table.gains)
         self._planar = scene.table.root == "planar"
         self._slides = [0, 2] if self._planar else [0, 1, 2]
         self._ahead = np.zeros(len(reference.poses)) if self._planar else _ahead(reference)
@@ -54,14 +58,18 @@ class Switching:
             graph.way(here, there)  # or it says that there is none
             tracker.goal, header.pending = 1.0 + graph.index(there), 0.0
 
-    def leaves(self, row: memory.Row, tracker: Any, before: float) -> bool:
+    def leaves(self, row: memory.Row, tracker: SimpleNamespace, before: float) -> bool:
         """Leave this skill if one waits and the time since `before` [s, of the reference] has come to where it is due.
 
         Returns:
             Whether it was left: then the one that has the row now has to think at this moment too.
         """
-        header, graph, reference = row.header[0], self._scene.graph, self._reference
-        if graph is not None and header.pending == 0.0 and header.handover != ASKED:
+        graph, reference = self._scene.graph, self._reference
+        pending, handover = (row.header.item()[at] for at in (_PENDING, _HANDOVER))
+        if graph is None and not pending:
+            return False
+        header = row.header[0]
+        if graph is not None and not pending and handover != ASKED:
             over = not reference.loops and tracker.clock >= reference.duration - reference.timestep
             hop = graph.hop(row, int(tracker.goal), over)
             if hop is None:
@@ -72,12 +80,12 @@ class Switching:
         if header.pending == 0.0 or not self._is_due(tracker, before):
             return False
         header.active, header.pending = 1.0 - header.active, 0.0
-        tracker.heading += self._ahead[reference.index(float(tracker.clock))]
+        tracker.heading += float(self._ahead[reference.index(tracker.clock)])
         tracker.began, tracker.arrives = 0.0, 1.0
         return True
 
-    def _is_due(self, tracker: Any, before: float) -> bool:
-        reference, clock, leave = self._reference, float(tracker.clock), float(tracker.leave)
+    def _is_due(self, tracker: SimpleNamespace, before: float) -> bool:
+        reference, clock, leave = self._reference, tracker.clock, tracker.leave
         if len(reference.poses) == 1:
             return True  # a pose that is held can be left at any time
         if not reference.loops and clock >= reference.duration - reference.timestep:
@@ -87,19 +95,20 @@ class Switching:
         was, bears = (reference.bearing[reference.index(at)] != FREE for at in (before, clock))
         return bool((bears & ~was).any())
 
-    def enters(self, row: memory.Row, tracked: Tracked, qpos: np.ndarray, qvel: np.ndarray, time: float) -> None:
+    def enters(
+        self, row: memory.Row, tracker: SimpleNamespace, qpos: np.ndarray, qvel: np.ndarray, time: float
+    ) -> None:
         """Begin to follow the reference in a row that another skill, or another controller, has just left."""
-        tracker, reference = tracked.tracker[0], self._reference
-        taken = row.header[0].handover == TAKEN
+        reference, taken = self._reference, row.header[0].handover == TAKEN
         if not tracker.arrives and not taken:
             return
         if taken:
             tracker.enter, tracker.heading = _UNSAID, 0.0 if self._planar else float(quat.yaw(qpos[None, 3:7])[0])
-        said = float(tracker.enter)
+        said = tracker.enter
         clock = said * reference.duration if said >= 0.0 else self.nearest(row.touch, qpos, qvel)
-        tracker.clock, tracker.arrives, tracker.faded = clock, 0.0, time
-        tracker.heading -= self._ahead[reference.index(clock)]
-        moment, body = reference.at(clock, float(tracker.heading)), self._body
+        tracker.clock, tracker.arrives, tracker.faded, tracker.anchored = clock, 0.0, time, 0.0
+        tracker.heading -= float(self._ahead[reference.index(clock)])
+        moment, body = reference.at(clock, tracker.heading), self._body
         body.set(qpos, qvel)
         left = reference.leaning(clock)
         shift = np.array([left, 1.0 - left]) @ (body.data.xpos[self._feet] - moment.ankles)
@@ -107,6 +116,7 @@ class Switching:
         goal[: len(moment.pose)] = moment.pose
         goal[: len(self._slides)] += shift[self._slides]
         mujoco.mj_differentiatePos(body.model, off, 1.0, goal, qpos)
+        tracked = plain(tracked_of)(row.memory, self._actuators)
         tracked.off[: body.count] = off[: body.count]
         tracked.off_rates[: body.count] = qvel[: body.count] - moment.rates
 
@@ -119,11 +129,12 @@ class Switching:
         off += _SUPPORT**2 * ((reference.bearing != FREE) != (touch != 0.0)).sum(axis=1)
         return float(off.argmin()) * reference.timestep
 
-    def fade(self, moment: Moment, tracked: Tracked, time: float) -> None:
+    def fade(self, row: memory.Row, moment: Moment, tracker: SimpleNamespace, time: float) -> None:
         """Add to a moment what is left of what the body was off when it began to be followed."""
-        s, n, body = (time - tracked.tracker[0].faded) / _FADE, len(moment.rates), self._body
-        if tracked.tracker[0].faded == 0.0 or s >= 1.0:
+        s, n, body = (time - tracker.faded) / _FADE, len(moment.rates), self._body
+        if tracker.faded == 0.0 or s >= 1.0:
             return
+        tracked = plain(tracked_of)(row.memory, self._actuators)
         off, slope = tracked.off[:n], _FADE * tracked.off_rates[:n]
         place = (2 * s**3 - 3 * s**2 + 1) * off + (s**3 - 2 * s**2 + s) * slope
         rate = ((6 * s**2 - 6 * s) * off + (3 * s**2 - 4 * s + 1) * slope) / _FADE

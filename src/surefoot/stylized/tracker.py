@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
-from surefoot.controllers.stylized import tracked_of
+from surefoot.controllers.stylized import TRACKER, tracked_of
 from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
+from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
 from surefoot.stylized.bearing import bearing
-from surefoot.stylized.body_dynamics import BodyDynamics
+from surefoot.stylized.body_dynamics import BodyDynamics, soles
 from surefoot.stylized.limbs_of_three import groups
 from surefoot.stylized.patches import FREE, footings
 from surefoot.stylized.reference import Moment, Reference, held, read
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from surefoot.scene import Scene
     from surefoot.skills.schema import Skill
 
-_NOTHING = np.zeros(0)
+_RECORD = TRACKER.itemsize // 8
 
 
 class Tracker:
@@ -44,17 +46,25 @@ class Tracker:
         self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
         self._parameters = skill.parameters
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
+        self._seconds = self.period * scene.timestep
         self.body = BodyDynamics(scene.model, scene.table)
-        self._footings = [footings(scene.model, scene.table, side) for side in (0, 1)]
         self._groups = [groups(scene.model, scene.table, side) for side in (0, 1)]
+        self._masses = [links.mass for links in self._groups]
         legs = (scene.table.anatomy.left, scene.table.anatomy.right)
         self._feet = [int(scene.model.body(leg.foot).id) for leg in legs]
         joints = [scene.model.joint(name) for name in scene.table.gains]
         self._places = np.array([int(joint.qposadr[0]) for joint in joints])
-        self._root = 3 if scene.table.root == "planar" else 6
-        self._slides = [0, 2] if scene.table.root == "planar" else [0, 1, 2]  # the world's axes its root moves along
-        self._axes = [3 * link + k for link in range(3) for k in self._slides]  # of the links' centres
-        self._error = np.zeros(scene.model.nv)
+        planar = scene.table.root == "planar"
+        self._slides = slice(0, 3, 2) if planar else slice(0, 3)  # the world's axes its root moves along
+        self._freedoms = 2 if planar else 3
+        self._axes = np.array([0, 2, 3, 5, 6, 8]) if planar else slice(None)  # of the links' centres
+        self._weights = np.full(self.body.count, skill.parameters.style_weight)
+        self._weights[: 3 if planar else 6] *= skill.parameters.root_weight
+        nothing = np.zeros(0)
+        self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
+        left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
+        self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
+        self._goal, self._error = np.zeros(scene.model.nq), np.zeros(scene.model.nv)
         self._stepping = Stepping(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
@@ -96,81 +106,82 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
-        tracked = plain(tracked_of)(row.memory, len(self._places))
-        tracker = tracked.tracker[0]
-        if tracker.ticked == time and tracker.began:
+        nu = len(self._places)
+        record, tracked = row.memory[:_RECORD], row.memory[_RECORD : _RECORD + 3 * nu].reshape(3, nu)
+        state = SimpleNamespace(**dict(zip(TRACKER.names or (), record.tolist(), strict=True)))
+        if state.ticked == time and state.began:
             return
-        if tracker.began:
-            before = float(tracker.clock)
-            self._go_on(tracker, time - tracker.ticked)
-            if self.switching.leaves(row, tracker, before):
+        if state.began:
+            before = state.clock
+            self._go_on(state, time - state.ticked)
+            if self.switching.leaves(row, state, before):
+                record[:] = list(vars(state).values())
                 return
         else:
-            self.switching.enters(row, tracked, qpos, qvel, time)
-        tracker.began, tracker.ticked = 1.0, time
-        moment = self.reference.at(float(tracker.clock), float(tracker.heading))
-        self.switching.fade(moment, tracked, time)
+            self.switching.enters(row, state, qpos, qvel, time)
+        state.began, state.ticked = 1.0, time
+        moment = self.reference.at(state.clock, state.heading)
+        self.switching.fade(row, moment, state, time)
         self.body.set(qpos, qvel)
-        found = programme.solve(self.problem(qpos, qvel, moment, tracker, row.touch), len(self._places))
-        tracker.solves += 1.0
+        found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), nu)
+        state.solves += 1.0
         if found.good:
-            tracked.torque[:] = found.torque
+            tracked[0] = found.torque
         else:
-            tracker.failures += 1.0
-        tracked.targets[:] = moment.pose[self._places]
-        tracked.rates[:] = moment.rates[self.body.dofs]
-        tracker.stance = 2 if moment.bearing.all() else int(moment.bearing.argmax())
-        tracker.phase = tracker.clock / self.reference.duration
+            state.failures += 1.0
+        tracked[1], tracked[2] = moment.pose[self._places], moment.rates[self.body.dofs]
+        wanted = moment.bearing.tolist()
+        state.stance = 2.0 if all(wanted) else float(wanted.index(max(wanted)))
+        state.phase = state.clock / self.reference.duration
+        record[:] = list(vars(state).values())
 
-    def _go_on(self, tracker: Any, seconds: float) -> None:
+    def _go_on(self, state: SimpleNamespace, seconds: float) -> None:
         """Move the reference's clock on."""
-        reference, clock = self.reference, float(tracker.clock) + seconds
-        now, after = (reference.bearing[reference.index(at)] != FREE for at in (float(tracker.clock), clock))
-        tracker.steps += (after & ~now).any()
+        reference, clock = self.reference, state.clock + seconds
+        now, after = (reference.bearing[reference.index(at)].tolist() for at in (state.clock, clock))
+        state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
-            tracker.heading += reference.turn
-        tracker.clock = clock
+            go_round(state, reference)
+        state.clock = clock
 
     def problem(
-        self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, tracker: Any, touch: np.ndarray
+        self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, state: SimpleNamespace, touch: np.ndarray
     ) -> programme.Problem:
         """The programme at the state that `body` is in; the moment is changed to what is followed."""
-        data, clock = self.body.data, float(tracker.clock)
-        axes, ankles = data.xmat[self._feet].reshape(2, 3, 3), data.xpos[self._feet]
-        swing = self.reference.swing(clock)
-        landed = (moment.bearing != FREE) & ((touch + np.array([tracker.left, tracker.right])) > 0.0)
-        tracker.left, tracker.right = landed
-        bears = bearing(moment.bearing, landed, axes)
-        soles = [self.body.held(patch) for side in (0, 1) for patch in self._footings[side][bears[side]]]
-        left = self.reference.leaning(clock)
-        shift = np.array([left, 1.0 - left]) @ (ankles - moment.ankles)
-        moment.pose[: len(self._slides)] += shift[self._slides]
-        n, weight = self.body.count, self._parameters.style_weight
-        rows, bias, centers, balance = np.zeros((0, n)), _NOTHING, _NOTHING, 0.0
+        body, reference, weight = self.body, self.reference, self._parameters.balance_weight
+        wanted, touches, clock = moment.bearing.tolist(), touch.tolist(), state.clock
+        state.left, state.right = landed = [
+            kind != FREE and (now or before) > 0.0
+            for kind, now, before in zip(wanted, touches, (state.left, state.right), strict=True)
+        ]
+        left, right = self._feet
+        bears = bearing(wanted, landed, (body.xmat[left], body.xmat[right]))
+        leaning, away = reference.leaning(clock), moment.ankles
+        feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
+        shift = set_down(state, feet, self._parameters.anchoring)
+        moment.pose[: self._freedoms] += shift[self._slides]
+        swing, (rows, bias, centers, balance) = reference.swing(clock), self._nothing
         if swing.foot >= 0 and bears[swing.foot] == FREE:
-            stance = self._groups[1 - swing.foot]
-            points, rows, bias = seen(self.body, stance)
-            self._stepping.adapt(qpos, moment, swing, clock, shift, points, stance.mass)
-            which = self.policy.find(self.reference.index(clock)) if self._parameters.balance_weight else None
+            stance = 1 - swing.foot
+            points, all_rows, all_bias = seen(body, self._groups[stance])
+            self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance])
+            which = self.policy.find(reference.index(clock)) if weight else None
             if which is not None:
-                centers = self.policy.accelerations(which, points, float(tracker.heading))
-                rows, bias, centers = rows[self._axes], bias[self._axes], centers[self._axes]
-                balance = self._parameters.balance_weight
-        late = [side for side in (0, 1) if moment.bearing[side] != FREE and bears[side] == FREE]
-        tracker.late = (tracker.late + self.period * self.model.opt.timestep) if late else 0.0
+                rows, bias, balance = all_rows[self._axes], all_bias[self._axes], weight
+                centers = self.policy.accelerations(which, points, state.heading)[self._axes]
+        late = [side for side in (0, 1) if wanted[side] != FREE and bears[side] == FREE]
+        state.late = state.late + self._seconds if late else 0.0
         for side in late:
-            self._stepping.reach_down(qpos, moment, side, shift, float(tracker.late))
-        weights = np.full(n, weight)
-        weights[: self._root] *= self._parameters.root_weight
-        wish = programme.Wish(self._style(qpos, qvel, moment)[:n], weights, rows, bias, centers, balance)
-        return programme.build(self.body, wish, soles, self._parameters.settle)
+            self._stepping.reach_down(qpos, moment, side, shift, state.late)
+        style = self._style(qpos, qvel, moment)[: body.count]
+        wish = programme.Wish(style, self._weights, rows, bias, centers, balance)
+        return programme.build(body, wish, body.held(self._soles[bears]), self._parameters.settle)
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
-        nq, nv = len(moment.pose), len(moment.rates)
-        k = self._parameters.style
-        goal = qpos.copy()
-        goal[:nq] = moment.pose
-        mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, goal)
+        nq, nv, k = len(moment.pose), len(moment.rates), self._parameters.style
+        self._goal[:] = qpos
+        self._goal[:nq] = moment.pose
+        mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, self._goal)
         return np.asarray(moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv]))
