@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from surefoot import controllers
-from surefoot.controllers.stylized import TRACKER
+from surefoot.controllers.stylized import TRACKER, tracked_of
 from surefoot.errors import SurefootError
 from surefoot.native import memory
+from surefoot.native.pointers import plain
 from surefoot.stylized import programme
 from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
@@ -25,12 +25,13 @@ from surefoot.stylized.patches import FREE, footings
 from surefoot.stylized.reference import Moment, Reference, held, read
 from surefoot.stylized.sources import recorded
 from surefoot.stylized.stepping import Stepping
+from surefoot.stylized.switching import Switching
 
 if TYPE_CHECKING:
     from surefoot.scene import Scene
     from surefoot.skills.schema import Skill
 
-_RECORD, _ACTIVE = TRACKER.itemsize // 8, (memory.HEADER.names or ()).index("active")
+_RECORD = TRACKER.itemsize // 8
 
 
 class Tracker:
@@ -44,7 +45,7 @@ class Tracker:
     def __init__(self, scene: Scene, skill: Skill) -> None:
         """Prepare everything that no row's state changes."""
         self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
-        self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
+        self._parameters = skill.parameters
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self._seconds = self.period * scene.timestep
         self.body = BodyDynamics(scene.model, scene.table)
@@ -99,6 +100,15 @@ class Tracker:
         cache = None if not name.endswith(".npz") else Path(name).with_suffix(f".{self._table.name}.policy.npz")
         return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
 
+    @cached_property
+    def switching(self) -> Switching:
+        """How it is left and entered."""
+        return Switching(self._scene, self.body, self.reference)
+
+    def ask(self, row: memory.Row, goal: Skill) -> None:
+        """Note that another skill is asked for."""
+        self.switching.ask(row, plain(tracked_of)(row.memory, len(self._places)).tracker[0], goal)
+
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
         if self._parameters.reference != "start":
@@ -107,17 +117,22 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
-        if row.slots[int(row.header.item()[_ACTIVE]), 0] != self._number:
-            return  # it waits for another controller to hand over the body, whose memory this still is
         nu = len(self._places)
         record, tracked = row.memory[:_RECORD], row.memory[_RECORD : _RECORD + 3 * nu].reshape(3, nu)
         state = SimpleNamespace(**dict(zip(TRACKER.names or (), record.tolist(), strict=True)))
         if state.ticked == time and state.began:
             return
         if state.began:
+            before = state.clock
             self._go_on(state, time - state.ticked)
+            if self.switching.leaves(row, state, before):
+                record[:] = list(vars(state).values())
+                return
+        else:
+            self.switching.enters(row, state, qpos, qvel, time)
         state.began, state.ticked = 1.0, time
         moment = self.reference.at(state.clock, state.heading)
+        self.switching.fade(row, moment, state, time)
         self.body.set(qpos, qvel)
         found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), nu)
         state.solves += 1.0
