@@ -91,7 +91,8 @@ class Switching:
         if not reference.loops and clock >= reference.duration - reference.timestep:
             return True
         if leave >= 0.0:
-            return bool((leave * reference.duration - before) % reference.duration <= (clock - before) % reference.duration)
+            ahead, gone = (leave * reference.duration - before, clock - before)
+            return bool(ahead % reference.duration <= gone % reference.duration)
         was, bears = (reference.bearing[reference.index(at)] != FREE for at in (before, clock))
         return bool((bears & ~was).any())
 
