@@ -262,7 +262,10 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("human/walk", "--character", "planar"), "not for 'planar'"),
         (("missing.yaml",), "missing.yaml"),
         (("walk", "run"), "run"),
-        (("--character", "centaur"), "ape, bird, human, human19, humanoid, planar, robot, stepper, strider"),
+        (
+            ("--character", "centaur"),
+            "ape, bird, human, human19, human_toes, humanoid, planar, planar_arms, robot, stepper, strider",
+        ),
         (("--terrain", "moon"), "flat, slope, steps, rough, incline, stairs, bumps, image"),
         (("--terrain", "image:missing.png,9,0.5"), "missing.png"),
         (("--terrain", "slope:89"), "within ±"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from human_body import ROLES, SIDE, TABLE, graph_of, made_human, role, walk
-from surefoot.controllers import genbicon, imitation, simbicon, stepping
+from surefoot.controllers import genbicon, imitation, simbicon, stepping, stylized
 from surefoot.errors import CommandError, SkillError
 from surefoot.native.pointers import plain
 from surefoot.reflexes import pose_graph
@@ -18,7 +18,9 @@ from surefoot.skills import files, graph, library_path, load, names, varied
 from surefoot.skills.check import gain_names
 from surefoot.skills.simbicon import MAX_STATES
 
-COMMANDS = {law.__name__.rpartition(".")[2]: law.COMMANDS for law in (simbicon, genbicon, imitation, stepping)}
+COMMANDS = {
+    law.__name__.rpartition(".")[2]: law.COMMANDS for law in (simbicon, genbicon, imitation, stepping, stylized)
+}
 WALKS = {name: re.sub(r"^measured:.*\n", "", library_path(f"{name}/walk").read_text(), flags=re.MULTILINE)
          for name in ("planar", "human")}  # fmt: skip
 

@@ -20,7 +20,7 @@ from surefoot.lab.experiment import Experiment, Result, Setting, perform
 from surefoot.lab.measures import foot_positions, measure, torso_pitch
 from surefoot.lab.objectives import Objective
 from surefoot.lab.replicas import disturb_state, generator
-from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon
+from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon, stylized
 from surefoot.lab.reproduce import stepping as watch_your_step
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
@@ -395,7 +395,7 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
     papers = {
         "simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS, "limit_cycle": limit_cycle.EXPERIMENTS,
-        "stepping": watch_your_step.EXPERIMENTS,
+        "stepping": watch_your_step.EXPERIMENTS, "stylized": stylized.EXPERIMENTS,
     }  # fmt: skip
     assert len(found) == sum(map(len, papers.values())) + len(motions.EXPERIMENTS)
     assert all(found[e.name] is e and e.name.startswith("motions/") for e in motions.EXPERIMENTS)
@@ -404,7 +404,9 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
         for experiment in own:
             assert found[experiment.name] is experiment
             assert experiment.name.startswith(f"{paper}/")
-            assert {"stepping": "watch your step"}.get(paper, paper.replace("_", " ")) in experiment.paper.lower()
+            assert {"stepping": "watch your step", "stylized": "da silva"}.get(
+                paper, paper.replace("_", " ")
+            ) in experiment.paper.lower()
             assert callable(experiment.run)
 
 
@@ -414,13 +416,15 @@ def test_every_experiment_module_is_registered() -> None:
     assert {e.run.__module__.rsplit(".", 1)[1] for e in simbicon.EXPERIMENTS} == modules
     own = {p.stem for p in Path(limit_cycle.__file__).parent.glob("*.py")} - {"__init__", "marches"}
     assert {e.run.__module__.rsplit(".", 1)[1] for e in limit_cycle.EXPERIMENTS} == own
+    own = {p.stem for p in Path(stylized.__file__).parent.glob("*.py")} - {"__init__", "following"}
+    assert {e.run.__module__.rsplit(".", 1)[1] for e in stylized.EXPERIMENTS} == own
 
 
 def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
     assert select(["simbicon"]) == list(simbicon.EXPERIMENTS)
-    assert select(["genbicon", "limit_cycle", "motions", "simbicon", "stepping"]) == every
+    assert select(["genbicon", "limit_cycle", "motions", "simbicon", "stepping", "stylized"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

@@ -29,6 +29,9 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
     made.stop()
 
 
+SKILLS = {"planar": "planar/walk", "planar_arms": "planar_arms/stylized-stand"}  # of bodies that are not in space
+
+
 def body_of(studio: Studio) -> Body:
     return next(panel for panel in studio._panels if isinstance(panel, Body))
 
@@ -43,7 +46,7 @@ def test_knobs_say_the_same_as_the_proportions_they_come_from(name: str) -> None
     table = load(name)
     said = {"thigh_length": 1.1, "left_thigh_length": 0.9, "right_shin_mass": 1.3, "foot_length": 1.2, "mass": 0.8}
     again = gathered(table, spread(table, said))
-    skill = "planar/walk" if name == "planar" else "biped/zero-walk"
+    skill = SKILLS.get(name, "biped/zero-walk")
     one, other = (Simulation(name, skill, proportions=p).model for p in (said, again))
     for array in ("body_mass", "body_pos", "geom_size", "actuator_forcerange"):
         assert np.allclose(getattr(one, array), getattr(other, array), rtol=1e-12), array
@@ -102,7 +105,7 @@ def test_presets_walk_from_the_start_and_when_they_come_while_walking(name: str)
 
 @pytest.mark.parametrize("name", [name for name in characters() if load(name).multipliers])
 def test_presets_fit_every_character(name: str) -> None:
-    skill = "planar/walk" if name == "planar" else "biped/zero-walk"
+    skill = SKILLS.get(name, "biped/zero-walk")
     for one in PRESETS:
         Simulation(name, skill, proportions=preset(load(name), one))
 

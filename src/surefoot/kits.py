@@ -8,8 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping, stylized
-from surefoot.errors import CommandError
+from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping
 from surefoot.kit import UNITS, Kit, own_value
 from surefoot.native import memory
 from surefoot.native.pointers import plain, records
@@ -21,7 +20,7 @@ from surefoot.reflexes.striding import IMITATOR
 from surefoot.reflexes.walker import STAND
 from surefoot.skills import cycle_slot, graph, plans, styles, trajectories
 from surefoot.skills.schema import Skill
-from surefoot.stylized import servos
+from surefoot.stylized.kit import StylizedKit
 
 log = logging.getLogger(__name__)
 
@@ -290,52 +289,7 @@ class _Stepping(_Genbicon):
         return bool(a.walks == b.walks and a.careful == b.careful and a.comfort == b.comfort)
 
 
-class _Stylized:
-    """Around `controllers.stylized`."""
-
-    commands: tuple[str, ...] = stylized.COMMANDS
-    ranges: dict[str, tuple[float, float]] = stylized.RANGES
-    units: dict[str, str] = dict.fromkeys(stylized.COMMANDS, "")
-
-    def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
-        self._table, self._actuators = table, len(table.gains)
-
-    @property
-    def slot_size(self) -> int:
-        return stylized.slot_size(self._actuators)
-
-    def memory_size(self, skill: Skill | None) -> int:
-        return stylized.memory_size(self._actuators)
-
-    def table_size(self, skill: Skill) -> int:
-        return 0
-
-    def fill(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
-        servos.fill_slot(slot, skill, self._table)
-
-    def begin(self, row: memory.Row, skill: Skill, seed: int) -> None:
-        plain(stylized.tracked_of)(row.memory, self._actuators).tracker[0].ticked = -1.0
-
-    def grow(self, row: memory.Row, length: float, torque: float) -> None:
-        plain(stylized.tracked_of)(row.memory, self._actuators).torque[:] *= torque
-
-    def tell(self, row: memory.Row, name: str, value: float) -> None:
-        raise CommandError(f"unknown command {name!r}; a stylized skill takes none")
-
-    def told(self, row: memory.Row, skill: Skill, name: str) -> float | None:
-        return None
-
-    def release(self, row: memory.Row, skill: Skill, name: str) -> None:
-        raise CommandError(f"unknown command {name!r}; a stylized skill takes none")
-
-    def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
-        return True
-
-    def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
-        return True
-
-
 KITS: dict[str, Callable[[CharacterTable, int, float], Kit]] = {
     "simbicon": _Simbicon, "genbicon": _Genbicon, "imitation": _Imitation, "limit_cycle": _LimitCycle,
-    "stepping": _Stepping, "stylized": _Stylized,
+    "stepping": _Stepping, "stylized": StylizedKit,
 }  # fmt: skip

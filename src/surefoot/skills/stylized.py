@@ -18,6 +18,7 @@ class StylizedParameters(BaseModel):
         style_weight: w_s of eq. 9a.
         balance_weight: w_b of eq. 9a, in single support.
         root_weight: by which the root's rows of the style term count more than a joint's; the paper's is 1.
+        anchoring: from 1 to 0, whether the reference is set down at every tick where the feet are, or only at first.
         stepping: how much of what the balance is off the swing foot makes up for; the paper's is 0.
         leading: from 0 to 1, how much a swing foot follows its way in the world rather than its leg's joints.
         softness: damping of the inverse kinematics by which it does: large for legs that swing wildly.
@@ -34,6 +35,7 @@ class StylizedParameters(BaseModel):
     style_weight: float = Field(0.5, gt=0.0, le=100.0)
     balance_weight: float = Field(0.1, ge=0.0, le=100.0)
     root_weight: float = Field(1.0, gt=0.0, le=1000.0)
+    anchoring: float = Field(1.0, ge=0.0, le=1.0)
     stepping: float = Field(0.0, ge=0.0, le=2.0)
     leading: float = Field(1.0, ge=0.0, le=1.0)
     softness: float = Field(1e-3, ge=1e-6, le=1.0)

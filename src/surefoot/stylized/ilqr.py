@@ -1,8 +1,9 @@
 """Controls ū that make the three-link model follow a mapped reference (da Silva 2008, §3.2, after Li and Todorov 2004).
 
-The first guess is what inverse dynamics asks of the hips. What it asks of the ankle, within what a foot of that length
-can give, is taken as known: a model on a point cannot follow a gait that uses it. Then torques and states are improved
-by iterated linear quadratic regulators, with N·m² weighed low against rad²: high weights give up the reference.
+The first guess is what inverse dynamics asks of the hips, with a regulator about the reference: without one an inverted
+pendulum falls within a step. What it asks of the ankle, within what a foot of that length can give, is taken as known:
+a model on a point cannot follow a gait that uses it. Then torques and states are improved by iterated linear quadratic
+regulators, with N·m² weighed low against rad²: high weights give up the reference.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ CONTROL = 1e-6  # cost of 1 (N·m)² against 1 rad²; more than 1e-5 loses the r
 _ITERATIONS = 12
 _GOOD = 1e-4  # relative improvement below which it has converged
 _DAMPING = 1e-9
+_WILD = 1e3  # [rad, rad/s] beyond which a trial is given up
 
 
 class Followed(NamedTuple):
@@ -47,7 +49,8 @@ def follow(steps: Steps, reference: np.ndarray, ankle: np.ndarray, limit: float 
     """
     known, controls = ankle_and_hips(steps, reference, ankle)
     controls = np.clip(controls, -limit, limit)
-    states = _rolled(steps, reference[0], controls, known)
+    gains, _ = _improved(along(steps, reference, controls, known), reference, controls, reference)
+    states, controls = _tried(steps, reference, controls, known, gains, np.zeros_like(controls), limit)
     cost = _cost(states, controls, reference)
     for iteration in range(1, _ITERATIONS + 1):
         system = along(steps, states, controls, known)
@@ -72,11 +75,11 @@ def along(steps: Steps, states: np.ndarray, controls: np.ndarray, known: np.ndar
     return Linear(np.array([one.A for one in found]), np.array([one.B for one in found]))
 
 
-def _rolled(steps: Steps, first: np.ndarray, controls: np.ndarray, known: np.ndarray) -> np.ndarray:
-    states = [first]
-    for u, k in zip(controls, known, strict=True):
-        states.append(steps.step(states[-1], u, k))
-    return np.array(states)
+def _next(steps: Steps, state: np.ndarray, control: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """A step; from a state that is lost already none is taken, and what follows is lost too."""
+    if not np.abs(state).max() < _WILD:
+        return np.full_like(state, np.inf)
+    return steps.step(state, control, known)
 
 
 def _tried(
@@ -85,8 +88,9 @@ def _tried(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     x, new_states, new_controls = states[0], [states[0]], []
     for t, u in enumerate(controls):
-        new = np.clip(u + offsets[t] + gains[t] @ (x - states[t]), -limit, limit)
-        x = steps.step(x, new, known[t])
+        wanted = u + offsets[t] + gains[t] @ (x - states[t]) if np.isfinite(x).all() else u
+        new = np.clip(wanted, -limit, limit)
+        x = _next(steps, x, new, known[t])
         new_controls.append(new)
         new_states.append(x)
     return np.array(new_states), np.array(new_controls)

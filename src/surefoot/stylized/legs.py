@@ -8,7 +8,6 @@ import mujoco
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.motions import quaternions as quat
 
 _ITERATIONS, _GOOD = 8, 1e-5  # and [m, rad] at which it is there
 _DAMPING, _MORE = 1e-5, 1e-2  # of the inverse, and more by what is still off: a stretched leg cannot come nearer
@@ -94,8 +93,9 @@ class Legs:
                 off = np.concatenate([ankles[side] - data.xpos[foot], rotation_vector(axes[side] @ now.T)])[self._rows]
                 size = float(np.abs(off).max())
                 leg, far = jacobian[:, self.dofs[side]][self._rows], max(far, size)
-                damping = (_DAMPING + _MORE * size) * np.eye(len(off))
-                step = leg.T @ np.linalg.solve(leg @ leg.T + damping, off)
+                square = leg @ leg.T
+                square.ravel()[:: len(off) + 1] += _DAMPING + _MORE * size
+                step = leg.T @ np.linalg.solve(square, off)
                 step *= min(1.0, _STEP / max(float(np.abs(step).max()), 1e-9))
                 pose[self.places[side]] = np.clip(pose[self.places[side]] + step, *self._ranges[side])
             if far < _GOOD:
@@ -125,6 +125,7 @@ def tilt_of(axes: np.ndarray) -> float:
 
 def rotation_vector(matrix: np.ndarray) -> np.ndarray:
     """(3,) of a rotation (3, 3) [rad]."""
-    four = np.zeros(4)
+    four, found = np.empty(4), np.empty(3)
     mujoco.mju_mat2Quat(four, np.ascontiguousarray(matrix).ravel())
-    return np.asarray(quat.log(four))
+    mujoco.mju_quat2Vel(found, four, 1.0)
+    return found

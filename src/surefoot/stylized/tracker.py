@@ -15,6 +15,7 @@ from surefoot import controllers
 from surefoot.controllers.stylized import TRACKER
 from surefoot.native import memory
 from surefoot.stylized import programme
+from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
 from surefoot.stylized.bearing import bearing
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
@@ -126,7 +127,7 @@ class Tracker:
         state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
-            state.heading += reference.turn
+            go_round(state, reference)
         state.clock = clock
 
     def problem(
@@ -142,7 +143,8 @@ class Tracker:
         left, right = self._feet
         bears = bearing(wanted, landed, (body.xmat[left], body.xmat[right]))
         leaning, away = reference.leaning(clock), moment.ankles
-        shift = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
+        feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
+        shift = set_down(state, feet, self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
         swing, (rows, bias, centers, balance) = reference.swing(clock), self._nothing
         if swing.foot >= 0 and bears[swing.foot] == FREE:

@@ -20,6 +20,7 @@ CASES: dict[str, dict[str, Any]] = {
     "w_b = 1": {"balance_weight": 1.0},
     "w_b = 5": {"balance_weight": 5.0},
     "root rows × 1": {"root_weight": 1.0},
+    "reference set down once": {"anchoring": 0.0},
     "steps as recorded": {"leading": 0.0},
     "steps as recorded, w_b = 0": {"leading": 0.0, "balance_weight": 0.0},
     "steps as recorded, w_b = 1": {"leading": 0.0, "balance_weight": 1.0},
