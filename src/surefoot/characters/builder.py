@@ -29,8 +29,8 @@ from surefoot.native import limbs as limb_layout
 from surefoot.native.memory import Sizes
 from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
 from surefoot.terrains.heights import add_heights, write_heights
-from surefoot.terrains.platforms import NAME as PLATFORM
 from surefoot.terrains.props import Crate, named, weigh
+from surefoot.terrains.solid import is_ground
 from surefoot.terrains.terrain import Terrain
 
 _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
@@ -270,7 +270,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     part = np.full(model.nbody, ELSEWHERE)
     for body in range(model.nbody):
         name = model.body(body).name
-        part[body] = GROUND if body == 0 or name == PLATFORM else OTHER if name in own else ELSEWHERE
+        part[body] = GROUND if body == 0 or is_ground(name) else OTHER if name in own else ELSEWHERE
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -69,8 +70,11 @@ def walked(model: mujoco.MjModel, table: CharacterTable, motion: Motion) -> Refe
 def recorded(character: str, skill: str) -> Reference:
     """A walk that another skill of a character does on level ground, once it is on its cycle."""
     from surefoot.simulation import Simulation  # which itself follows references
+    from surefoot.stylized.climbing import climbed  # whose walks are cycles of this module's
 
     sim = Simulation(character, skill)
+    if sim.scene.table.root == "planar":
+        return climbed(skill, 0.0)
     sim.run(_SETTLED)
     motion = sim.run(_LONG, fps=RATE)
     if sim.fallen:
@@ -78,26 +82,48 @@ def recorded(character: str, skill: str) -> Reference:
     return walked(sim.model, sim.scene.table, motion)
 
 
-def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
-    """The cycle of a retargeted clip that fits itself best, looped."""
+class Cycle(NamedTuple):
+    """Poses (n + 1, nq) whose ends fit but for travel and turn, when feet stand (n, 2), and the turn [rad]."""
+
+    poses: np.ndarray
+    stands: np.ndarray
+    turn: float
+
+
+def best_cycle(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Cycle:
+    """The cycle of a retargeted clip that fits itself best, `RATE` poses a second."""
     steady = find_steady(found, table)
     if steady is None:
         raise SurefootError("nothing in this clip repeats itself")
     even = _smooth(found)
     poses = retargeting.coordinates(table, even)
     first, n = _seam(poses, steady, table)
-    cycle, turn = _closed(model, table, poses[first : first + n + 1])
-    legs = Legs(model, table)
-    three, stands = _thrice(table, cycle, turn), np.tile(even.contacts[first : first + n], (3, 1))
-    three, bears = carried(legs, three, stands, 1.0 / RATE)
-    return of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n), turn)
+    closed, turn = _closed(model, table, poses[first : first + n + 1])
+    return Cycle(closed, even.contacts[first : first + n], turn)
+
+
+def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
+    """The cycle of a retargeted clip that fits itself best, looped."""
+    cycle = best_cycle(model, table, found)
+    three, n = thrice(table, cycle), len(cycle.stands)
+    three, bears = carried(Legs(model, table), three, np.tile(cycle.stands, (3, 1)), 1.0 / RATE)
+    return of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n), cycle.turn)
 
 
 def once(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
-    """A retargeted clip from its beginning to its end."""
+    """A retargeted clip from its beginning, over the origin and facing ahead, to its end."""
     even = _smooth(found)
-    poses, bears = carried(Legs(model, table), retargeting.coordinates(table, even), even.contacts, 1.0 / RATE)
+    poses, bears = carried(Legs(model, table), _ahead(table, even), even.contacts, 1.0 / RATE)
     return of_poses(model, table, poses, bears, 1.0 / RATE)
+
+
+def _ahead(table: CharacterTable, found: Retargeted) -> np.ndarray:
+    """(n, nq) poses whose first one is over the origin and faces ahead."""
+    poses = retargeting.coordinates(table, found)
+    if table.root == "planar":
+        poses[:, 0] -= poses[0, 0]
+        return poses
+    return _moved(poses, -poses[0, :3] * [1.0, 1.0, 0.0], -float(quat.yaw(poses[:1, 3:7])[0]))
 
 
 def _smooth(found: Retargeted) -> Retargeted:
@@ -159,9 +185,9 @@ def _closed(model: mujoco.MjModel, table: CharacterTable, poses: np.ndarray) -> 
     return poses, turn
 
 
-def _thrice(table: CharacterTable, cycle: np.ndarray, turn: float) -> np.ndarray:
-    """(3n, nq) a cycle of n + 1 poses before itself, there and after itself, from over the origin ahead."""
-    n = len(cycle) - 1
+def thrice(table: CharacterTable, one: Cycle) -> np.ndarray:
+    """(3n, nq) a cycle before itself, there and after itself, from over the origin ahead."""
+    (cycle, _, turn), n = one, len(one.stands)
     if table.root == "planar":
         far = cycle[-1, 0] - cycle[0, 0]
         return np.concatenate([cycle[:n] - [cycle[0, 0] - k * far, *np.zeros(cycle.shape[1] - 1)] for k in (-1, 0, 1)])

@@ -9,21 +9,37 @@ from dataclasses import dataclass
 
 from surefoot.errors import TerrainError, UnknownNameError
 from surefoot.terrains.balls import Ball
-from surefoot.terrains.kinds import bumps, field, flat, gaps, incline, platform, profile, rough, slope, stairs, steps
+from surefoot.terrains.kinds import (
+    bumps,
+    field,
+    flat,
+    gaps,
+    incline,
+    platform,
+    profile,
+    rough,
+    seesaw,
+    slope,
+    stairs,
+    steps,
+)
 from surefoot.terrains.pictures import image
 from surefoot.terrains.props import Bar, Crate, Obstacle, Table, with_props
+from surefoot.terrains.seesaws import SeeSaw
 from surefoot.terrains.terrain import Terrain
 
 __all__ = [
-    "Ball", "Bar", "Crate", "Obstacle", "Parameter", "Table", "Terrain", "bumps", "field", "flat", "gaps", "image",
-    "incline", "load", "names", "parameters", "platform", "profile", "rough", "slope", "stairs", "steps", "with_props",
+    "Ball", "Bar", "Crate", "Obstacle", "Parameter", "SeeSaw", "Table", "Terrain", "bumps", "field", "flat", "gaps", "image",
+    "incline", "load", "names", "parameters", "platform", "profile", "rough", "seesaw", "slope", "stairs", "steps",
+    "with_props",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[..., Terrain]] = {
     "flat": flat, "slope": slope, "steps": steps, "rough": rough, "incline": incline, "stairs": stairs,
-    "bumps": bumps, "image": image, "gaps": gaps, "platform": platform,
+    "bumps": bumps, "image": image, "gaps": gaps, "platform": platform, "seesaw": seesaw,
 }  # fmt: skip
-_ANGLES, _TIMES = ("angle", "direction"), ("period", "ramp")  # in degrees and in seconds in a text
+_ANGLES = ("angle", "direction")  # in degrees in a text
+_UNITS = dict.fromkeys(_ANGLES, "°") | {"period": "s", "ramp": "s", "damping": "N·m·s"}
 
 
 def names() -> tuple[str, ...]:
@@ -37,7 +53,7 @@ class Parameter:
 
     Attributes:
         name: as in the signature.
-        unit: "°" for angles, "m" for lengths, "s" for times, "" for whole numbers and for what is no number.
+        unit: "°" for angles, "m" for lengths, "s" for times, "N·m·s" for damping, "" for whole numbers and for what is no number.
         kind: whether it is a whole number, a number, or text (a path, or several numbers).
         default: None if it must be given.
     """
@@ -57,7 +73,7 @@ def parameters(name: str) -> tuple[Parameter, ...]:
     found = []
     for key, taken in inspect.signature(_KINDS[name]).parameters.items():
         kind = {"int": int, "str | Path": str}.get(taken.annotation, float)
-        unit = "°" if key in _ANGLES else "s" if key in _TIMES else "m" if kind is float else ""
+        unit = _UNITS.get(key, "m" if kind is float else "")
         default = None if taken.default is inspect.Parameter.empty else float(taken.default)
         found.append(Parameter(key, unit, kind, math.degrees(default) if default and unit == "°" else default))
     return tuple(found)

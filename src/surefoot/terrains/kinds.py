@@ -12,6 +12,7 @@ from surefoot.terrains.fields import MAX_POINTS, raised
 from surefoot.terrains.planes import Plane
 from surefoot.terrains.platforms import Platform
 from surefoot.terrains.profiles import Profile
+from surefoot.terrains.seesaws import SeeSaw
 from surefoot.terrains.terrain import Terrain
 
 _LEVEL = 0.6  # [m] radius of the level place bumps leave at the origin
@@ -51,13 +52,18 @@ def steps(places: Sequence[float], heights: Sequence[float]) -> Terrain:
     return Terrain(f"steps:{text}", _staircase(places, heights))
 
 
-def stairs(rise: float, run: float, count: int, start: float = 1.0) -> Terrain:
-    """A flight of `count` equal steps along x, the first face at x = `start`; negative `rise` leads down [m]."""
+def stairs(rise: float, run: float, count: int, start: float = 1.0, direction: float = 0.0) -> Terrain:
+    """A flight of `count` equal steps, the first face `start` from the origin; negative `rise` leads down [m].
+
+    It goes along the world yaw `direction` [rad].
+    """
     if not (0.05 <= run <= 10.0 and 1 <= count <= 1000 and count == int(count) and start >= 0.3):
         raise TerrainError("stairs take run 0.05 … 10 m, a whole count of 1 … 1000 and start >= 0.3 m")
     places = [start + run * i for i in range(int(count))]
-    text = ",".join([number(rise), number(run), number(count), number(start)])
-    return Terrain(f"stairs:{text}", _staircase(places, [rise] * len(places)))
+    way = _towards(direction)
+    text = ",".join([number(rise), number(run), number(count), number(start), *way])
+    corners = _staircase(places, [rise] * len(places))
+    return Terrain(f"stairs:{text}", Profile(corners, *(math.radians(float(degrees)) for degrees in way)))
 
 
 def gaps(width: float, tread: float = 0.8, count: int = 10, depth: float = 0.6, start: float = 1.0) -> Terrain:
@@ -79,6 +85,14 @@ def platform(angle: float, period: float = 15.0, ramp: float = 10.0) -> Terrain:
     """A plate that tilts by `angle` [rad] towards a direction that goes round in a `period`, after a `ramp` [s]."""
     text = ",".join([_degrees(angle), number(period), number(ramp)])
     return Terrain(f"platform:{text}", Platform(math.radians(float(text.split(",")[0])), period, ramp))
+
+
+def seesaw(
+    length: float = 3.0, height: float = 0.12, start: float = 1.0, width: float = 2.0, damping: float = 200.0
+) -> Terrain:
+    """Level ground with a board on a hinge across the way, its near end down [m; N·m·s], see `SeeSaw`."""
+    text = ",".join(map(number, (length, height, start, width, damping)))
+    return Terrain(f"seesaw:{text}", None, (SeeSaw(length, height, start, width, damping),))
 
 
 def rough(seed: int, amplitude: float, spacing: float = 0.5, length: float = 200.0) -> Terrain:

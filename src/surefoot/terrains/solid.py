@@ -20,6 +20,11 @@ def add_solid(world: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom, friction: 
     )  # fmt: skip
 
 
+def is_ground(body: str) -> bool:
+    """Whether a body of this name is ground that moves: it is stood on, and bearing on it with anything else is a fall."""
+    return body.startswith("ground_")
+
+
 def facing(angle: float, direction: float) -> list[float]:
     """Quaternion, w first, of a frame turned to the yaw `direction`, its x axis then raised by `angle` [rad]."""
     up, turn = (math.cos(angle / 2), math.sin(angle / 2)), (math.cos(direction / 2), math.sin(direction / 2))

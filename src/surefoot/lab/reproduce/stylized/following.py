@@ -39,6 +39,7 @@ class Followed:
         path: how far the pelvis went, and how far the reference's does in the same time [m].
         solves: solutions of the programme.
         failures: how many of them were none.
+        slip: how far a foot slid while it bore, on average for a metre of the way.
     """
 
     seconds: float
@@ -47,6 +48,7 @@ class Followed:
     path: tuple[float, float]
     solves: int
     failures: int
+    slip: float = 0.0
 
     @property
     def stays_up(self) -> bool:
@@ -90,16 +92,17 @@ def follow(
         sim.push(push.force, push.duration, delay=push.start)
     tracker, reference = tracker_of(sim)
     places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
-    squares, went, last = [], 0.0, sim.data.qpos[:2].copy()
+    ways = 1 if sim.scene.table.root == "planar" else 2  # coordinates of the root that go along the ground
+    squares, went, last = [], 0.0, sim.data.qpos[:ways].copy()
     while sim.time < seconds - 1e-9 and not sim.fallen:
         sim.step(max(1, round(_LOOK / sim.model.opt.timestep)))
         off = sim.data.qpos[places] - reference.poses[reference.index(float(tracker.clock))][places]
         squares.append(float((off**2).mean()))
-        went += float(np.linalg.norm(sim.data.qpos[:2] - last))
-        last = sim.data.qpos[:2].copy()
+        went += float(np.linalg.norm(sim.data.qpos[:ways] - last))
+        last = sim.data.qpos[:ways].copy()
     fallen = sim.fallen_at if sim.fallen else np.inf
-    rates = reference.rates[:, :2] if reference.loops else reference.rates[: reference.index(sim.time) + 1, :2]
-    speed = np.linalg.norm(rates, axis=1)
+    rates = reference.rates if reference.loops else reference.rates[: reference.index(sim.time) + 1]
+    speed = np.linalg.norm(rates[:, :ways], axis=1)
     far = float(speed.mean() * (sim.time if reference.loops else len(speed) * reference.timestep))
     return Followed(
         seconds,
@@ -108,6 +111,7 @@ def follow(
         (went, far),
         int(tracker.solves),
         int(tracker.failures),
+        float(sim.memory.slip.mean() / max(went, 0.1)),
     )
 
 
