@@ -35,8 +35,7 @@ class Swing(NamedTuple):
 _NONE = Swing(-1, 0.0, np.inf)
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """The reference at one time: pose (nq,), rates and accelerations (nv,), how the feet bear and where they are."""
 
     pose: np.ndarray

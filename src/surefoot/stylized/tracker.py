@@ -65,7 +65,7 @@ class Tracker:
         self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
         left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
         self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
-        self._goal, self._error = np.zeros(scene.model.nq), np.zeros(scene.model.nv)
+        self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
         self._stepping = Stepping(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
@@ -192,7 +192,6 @@ class Tracker:
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
         nq, nv, k = len(moment.pose), len(moment.rates), self._parameters.style
-        self._goal[:] = qpos
         self._goal[:nq] = moment.pose
         mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, self._goal)
         return np.asarray(moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv]))
