@@ -8,8 +8,8 @@ import pytest
 import surefoot as sf
 from surefoot.controllers.stylized import tracked_of
 from surefoot.native.pointers import plain
+from surefoot.skills.numbers import NUMBER_AT
 from surefoot.stylized import programme, tracker
-from surefoot.stylized.servos import NUMBER_AT
 
 STAND = "human/stylized-stand"
 
