@@ -91,7 +91,8 @@ class Switching:
         if not reference.loops and clock >= reference.duration - reference.timestep:
             return True
         if leave >= 0.0:
-            return (leave * reference.duration - before) % reference.duration <= (clock - before) % reference.duration
+            left, gone, long = leave * reference.duration - before, clock - before, reference.duration
+            return bool(left % long <= gone % long if reference.loops else 0.0 <= left <= gone)
         was, bears = (reference.bearing[reference.index(at)] != FREE for at in (before, clock))
         return bool((bears & ~was).any())
 
