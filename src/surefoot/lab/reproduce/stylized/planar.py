@@ -90,7 +90,7 @@ def run(result: Result, setting: Setting) -> None:
     used = load(SKILL).parameters
     if len(skills) == len(KINDS):
         result.row(
-            f"motions followed with one set, k_s {used.style:g}, w_b {used.balance_weight:g}, w_s {used.style_weight:g}",
+            f"motions followed with one set: k_s {used.style:g}, w_b {used.balance_weight:g}, w_s {used.style_weight}",
             "4", f"{good}", f"(of {len(KINDS)})", good == len(KINDS),
         )  # fmt: skip
     result.show("projected", "shadows of the clip's bones on its sagittal plane, which turns slowly with its heading")
