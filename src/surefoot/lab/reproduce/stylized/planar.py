@@ -18,9 +18,10 @@ from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 from surefoot.stylized import sources
-from surefoot.stylized.climbing import climbed
+from surefoot.stylized.climbing import climbed, cycle_on
 from surefoot.stylized.medley import medley
-from surefoot.stylized.reference import Reference, read
+from surefoot.stylized.reference import Reference
+from surefoot.stylized.sources import Cycle
 
 SKILL, UPHILL = "planar_arms/stylized-walk", "planar_arms/uphill-walk"
 WALK, BACKWARDS, MARCH = "136_21", "136_25", "91_19"
@@ -37,23 +38,43 @@ OTHERWISE: dict[str, dict[str, Any]] = {
 
 
 class _Kind(NamedTuple):
-    """A motion of Table 1: where ours comes from, on which ground, which clips it takes, and how it is made."""
+    """A motion of Table 1: where ours comes from, on which ground, which clips it takes, and how it is made.
+
+    `cycle` gives what was recorded, before feet are planted and weight is carried.
+    """
 
     source: str
     ground: str
     clips: tuple[str, ...]
     make: Callable[[Scene, list[Path]], Reference]
+    cycle: Callable[[Scene, list[Path]], Cycle] | None
+
+
+def _looped(stem: str) -> _Kind:
+    return _Kind(f"clip {stem}, projected, looped", "flat", (stem,), _loop, _cycle)
+
+
+def _loop(scene: Scene, clips: list[Path]) -> Reference:
+    return sources.looped(scene.model, scene.table, sources.carried_over(clips[0], scene.table))
+
+
+def _cycle(scene: Scene, clips: list[Path]) -> Cycle:
+    return sources.best_cycle(scene.model, scene.table, sources.carried_over(clips[0], scene.table))
+
+
+def _in_turn(scene: Scene, clips: list[Path]) -> Reference:
+    return medley(scene.model, scene.table, [(sources.carried_over(clip, scene.table), CYCLES) for clip in clips])
 
 
 KINDS = {
-    "walk": _Kind(f"clip {WALK}, projected, looped", "flat", (WALK,), lambda s, c: _loop(s, c[0])),
+    "walk": _looped(WALK),
     "uphill": _Kind(
-        f"simulated: SIMBICON, {UPHILL} up {SLOPE:g}°", f"incline:{SLOPE:g}", (), lambda s, c: climbed(UPHILL, SLOPE)
+        f"simulated: SIMBICON, {UPHILL} up {SLOPE:g}°", f"incline:{SLOPE:g}", (),
+        lambda scene, clips: climbed(UPHILL, SLOPE), lambda scene, clips: cycle_on(UPHILL, SLOPE)[1],
     ),
-    "backwards": _Kind(f"clip {BACKWARDS}, projected, looped", "flat", (BACKWARDS,), lambda s, c: _loop(s, c[0])),
+    "backwards": _looped(BACKWARDS),
     "march and walk": _Kind(
-        f"clips {MARCH} and {WALK}, projected, {CYCLES} cycles of each in turn", "flat", (MARCH, WALK),
-        lambda s, c: medley(s.model, s.table, [(sources.carried_over(clip, s.table), CYCLES) for clip in c]),
+        f"clips {MARCH} and {WALK}, projected, {CYCLES} cycles of each in turn", "flat", (MARCH, WALK), _in_turn, None
     ),
 }  # fmt: skip
 
@@ -64,18 +85,19 @@ def run(result: Result, setting: Setting) -> None:
     skills, good = dict[str, Skill](), 0
     for i, (name, kind) in enumerate(KINDS.items()):
         setting.progress(name, 0.7 * i / len(KINDS))
-        path = _reference(setting, name, kind)
-        if path is None:
+        clips = [clip for stem in kind.clips if (clip := find_clip(setting, stem)) is not None]
+        if len(clips) < len(kind.clips):
             result.show(f"{name}: {kind.source}", MISSING)
             result.partial = True
             continue
+        scene = Simulation(skill=UPHILL).scene
+        reference = kind.make(scene, clips)
+        path = _file(setting, name)
+        reference.save(path)
         skills[name] = varied(load(SKILL), {"reference": str(path)})
-        if len(kind.clips) == 1:
-            result.show(
-                f"{name}: joints of the reference against the projected clip",
-                f"{_changed(setting, kind, path):.1f}",
-                "°",
-            )
+        if kind.cycle is not None:
+            off = _changed(reference, kind.cycle(scene, clips))
+            result.show(f"{name}: joints of the reference against what was recorded", f"{off:.1f}", "°")
         found = [follow(skills[name], seconds, kind.ground, (), k, setting.seed) for k in range(replicas)]
         result.runs += [
             {"kind": name, "replica": k, "fallen_at": one.fallen_at, "joints": one.joints, "slip": one.slip}
@@ -122,28 +144,16 @@ def _slide(one: Followed) -> str:
     return f"{1000.0 * one.slip:.0f} mm/m"
 
 
-def _loop(scene: Scene, clip: Path) -> Reference:
-    return sources.looped(scene.model, scene.table, sources.carried_over(clip, scene.table))
-
-
-def _reference(setting: Setting, name: str, kind: _Kind) -> Path | None:
-    """The file of a motion's reference; nothing without its clips."""
-    clips = [clip for stem in kind.clips if (clip := find_clip(setting, stem)) is not None]
-    if len(clips) < len(kind.clips):
-        return None
+def _file(setting: Setting, name: str) -> Path:
+    """Where a motion's reference is kept."""
     folder = (setting.out or Path(tempfile.gettempdir())) / "references"
     make_folder(folder)
-    path = folder / f"planar_arms-{name.replace(' ', '-')}.npz"
-    kind.make(Simulation(skill=UPHILL).scene, clips).save(path)
-    return path
+    return folder / f"planar_arms-{name.replace(' ', '-')}.npz"
 
 
-def _changed(setting: Setting, kind: _Kind, path: Path) -> float:
-    """By how much planted feet and carried weight have changed a clip's joints, root mean square [°]."""
-    scene, clip = Simulation(skill=UPHILL).scene, find_clip(setting, kind.clips[0])
-    assert clip is not None
-    cycle = sources.best_cycle(scene.model, scene.table, sources.carried_over(clip, scene.table))
-    off = read(path).poses[:, _ROOT:] - cycle.poses[:-1, _ROOT:]
+def _changed(reference: Reference, recorded: Cycle) -> float:
+    """By how much planted feet and carried weight have changed a motion's joints, root mean square [°]."""
+    off = reference.poses[:, _ROOT:] - recorded.poses[:-1, _ROOT:]
     return float(np.degrees(np.sqrt((off**2).mean())))
 
 
