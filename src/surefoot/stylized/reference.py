@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
+from surefoot.errors import SurefootError
 from surefoot.skills.files import replace_file
 from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
@@ -33,8 +35,7 @@ class Swing(NamedTuple):
 _NONE = Swing(-1, 0.0, np.inf)
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """The reference at one time: pose (nq,), rates and accelerations (nv,), how the feet bear and where they are."""
 
     pose: np.ndarray
@@ -163,8 +164,16 @@ def packed(arrays: dict[str, np.ndarray]) -> bytes:
 
 def read(path: Path) -> Reference:
     """What `Reference.save` wrote."""
-    with np.load(path) as file:
-        arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    wanted = {field.name for field in fields(Reference)}
+    try:
+        with np.load(path) as file:
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise SurefootError(f"no reference in {path}: {error}; surefoot follow makes one of a clip") from None
+    if set(arrays) != wanted:
+        raise SurefootError(
+            f"{path} is no reference: it holds {', '.join(sorted(arrays))}, not {', '.join(sorted(wanted))}"
+        )
     arrays |= {"timestep": float(arrays["timestep"]), "loops": bool(arrays["loops"]), "turn": float(arrays["turn"])}
     return Reference(**arrays)
 

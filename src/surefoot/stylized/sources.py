@@ -36,9 +36,13 @@ _ACCURACY = np.radians(0.5)  # of the series that a simulated walk becomes
 
 def carried_over(clip: Path, table: CharacterTable) -> Retargeted:
     """A clip, cleaned and on a character."""
-    motion = clips.read(clip).motion
-    parts, _ = parts_of(motion)
-    return retargeting.retarget(clean(motion, parts).motion, parts, table)
+    return on_body(clips.read(clip), table)
+
+
+def on_body(clip: clips.Clip, table: CharacterTable) -> Retargeted:
+    """A clip that has been read, cleaned and on a character."""
+    parts, _ = parts_of(clip.motion)
+    return retargeting.retarget(clean(clip.motion, parts).motion, parts, table)
 
 
 def told_by(motion: Motion, table: CharacterTable) -> Retargeted:

@@ -60,17 +60,9 @@ class Stepping:
         place = moment.ankles[swing.foot] + shift
         stance = self._body.xpos[self._feet[1 - swing.foot]] - shift
         ready = land(
-            place,
-            *points,
-            mass,
-            stance,
-            moment.com,
-            moment.com_velocity,
-            clock,
-            swing.lifted,
-            swing.strikes,
+            place, *points, mass, stance, moment.com, moment.com_velocity, clock, swing.lifted, swing.strikes,
             self._gain,
-        )
+        )  # fmt: skip
         self._lead(qpos, moment, swing.foot, place, self._leading * ready)
 
     def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
@@ -80,12 +72,12 @@ class Stepping:
 
     def _lead(self, qpos: np.ndarray, moment: Moment, side: int, place: np.ndarray, share: float) -> None:
         """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
-        body, foot, dofs, places = self._body, self._feet[side], self._dofs[side], self._places[side]
-        found = steps(
-            body.jacobian(foot), body.velocity, self._rows, dofs, place - body.xpos[foot], body.xmat[foot],
-            moment.axes[side], moment.twists[side], self._softness,
+        body, foot = self._body, self._feet[side]
+        lead(
+            moment.pose, moment.rates, qpos, body.velocity, self._places[side], self._dofs[side], body.jacobian(foot),
+            self._rows, place - body.xpos[foot], body.xmat[foot], moment.axes[side], moment.twists[side],
+            self._softness, share,
         )  # fmt: skip
-        follow(moment.pose, moment.rates, qpos, body.velocity, places, dofs, found, share)
 
 
 @compiled
@@ -188,8 +180,12 @@ def rotation_vector(matrix: Any) -> Any:
 
 
 @compiled
-def follow(pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, change: Any, share: float) -> None:
-    """Move a leg of a pose, with its rates, by a share to where changes (leg, 2) lead from now."""
+def lead(
+    pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, six: Any, rows: Any, way: Any, axes: Any,
+    wanted: Any, twist: Any, softness: float, share: float,
+) -> None:  # fmt: skip
+    """Move a leg of a pose, with its rates, by a share to where `steps` lead from now."""
+    change = steps(six, qvel, rows, dofs, way, axes, wanted, twist, softness)
     for i in range(len(dofs)):
         pose[places[i]] += share * (qpos[places[i]] + change[i, 0] - pose[places[i]])
         rates[dofs[i]] += share * (qvel[dofs[i]] + change[i, 1] - rates[dofs[i]])

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from surefoot import controllers
-from surefoot.controllers.stylized import TRACKER
+from surefoot.controllers.stylized import TRACKER, tracked_of
+from surefoot.errors import SurefootError
 from surefoot.native import memory
+from surefoot.native.pointers import plain
 from surefoot.stylized import programme
 from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
@@ -24,12 +25,13 @@ from surefoot.stylized.patches import FREE, footings
 from surefoot.stylized.reference import Moment, Reference, held, read
 from surefoot.stylized.sources import recorded
 from surefoot.stylized.stepping import Stepping
+from surefoot.stylized.switching import Switching
 
 if TYPE_CHECKING:
     from surefoot.scene import Scene
     from surefoot.skills.schema import Skill
 
-_RECORD, _ACTIVE = TRACKER.itemsize // 8, (memory.HEADER.names or ()).index("active")
+_RECORD = TRACKER.itemsize // 8
 
 
 class Tracker:
@@ -43,7 +45,7 @@ class Tracker:
     def __init__(self, scene: Scene, skill: Skill) -> None:
         """Prepare everything that no row's state changes."""
         self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
-        self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
+        self._parameters = skill.parameters
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self._seconds = self.period * scene.timestep
         self.body = BodyDynamics(scene.model, scene.table)
@@ -63,7 +65,7 @@ class Tracker:
         self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
         left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
         self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
-        self._goal, self._error = np.zeros(scene.model.nq), np.zeros(scene.model.nv)
+        self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
         self._stepping = Stepping(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
@@ -73,7 +75,7 @@ class Tracker:
         """What is followed."""
         name = self._parameters.reference
         if name.endswith(".npz"):
-            return read(Path(name))
+            return self._fitting(read(Path(name)))
         if name != "start":
             return recorded(self._scene.character, name)
         model = self.model
@@ -81,12 +83,31 @@ class Tracker:
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
         return held(model, self._table, qpos)
 
+    def _fitting(self, found: Reference) -> Reference:
+        """A reference of this body; another's is refused."""
+        own = len(self._places) + (3 if self._table.root == "planar" else 7)
+        if found.poses.shape[1] != own:
+            raise SurefootError(
+                f"{self._parameters.reference} has {found.poses.shape[1]} coordinates, {self._table.name} has {own}: "
+                "it is another body's reference"
+            )
+        return found
+
     @cached_property
     def policy(self) -> Policy:
         """How the reference is balanced in single support; kept beside its file."""
         name = self._parameters.reference
         cache = None if not name.endswith(".npz") else Path(name).with_suffix(f".{self._table.name}.policy.npz")
         return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
+
+    @cached_property
+    def switching(self) -> Switching:
+        """How it is left and entered."""
+        return Switching(self._scene, self.body, self.reference)
+
+    def ask(self, row: memory.Row, goal: Skill) -> None:
+        """Note that another skill is asked for."""
+        self.switching.ask(row, plain(tracked_of)(row.memory, len(self._places)).tracker[0], goal)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
@@ -96,17 +117,22 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
-        if row.slots[int(row.header.item()[_ACTIVE]), 0] != self._number:
-            return  # it waits for another controller to hand over the body, whose memory this still is
         nu = len(self._places)
         record, tracked = row.memory[:_RECORD], row.memory[_RECORD : _RECORD + 3 * nu].reshape(3, nu)
         state = SimpleNamespace(**dict(zip(TRACKER.names or (), record.tolist(), strict=True)))
         if state.ticked == time and state.began:
             return
         if state.began:
+            before = state.clock
             self._go_on(state, time - state.ticked)
+            if self.switching.leaves(row, state, before):
+                record[:] = list(vars(state).values())
+                return
+        else:
+            self.switching.enters(row, state, qpos, qvel, time)
         state.began, state.ticked = 1.0, time
         moment = self.reference.at(state.clock, state.heading)
+        self.switching.fade(row, moment, state, time)
         self.body.set(qpos, qvel)
         found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), nu)
         state.solves += 1.0
@@ -166,7 +192,6 @@ class Tracker:
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
         nq, nv, k = len(moment.pose), len(moment.rates), self._parameters.style
-        self._goal[:] = qpos
         self._goal[:nq] = moment.pose
         mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, self._goal)
         return np.asarray(moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv]))
