@@ -25,11 +25,14 @@ RANGES: dict[str, tuple[float, float]] = {}
 
 TRACKER = np.dtype([(n, "f8") for n in (
     "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right",
-    "late", "anchored", "x", "y", "z")])  # fmt: skip
+    "late", "anchored", "x", "y", "z", "rise_x",
+    "rise_y", "pace")])  # fmt: skip
 """`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which
 leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, `failures`: counts; `heading` [rad];
 `left`, `right`: whether that foot has landed since it was last to swing; `late`: for how long one should have [s];
-`anchored`: 0 before the reference was set down in the world, `x`, `y`, `z`: where it first was [m]."""
+`anchored`: 0 before the reference was set down in the world, `x`, `y`, `z`: where it first was [m];
+`rise_x`, `rise_y`: of the ground from one foot to the next; `pace`: how much
+faster than real time the reference goes on."""
 _TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8
 
 

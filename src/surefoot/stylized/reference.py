@@ -14,6 +14,7 @@ import numpy as np
 from surefoot.skills.files import replace_file
 from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
+from surefoot.stylized.three_link import turn_by
 
 if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
@@ -129,6 +130,20 @@ class Reference:
     def swing(self, clock: float) -> Swing:
         """The swing that a time lies in."""
         return self._swings[self.index(clock)]
+
+    def stride(self, swing: Swing, heading: float) -> np.ndarray:
+        """(3,) from the stance ankle to the other where it lands, or is last [m], turned to a heading [rad]."""
+        ahead = self.loops and swing.strikes > self.duration - 0.5 * self.timestep
+        i = self.index(min(swing.strikes, 2.0 * self.duration))
+        way = self.ankles[i, swing.foot] - self.ankles[i, 1 - swing.foot]
+        return np.asarray(turn_by(heading + (self.turn if ahead else 0.0)) @ way)
+
+    def points(self, swing: Swing, heading: float) -> np.ndarray:
+        """(2,) unit vector along which a swing's foot points where it lands."""
+        ahead = self.loops and swing.strikes > self.duration - 0.5 * self.timestep
+        i = self.index(min(swing.strikes, 2.0 * self.duration))
+        way = (turn_by(heading + (self.turn if ahead else 0.0)) @ self.axes[i, swing.foot, :, 0])[:2]
+        return np.asarray(way / max(float(np.linalg.norm(way)), 1e-9))
 
     @cached_property
     def _swings(self) -> list[Swing]:

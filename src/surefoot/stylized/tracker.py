@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,9 +21,10 @@ from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
 from surefoot.stylized.bearing import bearing, stepped
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
+from surefoot.stylized.grounding import Ground, lay, taken_over
 from surefoot.stylized.limbs_of_three import groups
 from surefoot.stylized.patches import FREE, footings
-from surefoot.stylized.reference import Moment, Reference, held, read
+from surefoot.stylized.reference import Moment, Reference, Swing, held, read
 from surefoot.stylized.sources import recorded
 from surefoot.stylized.stepping import Stepping
 
@@ -64,6 +66,7 @@ class Tracker:
         left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
         self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
         self._goal, self._error = np.zeros(scene.model.nq), np.zeros(scene.model.nv)
+        self._ground = Ground(scene)
         self._stepping = Stepping(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
@@ -122,7 +125,7 @@ class Tracker:
 
     def _go_on(self, state: SimpleNamespace, seconds: float) -> None:
         """Move the reference's clock on."""
-        reference, clock = self.reference, state.clock + seconds
+        reference, clock = self.reference, state.clock + seconds * (1.0 + state.pace)
         state.steps += stepped(reference.bearing, reference.index(state.clock), reference.index(clock))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
@@ -137,15 +140,27 @@ class Tracker:
         swing, left = reference.swing(state.clock), reference.leaning(state.clock)
         landed = (moment.bearing != FREE) & ((touch > 0.0) | (np.array((state.left, state.right)) > 0.0))
         state.left, state.right = landed.tolist()
-        bears = bearing(moment.bearing, landed, self.body.xmat[self._feet]).tolist()
+        axes = self.body.xmat[self._feet]
+        if not self._ground.is_level:
+            lies = self._ground.lies(self.body.data, self.body.xpos[self._feet])
+            moment.axes[:], axes = lies @ moment.axes, lies.transpose(0, 2, 1) @ axes
+        bears = bearing(moment.bearing, landed, axes).tolist()
+        import os
+        late = [side for side in (0, 1) if moment.bearing[side] != FREE and bears[side] == FREE]
+        if os.environ.get("SHARE") and len(late) == 1:
+            left = float(late[0])
+        if not self._ground.is_level:
+            self._lay(moment, state, left, swing)
         away = self.body.xpos[self._feet] - moment.ankles
         shift = set_down(state, left * away[0] + (1.0 - left) * away[1], self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
         rows, bias, centers, balance = self._nothing
+        state.pace = 0.0
         if swing.foot >= 0 and bears[swing.foot] == FREE:
             stance = 1 - swing.foot
             points, all_rows, all_bias = seen(self.body, self._groups[stance])
-            self._stepping.adapt(qpos, moment, swing, state.clock, shift, points, self._masses[stance])
+            self._pace(moment, swing, state, points, self._masses[stance], stance)
+            self._stepping.adapt(qpos, moment, swing, state.clock, shift, points, self._masses[stance], self._sees(state, swing))
             which = self.policy.find(reference.index(state.clock)) if weight else None
             if which is not None:
                 rows, bias, balance = all_rows[self._axes], all_bias[self._axes], weight
@@ -157,6 +172,56 @@ class Tracker:
         style = self._style(qpos, qvel, moment)[: self.body.count]
         wish = programme.Wish(style, self._weights, rows, bias, centers, balance)
         return programme.build(self.body, wish, self.body.held(self._soles[tuple(bears)]), self._parameters.settle)
+
+    def _sees(self, state: SimpleNamespace, swing: Swing) -> Callable[[np.ndarray], np.ndarray] | None:
+        """Where else a foot lands that would land on an edge."""
+        if self._ground.is_level:
+            return None
+        way = self.reference.stride(swing, state.heading)
+        there = self.body.xpos[self._feet[1 - swing.foot]] + way
+        ahead = self.reference.points(swing, state.heading)
+
+        def elsewhere(move: np.ndarray) -> np.ndarray:
+            return self._ground.foothold(self.body.data, there + move, ahead, way[:2])
+
+        return elsewhere
+
+    def _lay(self, moment: Moment, state: SimpleNamespace, left: float, swing: Swing) -> None:
+        """Lay the reference on ground that is not level, from the stance foot to where the other one lands or is."""
+        here, there = self.body.xpos[self._feet]
+        if swing.foot >= 0:
+            here = (here, there)[1 - swing.foot]
+            there = here + self.reference.stride(swing, state.heading)
+        now = self._ground.rise(self.body.data, here, there)
+        rise = taken_over(np.array([state.rise_x, state.rise_y]), now, self.period * self.model.opt.timestep)
+        state.rise_x, state.rise_y = rise.tolist()
+        lay(moment, rise, left, self._freedoms)
+        if swing.foot >= 0:
+            foot = self._feet[swing.foot]
+            ahead = self.body.xmat[foot][:2, 0]
+            moment.ankles[swing.foot, 2] += self._ground.above(self.body.data, self.body.xpos[foot], ahead, here, rise)
+
+    def _pace(self, moment, swing, state, points, mass, stance) -> None:
+        import os
+        gain = float(os.environ.get("PACE", "0"))
+        if not gain or not np.isfinite(swing.strikes): return
+        share = mass / mass.sum()
+        way = self.reference.stride(swing, state.heading)[:2]
+        far = float(np.linalg.norm(way))
+        if far < 0.1: return
+        way = way / far
+        com, velocity = share @ points.place, share @ points.velocity
+        rate = float(np.sqrt(9.81 / max(com[2], 0.3)))
+        ours = float((com[:2] + velocity[:2] / rate) @ way)
+        theirs = float((moment.com[:2] - moment.ankles[stance][:2] + moment.com_velocity[:2] / rate) @ way)
+        low = float(os.environ.get("PLOW", "0.08"))
+        sooner = gain * (ours - theirs) / (rate * max(theirs, low))
+        left = max(swing.strikes - state.clock, 0.02)
+        lo, hi = float(os.environ.get("PMIN", "-0.3")), float(os.environ.get("PMAX", "0.6"))
+        state.pace = float(np.clip(left / max(left - sooner, 0.02) - 1.0, lo, hi))
+        moment.rates[:] *= 1.0 + state.pace
+        moment.twists[:] *= 1.0 + state.pace
+        moment.accelerations[:] *= (1.0 + state.pace) ** 2
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
