@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from mujoco.batch import Batch
 
-from surefoot import intentions
 from surefoot.errors import SurefootError
 from surefoot.foresight import Foresight
+from surefoot.intentions import NEVER
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
 from surefoot.native import callback, memory
+from surefoot.row_options import Proportions, Tasks, per_body, per_row, tasks_per_row
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
+from surefoot.stylized.action_graph import ActionGraph
 from surefoot.tasks.actor import Actor
 from surefoot.tasks.agenda import Agenda, check_walks
 from surefoot.tasks.task import Task
@@ -25,8 +26,6 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
 _SLICE = 0.25  # [s] how often rows that fell are dropped when asked to
-Proportions = Mapping[str, float]
-Tasks = Sequence[Task] | Sequence[Sequence[Task]] | Callable[[int], Sequence[Task]]
 
 
 class Population:
@@ -36,7 +35,7 @@ class Population:
         self,
         n: int,
         character: str | None = None,
-        skill: str | Path | Skill | Sequence[str | Skill] = "walk",
+        skill: str | Path | Skill | Sequence[str | Skill] | None = None,
         terrain: str | Terrain = "flat",
         parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
@@ -48,13 +47,14 @@ class Population:
         threads: int = 0,
         backpack: float = 0.0,
         self_collision: bool = False,
+        graph: ActionGraph | None = None,
     ) -> None:
         """Build it and put every row into its start state.
 
         Args:
             n: number of rows.
             character: name of a body; by default the one the skill is for.
-            skill: one skill for all rows, or one for each.
+            skill: one skill for all rows, or one for each; by default a walk, or an action graph's first node.
             terrain: description or object, the same for all rows.
             parameters: values for each row (n,) by dotted path (`states.1.cd`).
             pushes: pushes for all rows, or a list for each.
@@ -67,9 +67,11 @@ class Population:
             threads: 0 is all cores.
             backpack: mass on its back [kg].
             self_collision: whether its parts collide with each other too.
+            graph: of actions, over whose edges rows switch between its nodes.
         """
         if n < 1:
             raise SurefootError(f"a population has at least one row, got {n}")
+        skill = skill if skill is not None else "walk" if graph is None else graph.skills[0]
         each: list[str | Path | Skill]
         each = [skill] * n if isinstance(skill, (str, Path, Skill)) else list(skill)
         if len(each) != n:
@@ -77,10 +79,12 @@ class Population:
         distinct = list({id(s): s for s in each}.values())
         if isinstance(terrain, str):
             terrain = load_terrain(terrain)
-        self.scenes = _per_body(  # of each row; rows of the same body share theirs
+        self.scenes = per_body(  # of each row; rows of the same body share theirs
             proportions,
             n,
-            lambda own: Scene(character, each[0], terrain, own, timestep, distinct[1:], backpack, self_collision),
+            lambda own: Scene(
+                character, each[0], terrain, own, timestep, distinct[1:], backpack, self_collision, graph
+            ),
         )
         self.scene = self.scenes[0]
         found = {id(s): self.scene.find(s) for s in distinct}
@@ -96,12 +100,12 @@ class Population:
             scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i], seed + i)
             for i, scene in enumerate(self.scenes)
         ]
-        for i, queue in enumerate(_per_row(pushes, n)):
+        for i, queue in enumerate(per_row(pushes, n)):
             for push in queue:
                 self.scenes[i].add_push(self.rows[i], push, 0.0)
         self._foresight = Foresight(self.scenes, self.rows, threads)
         self._agendas: dict[int, Agenda] = {}  # of the rows that have tasks
-        for i, own in enumerate(_tasks_per_row(tasks, n)):
+        for i, own in enumerate(tasks_per_row(tasks, n)):
             self._plan(i, own)
         callback.install()
         self.batch.forward()
@@ -203,26 +207,25 @@ class Population:
     def _has_intentions(self, i: int) -> bool:
         """Whether a row has tasks that are not over, or takes trials, or has a skill that thinks."""
         busy = i in self._agendas and not self._agendas[i].is_idle
-        return busy or self._foresight.watches[i].looks_ahead or self._intention(i) is not None
+        return busy or self._foresight.watches[i].looks_ahead or self._thinks(i)
 
-    def _intention(self, i: int) -> intentions.Intention | None:
-        return self.scenes[i].intention(self.skills[i])
+    def _thinks(self, i: int) -> bool:
+        return self.scenes[i].thinkers.steps_to_next(self.rows[i], float(self._time[i])) < NEVER
 
     def _tick(self, rows: Sequence[int] | np.ndarray) -> None:
         """Let the intentions of some rows have their say: trials of steps that have begun, tasks that are due."""
         due = [i for i in rows if self._foresight.watches[i].is_due]
         if due:
             self._foresight.decide(due, self.batch.state)
-        dt = self.scene.model.opt.timestep
         for i in rows:
             if i in self._agendas:
                 self._agendas[i].tick()
-            intentions.think(self._intention(i), self.qpos[i], self.qvel[i], self.rows[i], float(self._time[i]), dt)
+            self.scenes[i].thinkers.think(self.rows[i], self.qpos[i], self.qvel[i], float(self._time[i]))
 
     def _steps_to_next(self, i: int) -> int:
         """Physics steps until an intention of a row may have to be asked again."""
-        now, dt = float(self._time[i]), self.scene.model.opt.timestep
-        following = intentions.steps_to_next(self._intention(i), now, dt)
+        now = float(self._time[i])
+        following = self.scenes[i].thinkers.steps_to_next(self.rows[i], now)
         following = min(following, self._foresight.watches[i].steps_to_next(now))
         if i in self._agendas and not self._agendas[i].is_idle:
             following = min(following, self._agendas[i].steps_to_next())
@@ -264,41 +267,3 @@ class Population:
     def _record(self, recorders: list[Recorder], rows: np.ndarray | None = None) -> None:
         for i in range(len(recorders)) if rows is None else rows[: len(recorders)]:
             recorders[i].add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])
-
-
-def _per_body(
-    proportions: Proportions | Sequence[Proportions] | None, n: int, make: Callable[[Proportions], Scene]
-) -> list[Scene]:
-    """The scene of each row, made once for each distinct body."""
-    if proportions is None or isinstance(proportions, Mapping):
-        return [make(proportions or {})] * n
-    if len(proportions) != n:
-        raise SurefootError(f"{len(proportions)} bodies for {n} rows")
-    made: dict[str, Scene] = {}
-    keys = [repr(list(own.items())) for own in proportions]
-    for key, own in zip(keys, proportions, strict=True):
-        if key not in made:
-            made[key] = make(own)
-    return [made[key] for key in keys]
-
-
-def _per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[list[Push]]:
-    shared = [p for p in pushes if isinstance(p, Push)]
-    if len(shared) == len(pushes):
-        return [shared] * n
-    lists = [list(p) for p in pushes if not isinstance(p, Push)]
-    if len(lists) != n:
-        raise SurefootError(f"{len(lists)} lists of pushes for {n} rows")
-    return lists
-
-
-def _tasks_per_row(tasks: Tasks, n: int) -> list[list[Task]]:
-    if callable(tasks):
-        return [list(tasks(i)) for i in range(n)]
-    shared = [t for t in tasks if isinstance(t, Task)]
-    if len(shared) == len(tasks):
-        return [copy.deepcopy(shared) for _ in range(n)]
-    lists = [list(t) for t in tasks if not isinstance(t, Task)]
-    if len(lists) != n:
-        raise SurefootError(f"{len(lists)} lists of tasks for {n} rows")
-    return lists

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,20 +14,17 @@ from surefoot import controllers
 from surefoot.characters import load as load_character
 from surefoot.characters.builder import Build, build, proportioned, with_backpack
 from surefoot.characters.limbs import of_table
-from surefoot.characters.shapes import points_of, solid_geoms
-from surefoot.characters.table import CharacterTable
 from surefoot.errors import CommandError, SurefootError
-from surefoot.intentions import INTENTIONS, Intention
+from surefoot.intentions import Intention, Thinkers
 from surefoot.kit import Kit
 from surefoot.kits import KITS
 from surefoot.native import callback, laws, memory
-from surefoot.native.pointers import plain
+from surefoot.placing import clearance, place_root
 from surefoot.reflexes.handover import ASKED, NONE
-from surefoot.reflexes.orientation import turned
-from surefoot.reflexes.vectors import times
 from surefoot.skills import load as load_skill
 from surefoot.skills.files import check
-from surefoot.skills.schema import BIPED, Skill, Start
+from surefoot.skills.schema import BIPED, Skill
+from surefoot.stylized.action_graph import ActionGraph
 from surefoot.tasks.posture import Posture
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
@@ -37,7 +33,6 @@ STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
 TRUNK = "trunk"  # stands for the torso of a body that calls it otherwise
 PUSHES = 16  # pushes that may be pending or acting at once
 _MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
-_NEAR = 1e-4  # [m] over which the slope of the ground is measured
 
 
 @dataclass(frozen=True)
@@ -49,31 +44,6 @@ class Push:
     start: float
     body: str = "trunk"
     point: tuple[float, float, float] | None = None
-
-
-def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.ndarray) -> int:
-    """Write a start's root pose and velocity at height 0; return where in `qpos` the height is."""
-    if table.root == "planar":
-        qpos[1], qpos[2] = 0.0, start.torso
-        qvel[0], qvel[1], qvel[2] = start.speed, start.climb, start.torso_rate
-        return 1
-    turn = plain(turned)(start.heading + start.yaw, start.roll, start.torso)
-    qpos[:3], qpos[3:7] = 0.0, turn if table.foreign is None else plain(times)(turn, tuple(qpos[3:7]))
-    c, s = math.cos(start.heading), math.sin(start.heading)
-    facing = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    qvel[:3] = facing @ (start.speed, start.sideways, start.climb)
-    spin, inverse = facing @ (start.roll_rate, -start.torso_rate, start.yaw_rate), np.empty(4)
-    mujoco.mju_negQuat(inverse, qpos[3:7])
-    mujoco.mju_rotVecQuat(qvel[3:6], spin, inverse)  # a free joint turns about its own axes
-    return 2
-
-
-def _plane_below(terrain: Terrain, point: np.ndarray) -> tuple[float, float]:
-    """Height of the ground below a point [m] and the secant of its angle there, on the gentler side of an edge."""
-    x, y = point[:2, None] + _NEAR * np.array([[0.0, 1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, -1.0]])
-    here, *around = terrain.height(x, y)
-    rises = np.abs(np.reshape(around, (2, 2)) - here).min(axis=1)  # along x and along y
-    return float(here), float(np.sqrt(1.0 + ((rises / _NEAR) ** 2).sum()))
 
 
 class Scene:
@@ -89,6 +59,7 @@ class Scene:
         may_run: Sequence[str | Path | Skill] = (),
         backpack: float = 0.0,
         self_collision: bool = False,
+        graph: ActionGraph | None = None,
     ) -> None:
         """Build and compile.
 
@@ -101,11 +72,13 @@ class Scene:
             may_run: further skills it will switch to; needed for those that learn.
             backpack: mass on its back [kg].
             self_collision: whether its parts collide with each other too.
+            graph: of actions, whose nodes are skills too, and over whose edges it switches between them.
         """
+        self.graph = graph
         if timestep is not None and not _MIN_STEP <= timestep <= _MAX_STEP:
             raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")
         if character is None:
-            character = (skill if isinstance(skill, Skill) else load_skill(skill)).character
+            character = (skill if isinstance(skill, Skill) else self._named(skill) or load_skill(skill)).character
             character = "humanoid" if character == BIPED else character
         self.character, self.proportions = character, dict(proportions or {})
         self.backpack, self.self_collision = backpack, self_collision
@@ -128,16 +101,22 @@ class Scene:
         self.build: Build = build(self.table, self.terrain, sizes, timestep, self_collision)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
-        self._intentions: dict[int, tuple[Skill, Intention]] = {}  # by skill, which is kept so that its number is
+        self.thinkers = Thinkers(self)
+        for one in () if graph is None else graph.skills:
+            self.thinkers.meet(self.find(one))
 
     @functools.cached_property
     def posture(self) -> Posture:
         """Where rows are measured by tasks, one at a time."""
         return Posture(self.model)
 
+    def _named(self, name: str | Path) -> Skill | None:
+        """The skill of a node of the action graph."""
+        return self.graph.skill(str(name)) if self.graph is not None and str(name) in self.graph.nodes else None
+
     def find(self, skill: str | Path | Skill) -> Skill:
-        """The skill of a name or path; another character's is refused."""
-        found = check(skill) if isinstance(skill, Skill) else load_skill(skill, self.table.name)
+        """The skill of a name, a node's first, or of a path; another character's is refused."""
+        found = check(skill) if isinstance(skill, Skill) else self._named(skill) or load_skill(skill, self.table.name)
         if found.character not in (self.table.name, BIPED if self.table.is_biped else self.table.name):
             raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
         return found
@@ -158,11 +137,7 @@ class Scene:
 
     def intention(self, skill: Skill) -> Intention | None:
         """What a skill's controller thinks between native runs, if it does."""
-        if skill.controller not in INTENTIONS:
-            return None
-        if id(skill) not in self._intentions:
-            self._intentions[id(skill)] = (skill, INTENTIONS[skill.controller](self, skill))
-        return self._intentions[id(skill)][1]
+        return self.thinkers.meet(skill)
 
     def command_ranges(self) -> dict[str, tuple[float, float]]:
         """Lowest and highest value of every command of the first skill's controller."""
@@ -201,6 +176,7 @@ class Scene:
         self._check_room(skill)
         laws.prepare(skill.controller)
         self.kit(skill).fill(slot, skill, self.find)
+        self.thinkers.meet(skill)
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two filled slots have the same states with the same endings, so that they can be blended."""
@@ -241,28 +217,7 @@ class Scene:
 
     def clearance(self, qpos: np.ndarray) -> float:
         """How far down a configuration can be moved until a sole touches the ground, a plane below each end [m]."""
-        self._scratch.qpos[:] = qpos
-        mujoco.mj_kinematics(self.model, self._scratch)
-        lowest = np.inf
-        for point, radius in self._soles():
-            ground, secant = _plane_below(self.terrain, point)
-            lowest = min(lowest, point[2] - radius * secant - ground)
-        return float(lowest)
-
-    def _soles(self) -> Iterator[tuple[np.ndarray, float]]:
-        """Points of the soles in the scratch state [m], each with the radius of the shape around it."""
-        if self.table.foreign is not None:
-            feet = [self.model.body(name).id for soles in self.table.foreign.limbs.soles for name in soles]
-            for geom in solid_geoms(self.model, feet):
-                points, radius = points_of(self.model, self._scratch, geom)
-                yield from ((point, radius) for point in points)
-            return
-        for segment in self.table.segments:
-            body = self._scratch.body(segment.name)
-            axes = body.xmat.reshape(3, 3)
-            for shape in segment.shapes:
-                if shape.sole:
-                    yield from ((body.xpos + axes @ np.asarray(end), shape.radius) for end in (shape.start, shape.end))
+        return clearance(self.model, self._scratch, self.table, self.terrain, qpos)
 
     def add_push(self, row: memory.Row, push: Push, now: float) -> None:
         """Queue a push in a row's first free place."""
@@ -311,3 +266,6 @@ class Scene:
         self.fill(row, 1 - int(header.active), skill)
         is_same = row.slots[0, 0] == row.slots[1, 0]  # their controllers
         header.pending, header.handover, header.asked = (1.0, NONE, now) if is_same else (0.0, ASKED, now)
+        running = self.thinkers.of(row)
+        if running is not None:
+            running.ask(row, skill)

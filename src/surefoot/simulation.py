@@ -9,8 +9,8 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
-from surefoot import holding, intentions
-from surefoot.errors import CommandError, SurefootError
+from surefoot import holding, revising
+from surefoot.errors import SurefootError
 from surefoot.foresight import Foresight
 from surefoot.motions.motion import Motion
 from surefoot.motions.recorder import Recorder, check_seconds, frame_steps
@@ -19,8 +19,10 @@ from surefoot.reflexes.handover import ASKED
 from surefoot.reshaping import carry_over, check_reshapable, roomiest
 from surefoot.scene import Push, Scene
 from surefoot.skills import varied
+from surefoot.skills.numbers import number_of
 from surefoot.skills.schema import Skill
 from surefoot.snapshot import Snapshot
+from surefoot.stylized.action_graph import ActionGraph
 from surefoot.tasks.actor import Actor
 from surefoot.tasks.agenda import Agenda, check_walks
 from surefoot.tasks.task import Task
@@ -37,7 +39,7 @@ class Simulation:
     def __init__(
         self,
         character: str | None = None,
-        skill: str | Path | Skill = "walk",
+        skill: str | Path | Skill | None = None,
         terrain: str | Terrain = "flat",
         seed: int = 0,
         *,
@@ -46,12 +48,13 @@ class Simulation:
         skills: Sequence[str | Skill] = (),
         backpack: float = 0.0,
         self_collision: bool = False,
+        graph: ActionGraph | None = None,
     ) -> None:
         """Build it and put it into the skill's start state.
 
         Args:
             character: name of a body; by default the one the skill is for.
-            skill: name, full name, path or object.
+            skill: name, full name, path or object; by default a walk, or an action graph's first node.
             terrain: description (`slope:6`) or object.
             seed: of everything random; the same seed gives the same bits.
             proportions: multipliers of lengths and masses (`{"thigh_length": 1.1}`).
@@ -59,8 +62,10 @@ class Simulation:
             skills: further skills it will switch to (needed only for those that learn).
             backpack: mass on its back [kg]; the torso is pitched for it.
             self_collision: whether its parts collide with each other, not only with the ground.
+            graph: of actions, over whose edges it switches between its nodes.
         """
-        self.scene = Scene(character, skill, terrain, proportions, timestep, skills, backpack, self_collision)
+        first: str | Path | Skill = skill if skill is not None else "walk" if graph is None else graph.skills[0]
+        self.scene = Scene(character, first, terrain, proportions, timestep, skills, backpack, self_collision, graph)
         self.model, self.data = self.scene.model, mujoco.MjData(self.scene.model)
         self.skill, self.seed = self.scene.skill, seed
         self._requested: Skill | None = None
@@ -111,6 +116,7 @@ class Simulation:
             mujoco.mj_step(self.model, self.data, stretch)
             self._settle()
             self._tick()
+            self._settle()
             count -= stretch
 
     def _tick(self) -> None:
@@ -119,16 +125,11 @@ class Simulation:
             self._foresight.decide([0], self._state()[None])
         if self._agenda:
             self._agenda.tick()
-        intention, dt = self.scene.intention(self.skill), self.model.opt.timestep
-        intentions.think(intention, self.data.qpos, self.data.qvel, self._row, self.time, dt)
+        self.scene.thinkers.think(self._row, self.data.qpos, self.data.qvel, self.time)
 
     def _steps_to_next(self) -> int:
         """Physics steps until an intention may have to be asked again."""
-        skills, dt = (
-            (self.skill,) if self._requested is None else (self.skill, self._requested),
-            self.model.opt.timestep,
-        )
-        following = min(intentions.steps_to_next(self.scene.intention(skill), self.time, dt) for skill in skills)
+        following = self.scene.thinkers.steps_to_next(self._row, self.time)
         following = min(following, self._foresight.watches[0].steps_to_next(self.time))
         if self._agenda and not self._agenda.is_idle:
             following = min(following, self._agenda.steps_to_next())
@@ -216,6 +217,7 @@ class Simulation:
         """Ask for another skill; it begins at the next state change, or at the phase it waits for.
 
         One of another controller begins at the next footstrike, or from quiet standing, without the commands given.
+        A node of the action graph is gone to over the graph's edges, and over other nodes if need be.
         """
         wanted = self.scene.find(skill)
         self._settle()
@@ -224,20 +226,7 @@ class Simulation:
 
     def blend(self, other: str | Path | Skill, share: float) -> None:
         """Interpolate the running skill's numbers towards another of the same structure (share 0 … 1)."""
-        if not 0.0 <= share <= 1.0:
-            raise CommandError(f"a blend takes a share of 0 … 1, got {share}")
-        wanted = self.scene.find(other)
-        slot = self._row.slots[int(self._row.header[0].active)]
-        mine, theirs = slot.copy(), slot.copy()
-        for target, skill in ((mine, self.skill), (theirs, wanted)):
-            self.scene.fill_array(target, skill)
-        if not self.scene.same_structure(mine, theirs):
-            raise CommandError(
-                f"{self.skill.full_name} and {wanted.full_name} differ in their states' number or endings, "
-                "or in how they measure or learn"
-            )
-        same = mine == theirs  # numbers of states are among these: they stay whole
-        slot[:] = np.where(same, mine, (1.0 - share) * mine + share * theirs)
+        revising.blend(self.scene, self._row, self.skill, self.scene.find(other), share)
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""
@@ -252,14 +241,9 @@ class Simulation:
             False, and nothing is changed, where it cannot go on from here: it is of another controller, its states
             differ in number, or it needs more memory. Then a new simulation has to begin with it.
         """
-        wanted, slot = self.scene.find(skill), self._row.slots[int(self._row.header[0].active)]
-        if wanted.controller != self.skill.controller or not self.scene.has_room(wanted):
+        wanted = self.scene.find(skill)
+        if not revising.revise(self.scene, self._row, self.skill, wanted):
             return False
-        filled = np.zeros_like(slot)
-        self.scene.fill_array(filled, wanted)
-        if not self.scene.goes_on(slot, filled):
-            return False
-        slot[:] = filled
         self.skill = wanted
         return True
 
@@ -296,11 +280,17 @@ class Simulation:
         mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
         holding.set_masses(self.scene, snapshot.masses)
         self.skill, self._requested = snapshot.skill, snapshot.requested
+        for skill in (snapshot.skill, snapshot.requested):
+            if skill is not None:
+                self.scene.thinkers.meet(skill)
         if snapshot.tasks or self._agenda:
             self._planned().restore(snapshot.tasks)
 
     def _settle(self) -> None:
-        """Notice that a requested switch has happened."""
-        header = self._row.header[0]
-        if self._requested is not None and header.pending == 0.0 and header.handover != ASKED:
-            self.skill, self._requested = self._requested, None
+        """Notice that a requested switch has happened, or that an action has followed another."""
+        header, running = self._row.header[0], self.scene.thinkers.skill(self._row)
+        waits, wanted = header.pending != 0.0 or header.handover == ASKED, self._requested
+        if running is not None:
+            self.skill, waits = running, wanted is not None and number_of(running) != number_of(wanted)
+        if wanted is not None and not waits:
+            self.skill, self._requested = wanted, None

@@ -25,15 +25,18 @@ RANGES: dict[str, tuple[float, float]] = {}
 
 TRACKER = np.dtype([(n, "f8") for n in (
     "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right",
-    "late", "anchored", "x", "y", "z", "rise_x",
-    "rise_y", "pace")])  # fmt: skip
+    "late", "anchored", "x", "y", "z", "leave", "enter", "goal", "arrives", "faded",
+    "rise_x", "rise_y", "pace")])  # fmt: skip
 """`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which
 leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, `failures`: counts; `heading` [rad];
 `left`, `right`: whether that foot has landed since it was last to swing; `late`: for how long one should have [s];
 `anchored`: 0 before the reference was set down in the world, `x`, `y`, `z`: where it first was [m];
-`rise_x`, `rise_y`: of the ground from one foot to the next; `pace`: how much
-faster than real time the reference goes on."""
-_TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8
+`leave`, `enter`: at which share of its reference it is left for the requested skill, and at which of that one's that
+begins, −1 where nothing is said; `goal`: 1 + the number of the action graph's node it is on its way to, 0 for none;
+`arrives`: 1 between two skills; `faded`: since when it follows the present one, if it followed another [s];
+`rise_x`, `rise_y`: of the ground from one foot to the next; `pace`: how much faster than time the reference goes on."""
+_TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8 + 1  # its skill's number too
+_ROOT = 6  # freedoms of a root, at most
 
 
 class Tracked(NamedTuple):
@@ -43,27 +46,31 @@ class Tracked(NamedTuple):
     torque: Any  # (actuators,) [N·m] of the programme
     targets: Any  # (actuators,) [rad] of the reference when it was solved
     rates: Any  # (actuators,) [rad/s]
+    off: Any  # (6 + actuators,) by what the body was off the reference when that began to be followed
+    off_rates: Any  # (6 + actuators,) the same of velocities
 
 
 def slot_size(actuators: int) -> int:
-    """Numbers of a parameter slot: what every slot begins with, then the servos' gains by actuator."""
+    """Numbers of a parameter slot: what every slot begins with, the skill's number, the servos' gains by actuator."""
     return _SLOT + _GAIN * actuators
 
 
 def memory_size(actuators: int) -> int:
     """Numbers it remembers."""
-    return _TRACKER + 3 * actuators
+    return _TRACKER + 3 * actuators + 2 * (_ROOT + actuators)
 
 
 @kernel
 def tracked_of(memory: Any, actuators: int) -> Tracked:
     """Lay the views over a row's memory."""
-    at = _TRACKER
+    at, off = _TRACKER, _TRACKER + 3 * actuators
     return Tracked(
         records(memory, 0, 1, TRACKER),
         memory[at : at + actuators],
         memory[at + actuators : at + 2 * actuators],
         memory[at + 2 * actuators : at + 3 * actuators],
+        memory[off : off + _ROOT + actuators],
+        memory[off + _ROOT + actuators : off + 2 * (_ROOT + actuators)],
     )
 
 

@@ -15,6 +15,7 @@ from surefoot.motions.retarget_angles import angles_of
 from surefoot.motions.retarget_frames import Frames, frames_of
 from surefoot.motions.retarget_legs import above_ground, bones_of, goals, reached, root_moves, weights
 from surefoot.motions.retarget_pose import check_written_down, places, quaternions
+from surefoot.motions.sagittal import flattened
 from surefoot.motions.touches import touches
 
 _TURNED_OUT = np.radians(8.0)  # of a foot against its shank, from which on its loss is told
@@ -38,7 +39,8 @@ def retarget(motion: Motion, parts: Parts, table: CharacterTable) -> Retargeted:
 
     Bones point as in the clip, seen from an upright reference posture that both have; the root's path is scaled by
     leg length. Where thigh and shank have other shares of the leg, the root gives way to the foot that stands and
-    the legs' bends make up for what is left, so that soles keep their height above the ground.
+    the legs' bends make up for what is left, so that soles keep their height above the ground. A body in a plane gets
+    the clip's shadow on its sagittal plane.
 
     Args:
         motion: the clip, cleaned; its floor is found anew for each foot.
@@ -47,6 +49,8 @@ def retarget(motion: Motion, parts: Parts, table: CharacterTable) -> Retargeted:
     """
     check_written_down(table)
     frames = frames_of(motion, parts)
+    if table.root == "planar":
+        frames = flattened(frames, motion.time)
     bones = [bones_of(table, side) for side in (LEFT, RIGHT)]
     scale = float(np.mean([bone.length for bone in bones])) / frames.leg_length
     root = frames.trunk if table.anatomy.torso == table.anatomy.pelvis else frames.pelvis

@@ -31,6 +31,13 @@ def cross(a: Any, b: Any, out: Any) -> None:
 
 
 @compiled
+def turn(axes: Any, vector: Any, out: Any) -> None:
+    """Write a vector (3,) of a body's frame in world axes."""
+    for k in range(3):
+        out[k] = axes[k, 0] * vector[0] + axes[k, 1] * vector[1] + axes[k, 2] * vector[2]
+
+
+@compiled
 def jacobian(cdof: Any, moves: Any, center: Any, point: Any, count: int) -> Any:
     """(6, count) of a body's point: velocity, then spin, in world axes; `moves` (nv,) tells what moves the body."""
     out, arm, turned = np.zeros((6, count)), point - center, np.empty(3)
@@ -45,16 +52,14 @@ def jacobian(cdof: Any, moves: Any, center: Any, point: Any, count: int) -> Any:
 @compiled
 def drift(cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: Any, turned: Any) -> None:
     """Write a point's velocity [m/s] and its acceleration J̇ q̇ [m/s²], (3,) each."""
-    arm, side = point - center, np.empty(3)
-    cross(cvel[:3], arm, side)
     for k in range(3):
-        speed[k] = cvel[3 + k] + side[k]
-    cross(cacc[:3], arm, side)
+        a, b = (k + 1) % 3, (k + 2) % 3
+        x, y = point[a] - center[a], point[b] - center[b]
+        speed[k] = cvel[3 + k] + cvel[a] * y - cvel[b] * x
+        turned[k] = cacc[3 + k] + cacc[a] * y - cacc[b] * x + gravity[k]
     for k in range(3):
-        turned[k] = cacc[3 + k] + side[k] + gravity[k]
-    cross(cvel[:3], speed, side)
-    for k in range(3):
-        turned[k] += side[k]
+        a, b = (k + 1) % 3, (k + 2) % 3
+        turned[k] += cvel[a] * speed[b] - cvel[b] * speed[a]
 
 
 @compiled
@@ -104,42 +109,53 @@ def held(
         planar: whether the character moves in a plane.
         count: degrees of freedom.
     """
-    e = len(edges)
-    rows, bias, speed = np.empty((6 * len(bodies), count)), np.empty(6 * len(bodies)), np.empty(6 * len(bodies))
-    forces, wrench = np.empty((count, len(corners) * e)), np.empty(6)
-    keep, rates, drifts = np.empty((6, 6)), np.empty(6), np.empty(6)
+    patches, e = len(bodies), len(edges)
+    rows, bias, speed = np.zeros((6 * patches, count)), np.zeros(6 * patches), np.zeros(6 * patches)
+    forces, places = np.zeros((count, len(corners) * e)), np.empty((len(corners), 3))
+    keep, rates, drifts, wrench = np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(6)
+    wrenches = np.empty((6, len(corners) * e))
     k, first = 0, 0
-    for p in range(len(bodies)):
-        body, last = bodies[p], ends[p]
-        axes = xmat[body]
-        places = np.empty((last - first, 3))
-        middle = np.zeros(3)
-        for i in range(last - first):
-            places[i] = xpos[body] + axes @ corners[first + i]
-            middle += places[i] / (last - first)
+    for p in range(patches):
+        body, last, middle = bodies[p], ends[p], np.zeros(3)
+        for i in range(first, last):
+            turn(xmat[body], corners[i], places[i])
+            for a in range(3):
+                places[i, a] += xpos[body, a]
+                middle[a] += places[i, a] / (last - first)
         six = jacobian(cdof, moves[body], center, middle, count)
         drift(cvel[body], cacc[body], center, middle, gravity, rates[:3], drifts[:3])
         rates[3:], drifts[3:] = cvel[body, :3], cacc[body, :3]
-        more = kept(kinds[p], planar, axes, keep)
-        rows[k : k + more] = keep[:more] @ six
-        bias[k : k + more], speed[k : k + more] = keep[:more] @ drifts, keep[:more] @ rates
-        for i in range(last - first):
-            for j in range(e):
-                wrench[:3] = axes @ edges[j]
+        more = kept(kinds[p], planar, xmat[body], keep)
+        for i in range(more):
+            for a in range(6):
+                if keep[i, a] != 0.0:
+                    bias[k + i] += keep[i, a] * drifts[a]
+                    speed[k + i] += keep[i, a] * rates[a]
+                    for j in range(count):
+                        rows[k + i, j] += keep[i, a] * six[a, j]
+        for i in range(first, last):
+            for edge in range(e):
+                turn(xmat[body], edges[edge], wrench[:3])
                 cross(places[i] - middle, wrench[:3], wrench[3:])
-                forces[:, (first + i) * e + j] = wrench @ six
+                wrenches[:, i * e + edge] = wrench
+        for j in range(count):
+            if moves[body, j] != 0.0:
+                for a in range(6):
+                    for edge in range(first * e, last * e):
+                        forces[j, edge] += six[a, j] * wrenches[a, edge]
         k, first = k + more, last
     return rows[:k], bias[:k], speed[:k], forces
 
 
 @compiled
 def centers(
-    cdof: Any, cvel: Any, cacc: Any, xipos: Any, moves: Any, center: Any, gravity: Any, bodies: Any, masses: Any,
-    count: int,
+    cdof: Any, cvel: Any, cacc: Any, xpos: Any, xipos: Any, moves: Any, center: Any, gravity: Any, bodies: Any,
+    masses: Any, origin: int, count: int,
 ) -> Any:  # fmt: skip
     """Of the links' centres of mass: places, velocities (links, 3), J_c (3 · links, count) and J̇_c q̇ (3 · links,).
 
-    `bodies` and `masses` hold an array a link; the rest is as in `held`.
+    `bodies` and `masses` hold an array a link; places and velocities are seen from the origin of a body, without its
+    spin; the rest is as in `held`.
     """
     links = len(bodies)
     place, velocity, bias = np.zeros((links, 3)), np.zeros((links, 3)), np.zeros(3 * links)
@@ -164,46 +180,71 @@ def centers(
                 cross(cdof[j, :3], lever[j], side)
                 for k in range(3):
                     rows[3 * link + k, j] = borne[j] * cdof[j, 3 + k] + side[k]
+    drift(cvel[origin], cacc[origin], center, xpos[origin], gravity, speed, turned)
+    for link in range(links):
+        for k in range(3):
+            place[link, k] -= xpos[origin, k]
+            velocity[link, k] -= speed[k]
     return place, velocity, rows, bias
 
 
 @compiled
-def accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: Any) -> Any:
-    """(bodies, 3) of all bodies' centres of mass but the world's [m/s²]."""
-    found, speed = np.empty((len(xipos) - 1, 3)), np.empty(3)
+def accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: Any, heading: float) -> Any:
+    """(bodies, 3) of all bodies' centres of mass but the world's [m/s²], turned to a heading [rad]."""
+    found, speed, turned = np.empty((len(xipos) - 1, 3)), np.empty(3), np.empty(3)
     for i in range(len(found)):
-        drift(cvel[1 + i], cacc[1 + i], center, xipos[1 + i], gravity, speed, found[i])
+        drift(cvel[1 + i], cacc[1 + i], center, xipos[1 + i], gravity, speed, turned)
+        look(turned, -heading, found[i])
     return found
 
 
 @compiled
-def three_link_angles(place: Any, velocity: Any, hip: Any, angles: Any, rates: Any) -> None:
-    """Write pitch and roll (3, 2) of base, upper body and swing leg in their parents' frames, and their rates.
+def look(vector: Any, heading: float, out: Any) -> None:
+    """Write a vector (3,) of the world along a heading [rad]."""
+    c, s = np.cos(heading), np.sin(heading)
+    out[0], out[1], out[2] = c * vector[0] + s * vector[1], c * vector[1] - s * vector[0], vector[2]
+
+
+@compiled
+def three_link_state(place: Any, velocity: Any, heading: float, hip: Any, axes: int) -> Any:
+    """(6 · axes,) pitch, and roll if there are two axes, of base, upper body and swing leg in their parents' frames.
+
+    Then their rates.
 
     Args:
-        place: (3, 3) centres of mass of the links, seen from the ankle along the heading [m].
+        place: (3, 3) centres of mass of the links, seen from the ankle [m].
         velocity: (3, 3) of them [m/s].
+        heading: along which they are looked at [rad].
         hip: (3,) where upper body and swing leg hang, in the base's frame [m].
-        angles: (3, 2) out [rad].
-        rates: (3, 2) out [rad/s].
+        axes: hinges of a link.
     """
-    frame, spin, joint, moved, side = np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3), np.empty(3)
+    out, frame, spin = np.empty(6 * axes), np.eye(3), np.zeros(3)
+    joint, moved, arm, moves, seen, going = np.zeros((6, 3))
     for i in range(3):
         sign = -1.0 if i == 2 else 1.0  # the swing leg's axis points down
-        arm = place[i] - joint
-        cross(spin, arm, side)
-        seen, moves = frame.T @ (sign * arm), frame.T @ (sign * (velocity[i] - moved - side))
-        size = np.sqrt(seen @ seen)
-        along = seen @ moves / size**2
+        look(place[i], heading, arm)
+        look(velocity[i], heading, moves)
+        arm -= joint
+        cross(spin, arm, going)
+        moves -= moved + going
+        for k in range(3):
+            seen[k] = sign * (frame[0, k] * arm[0] + frame[1, k] * arm[1] + frame[2, k] * arm[2])
+            going[k] = sign * (frame[0, k] * moves[0] + frame[1, k] * moves[1] + frame[2, k] * moves[2])
+        size = np.sqrt(seen[0] ** 2 + seen[1] ** 2 + seen[2] ** 2)
+        along = (seen[0] * going[0] + seen[1] * going[1] + seen[2] * going[2]) / size**2
         x, y, z = seen[0] / size, seen[1] / size, seen[2] / size
-        dx, dy, dz = moves[0] / size - x * along, moves[1] / size - y * along, moves[2] / size - z * along
-        angles[i, 0], angles[i, 1] = np.arctan2(x, z), -np.arcsin(min(max(y, -1.0), 1.0))
-        rates[i, 0], rates[i, 1] = (dx * z - x * dz) / (x * x + z * z), -dy / np.sqrt(1.0 - y * y)
+        dx, dy, dz = going[0] / size - x * along, going[1] / size - y * along, going[2] / size - z * along
+        pitch, roll = np.arctan2(x, z), -np.arcsin(min(max(y, -1.0), 1.0))
+        pitching, rolling = (dx * z - x * dz) / (x * x + z * z), -dy / np.sqrt(1.0 - y * y)
+        out[axes * i], out[axes * (3 + i)] = pitch, pitching
+        if axes > 1:
+            out[axes * i + 1], out[axes * (3 + i) + 1] = roll, rolling
         if i == 0:
-            cp, sp, cr, sr = np.cos(angles[0, 0]), np.sin(angles[0, 0]), np.cos(angles[0, 1]), np.sin(angles[0, 1])
+            cp, sp, cr, sr = np.cos(pitch), np.sin(pitch), np.cos(roll), np.sin(roll)
             frame[0, 0], frame[0, 1], frame[0, 2] = cp, sp * sr, sp * cr
             frame[1, 0], frame[1, 1], frame[1, 2] = 0.0, cr, -sr
             frame[2, 0], frame[2, 1], frame[2, 2] = -sp, cp * sr, cp * cr
-            spin[0], spin[1], spin[2] = rates[0, 1] * cp, rates[0, 0], -rates[0, 1] * sp
-            joint[:] = frame @ hip
+            spin[0], spin[1], spin[2] = rolling * cp, pitching, -rolling * sp
+            turn(frame, hip, joint)
             cross(spin, joint, moved)
+    return out

@@ -21,13 +21,15 @@ from surefoot.stylized.limbs_of_three import Groups
 from surefoot.stylized.linear import Steps
 from surefoot.stylized.patches import FREE
 from surefoot.stylized.reference import Reference, packed
-from surefoot.stylized.three_link import Joints, ThreeLink, build, turn_by
+from surefoot.stylized.three_link import Joints, ThreeLink, build
 from surefoot.stylized.three_link_state import Points, Simple, state_of
 
 if TYPE_CHECKING:
     from surefoot.stylized.body_dynamics import BodyDynamics
 
-WEIGHTS = riccati.Weights(0.1, 1.0, 1e-5)  # c of eq. 4; its unit weight of torques is too much for N·m against rad
+WEIGHTS = riccati.Weights.alike(
+    0.1, 1.0, 1e-5
+)  # c of eq. 4; its unit weight of torques is too much for N·m against rad
 _SHORTEST = 4  # moments of a single support that is worth a policy
 _ANKLE = (0.10, 0.04)  # [m] of a foot about its ankle, ahead and aside: what torque it can give by body weight
 
@@ -63,10 +65,10 @@ class Policy:
     def accelerations(self, which: tuple[int, int], points: Points, turned: float) -> np.ndarray:
         """(9,) a_b in the world [m/s²], of points seen from the stance ankle in the world; `turned` by [rad]."""
         one, simple, step = self.gains[which[0]], self.models[which[0]], which[1]
-        view = turn_by(one.heading + turned)
-        state = state_of(simple.link, Points(points.place @ view, points.velocity @ view))
+        heading = one.heading + turned
+        state = state_of(simple.link, points, heading)
         control = one.controls[step] + one.K[step] @ (state - one.states[step])
-        return np.asarray((simple.accelerations(state, control, one.ankle[step]) @ view.T).ravel())
+        return simple.accelerations(state, control, one.ankle[step], heading).ravel()
 
 
 def policy(body: BodyDynamics, groups: list[Groups], reference: Reference, cache: Path | None = None) -> Policy:
@@ -132,9 +134,7 @@ def _model(body: BodyDynamics, group: Groups, reference: Reference, first: int, 
 
 def seen(body: BodyDynamics, group: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
     """The links' points seen from the stance ankle in the world's axes, J_c and J̇_c q̇, at the state `body` is in."""
-    points, rows, bias = body.centers(group)
-    velocity = body.jacobian(group.ankle)[:3] @ body.velocity
-    return Points(points.place - body.xpos[group.ankle], points.velocity - velocity), rows, bias
+    return body.centers(group, group.ankle)
 
 
 def _gains(
@@ -144,9 +144,8 @@ def _gains(
     for i in range(first, last + 1):
         beyond = i // n  # loops that it is ahead of the first
         _set(body, reference, i % n)
-        view = turn_by(heading - beyond * reference.turn)
         points, _, _ = seen(body, group)
-        states.append(state_of(link, Points(points.place @ view, points.velocity @ view)))
+        states.append(state_of(link, points, heading - beyond * reference.turn))
     wanted, weight = np.array(states), 9.81 * float(body.model.body_mass[1:].sum())
     reach = weight * np.array(_ANKLE[: link.axes])
     followed = ilqr.follow(Steps(link), wanted, np.column_stack([-reach, reach]))

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE
 
-_TILTED = math.radians(8.0)  # of a sole, from which on it bears on an edge
+_TILTED = math.sin(math.radians(8.0))  # of a sole, from which on it bears on an edge
 
 
-@compiled
-def bearing(wanted: Any, landed: Any, axes: Any) -> Any:
-    """(2,) how the feet bear.
+def bearing(wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> tuple[int, int]:
+    """How the feet bear.
 
     A foot that swings and touches has not landed: it scuffs, and would be pinned.
 
     Args:
-        wanted: (2,) how the reference's do.
-        landed: (2,) which feet have come to the ground since they were to.
-        axes: (2, 3, 3) of the feet.
+        wanted: how the reference's do.
+        landed: which feet have come to the ground since they were to.
+        axes: (3, 3) of both feet.
     """
-    found = wanted.copy()
-    for side in range(2):
-        tilt = math.asin(min(max(axes[side, 2, 0], -1.0), 1.0))  # by how much its x points up
-        if wanted[side] != FREE and not landed[side] and landed[1 - side]:
-            found[side] = FREE
-        elif wanted[side] != FREE and wanted[side] != TOE:
-            found[side] = HEEL if tilt > _TILTED else TOE if tilt < -_TILTED else FLAT
-    return found
+    return _one(0, wanted, landed, axes), _one(1, wanted, landed, axes)
 
 
-@compiled
-def stepped(bears: Any, before: int, after: int) -> bool:
-    """Whether a foot comes to bear between two of the moments (n, 2)."""
-    return bool(np.any((bears[before] == FREE) & (bears[after] != FREE)))
+def _one(side: int, wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> int:
+    if wanted[side] == FREE or (landed[1 - side] and not landed[side]):
+        return FREE
+    if wanted[side] == TOE:
+        return TOE
+    up = float(axes[side][2, 0])  # of the sole's x
+    return HEEL if up > _TILTED else TOE if up < -_TILTED else FLAT

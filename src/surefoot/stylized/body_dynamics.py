@@ -99,10 +99,13 @@ class BodyDynamics:
         )
         return Held(*found)
 
-    def centers(self, groups: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
-        """World places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,)."""
+    def centers(self, groups: Groups, origin: int = 0) -> tuple[Points, np.ndarray, np.ndarray]:
+        """Places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,).
+
+        Places and velocities are those seen from the origin of a body, by default the world, in the world's axes.
+        """
         place, velocity, rows, bias = assembly.centers(
-            *self._spatial, self._xipos, *self._rest, groups.bodies, groups.masses, self.count
+            *self._spatial, self.xpos, self._xipos, *self._rest, groups.bodies, groups.masses, origin, self.count
         )
         return Points(place, velocity), rows, bias
 

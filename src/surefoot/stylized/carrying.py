@@ -33,7 +33,7 @@ def kinds(feet: Feet, bears: np.ndarray) -> np.ndarray:
 
 
 def carried(
-    legs: Legs, poses: np.ndarray, stands: np.ndarray, timestep: float, moves: bool = True
+    legs: Legs, poses: np.ndarray, stands: np.ndarray, timestep: float, moves: bool = True, slope: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Poses (n, nq) whose feet stay where they bear and whose weight they can carry, and when they bear (n, 2).
 
@@ -43,6 +43,7 @@ def carried(
         stands: (n, 2) when the clip's feet stand.
         timestep: of the poses [s].
         moves: whether the root is moved.
+        slope: that the ground really rises ahead [rad], where the poses are seen from it: weight pulls back.
     """
     feet = legs.feet_of(poses)
     bears = contacts(legs, feet, timestep, stands)
@@ -56,7 +57,7 @@ def carried(
         found = np.array([legs.reach(p, a, x, f) for p, a, x, f in zip(found, ankles, axes, flat, strict=True)])
         if turn < _PASSES and moves:
             now = legs.feet_of(found)
-            turned = _turned(legs, found, timestep)
+            turned = _turned(legs, found, timestep) - np.outer(now.com[:, 2], [np.tan(slope), 0.0])
             found[:, slides] += _pressed(legs, now, kinds(now, bears), turned, timestep)[:, slides]
     first = found.shape[1] - len(legs.model.jnt_qposadr[legs.model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE])
     found[:, max(first, 3) :] = gaussian_filter1d(found[:, max(first, 3) :], _CALM / timestep, axis=0, mode="nearest")

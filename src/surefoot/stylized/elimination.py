@@ -99,3 +99,16 @@ def constraints(moves: Any, free: Any, limits: Any, rows: Any, bias: Any, speed:
     for i in range(k):
         low[nz + i], high[nz + i] = right[i], right[i]
     return rows @ moves, low, high
+
+
+@compiled
+def build(
+    M: Any, h: Any, parents: Any, dofs: Any, limits: Any, style: Any, weights: Any, center_rows: Any,
+    center_bias: Any, centers: Any, balance: float, held_rows: Any, held_bias: Any, held_speed: Any, forces: Any,
+    settle: float,
+) -> Any:  # fmt: skip
+    """The fields of a `Problem`, in one go."""
+    moves, free = accelerations(M, h, parents, dofs, forces)
+    H, f = objective(moves, free, style, weights, center_rows, center_bias, centers, balance)
+    rows, low, high = constraints(moves, free, limits, held_rows, held_bias, held_speed, settle)
+    return H, f, rows, low, high, moves, free

@@ -11,6 +11,7 @@ from surefoot.controllers import stylized
 from surefoot.errors import CommandError
 from surefoot.native import memory
 from surefoot.native.pointers import plain
+from surefoot.skills.numbers import NUMBER_AT
 from surefoot.skills.schema import Skill
 from surefoot.stylized import servos
 
@@ -64,7 +65,7 @@ class StylizedKit:
 
     def same_structure(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Servos can always be blended."""
-        return True
+        return bool(one[NUMBER_AT] == other[NUMBER_AT])  # what is followed lies outside
 
     def goes_on(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Servos can change at any moment."""

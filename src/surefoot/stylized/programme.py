@@ -7,7 +7,7 @@ what the last one found: the same state always gives the same torques.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from typing import NamedTuple
 
 import daqp
@@ -19,8 +19,7 @@ from surefoot.stylized.body_dynamics import BodyDynamics, Held
 _EQUALITY = 5  # what daqp calls one
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(NamedTuple):
     """What is asked for: accelerations of coordinates (nv,) with their weights, and of the links' centres of mass.
 
     `rows`, `bias` are J_c and J̇_c q̇, `centers` is a_b (9,) [m/s²], `balance` is w_b; without balance they are empty.
@@ -64,12 +63,8 @@ def build(body: BodyDynamics, wish: Wish, held: Held, settle: float) -> Problem:
         held: patches that bear.
         settle: rate at which a patch that moves is brought to rest [1/s].
     """
-    moves, free = elimination.accelerations(body.M, body.h, body.parents, body.dofs, held.forces)
-    H, f = elimination.objective(
-        moves, free, wish.style, wish.weights, wish.rows, wish.bias, wish.centers, wish.balance
-    )
-    rows, low, high = elimination.constraints(moves, free, body.limits, held.rows, held.bias, held.speed, settle)
-    return Problem(H, f, rows, low, high, moves, free)
+    found = elimination.build(body.M, body.h, body.parents, body.dofs, body.limits, *wish, *held, settle)
+    return Problem(*found)
 
 
 def solve(problem: Problem, actuators: int) -> Solution:
@@ -78,5 +73,5 @@ def solve(problem: Problem, actuators: int) -> Solution:
     sense[len(problem.f) :] = _EQUALITY
     z, _, flag, _ = daqp.solve(problem.H, problem.f, problem.rows, problem.high, problem.low, sense)
     z = np.asarray(z)
-    good = flag == 1 and bool(np.isfinite(z).all())
+    good = flag == 1 and math.isfinite(z.sum())
     return Solution(z[:actuators], z[actuators:], problem.moves @ z + problem.free, good)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, fields
+import zipfile
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
+from surefoot.errors import SurefootError
 from surefoot.skills.files import replace_file
 from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
@@ -34,8 +36,7 @@ class Swing(NamedTuple):
 _NONE = Swing(-1, 0.0, np.inf)
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """The reference at one time: pose (nq,), rates and accelerations (nv,), how the feet bear and where they are."""
 
     pose: np.ndarray
@@ -83,6 +84,7 @@ class Reference:
     timestep: float
     loops: bool
     turn: float = 0.0
+    clip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (n, nq) what it was before it was adjusted
 
     @property
     def duration(self) -> float:
@@ -138,13 +140,6 @@ class Reference:
         way = self.ankles[i, swing.foot] - self.ankles[i, 1 - swing.foot]
         return np.asarray(turn_by(heading + (self.turn if ahead else 0.0)) @ way)
 
-    def points(self, swing: Swing, heading: float) -> np.ndarray:
-        """(2,) unit vector along which a swing's foot points where it lands."""
-        ahead = self.loops and swing.strikes > self.duration - 0.5 * self.timestep
-        i = self.index(min(swing.strikes, 2.0 * self.duration))
-        way = (turn_by(heading + (self.turn if ahead else 0.0)) @ self.axes[i, swing.foot, :, 0])[:2]
-        return np.asarray(way / max(float(np.linalg.norm(way)), 1e-9))
-
     @cached_property
     def _swings(self) -> list[Swing]:
         n, dt = len(self.poses), self.timestep
@@ -178,8 +173,16 @@ def packed(arrays: dict[str, np.ndarray]) -> bytes:
 
 def read(path: Path) -> Reference:
     """What `Reference.save` wrote."""
-    with np.load(path) as file:
-        arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    wanted = {field.name for field in fields(Reference)}
+    try:
+        with np.load(path) as file:
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise SurefootError(f"no reference in {path}: {error}; surefoot follow makes one of a clip") from None
+    if set(arrays) != wanted:
+        raise SurefootError(
+            f"{path} is no reference: it holds {', '.join(sorted(arrays))}, not {', '.join(sorted(wanted))}"
+        )
     arrays |= {"timestep": float(arrays["timestep"]), "loops": bool(arrays["loops"]), "turn": float(arrays["turn"])}
     return Reference(**arrays)
 

@@ -11,6 +11,7 @@ from surefoot.characters.table import CharacterTable
 from surefoot.native.memory import SLOT
 from surefoot.native.pointers import records
 from surefoot.reflexes.pose_graph import GAIN
+from surefoot.skills.numbers import NUMBER_AT, number_of
 from surefoot.skills.schema import Skill
 
 
@@ -44,7 +45,8 @@ def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     head.controller = controllers.names().index(skill.controller)
     head.fall_height, head.fall_tilt_cosine, head.fall_tilt_time = (
         skill.fall.height, math.cos(min(skill.fall.tilt, math.pi)), skill.fall.tilt_time)  # fmt: skip
-    gains = records(slot, len(SLOT.names or ()), len(table.gains), GAIN)
+    slot[NUMBER_AT] = number_of(skill)
+    gains = records(slot, NUMBER_AT + 1, len(table.gains), GAIN)
     strengths = skill.parameters.strength
     for i, (joint, inertia) in enumerate(zip(table.gains, composite_inertias(table), strict=True)):
         strength = strengths.get(kind_of(joint), strengths.get("all", 0.0))

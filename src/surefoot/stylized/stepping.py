@@ -57,16 +57,16 @@ class Stepping:
             shift: (3,) from the reference's places to the world's [m].
             points: of the three links, now, seen from the stance ankle.
             mass: (3,) of the links [kg].
-            elsewhere: by how much farther (2,) a foot has to land, for how far it lands from the reference's place.
+            elsewhere: by how much farther (2,) a foot lands that would land so far (3,) from the reference's place.
         """
-        stance = self._body.xpos[self._feet[1 - swing.foot]]
-        place, ready = landing(
-            points.place, points.velocity, mass, stance - shift, moment.com, moment.com_velocity, clock, swing.lifted,
-            swing.strikes, self._gain,
+        place = moment.ankles[swing.foot] + shift
+        stance = self._body.xpos[self._feet[1 - swing.foot]] - shift
+        ready = land(
+            place, *points, mass, stance, moment.com, moment.com_velocity, clock, swing.lifted, swing.strikes,
+            self._gain,
         )  # fmt: skip
         if elsewhere is not None:
-            place[:2] += ready * elsewhere(place)
-        place += moment.ankles[swing.foot] + shift
+            place[:2] += ready * elsewhere(place - moment.ankles[swing.foot] - shift)
         self._lead(qpos, moment, swing.foot, place, self._leading * ready)
 
     def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
@@ -76,23 +76,23 @@ class Stepping:
 
     def _lead(self, qpos: np.ndarray, moment: Moment, side: int, place: np.ndarray, share: float) -> None:
         """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
-        body, foot, dofs, places = self._body, self._feet[side], self._dofs[side], self._places[side]
-        found = steps(
-            body.jacobian(foot), body.velocity, self._rows, dofs, place - body.xpos[foot], body.xmat[foot],
-            moment.axes[side], moment.twists[side], self._softness,
+        body, foot = self._body, self._feet[side]
+        lead(
+            moment.pose, moment.rates, qpos, body.velocity, self._places[side], self._dofs[side], body.jacobian(foot),
+            self._rows, place - body.xpos[foot], body.xmat[foot], moment.axes[side], moment.twists[side],
+            self._softness, share,
         )  # fmt: skip
-        follow(moment.pose, qpos, places, found[:, 0], share)
-        follow(moment.rates, body.velocity, dofs, found[:, 1], share)
 
 
 @compiled
-def landing(
-    place: Any, velocity: Any, mass: Any, ankle: Any, com: Any, com_velocity: Any, clock: float, lifted: float,
-    strikes: float, gain: float,
-) -> Any:  # fmt: skip
-    """By how much a swing foot's way is moved (3,) [m], and how much of it counts yet.
+def land(
+    goal: Any, place: Any, velocity: Any, mass: Any, ankle: Any, com: Any, com_velocity: Any, clock: float,
+    lifted: float, strikes: float, gain: float,
+) -> float:  # fmt: skip
+    """Move where a swing foot goes, in place, and say how much of that counts yet.
 
     Args:
+        goal: (3,) of the foot in the world [m].
         place: (3, 3) of the links' centres of mass, seen from the stance ankle [m].
         velocity: (3, 3) of them [m/s].
         mass: (3,) of them [kg].
@@ -104,17 +104,17 @@ def landing(
         strikes: when it will [s].
         gain: how much of what is off is made up for.
     """
-    share = mass / mass.sum()
-    rate = math.sqrt(9.81 / max(share @ np.ascontiguousarray(place[:, 2]), 0.3))
-    off = ankle + share @ place - com + (share @ velocity - com_velocity) / rate
+    here, going = mass @ place / mass.sum(), mass @ velocity / mass.sum()
+    rate = math.sqrt(9.81 / max(here[2], 0.3))
+    off = ankle + here - com + (going - com_velocity) / rate
     left = min(max(strikes - clock, 0.0), _AHEAD)
     through = (clock - lifted) / (strikes - lifted)
     ready = min(max(through / _READY, 0.0), 1.0)
     ready *= ready * (3.0 - 2.0 * ready)
-    move = gain * math.exp(_GROWTH * rate * left) * ready * off
-    move *= min(1.0, _MOST / max(math.hypot(move[0], move[1]), 1e-9))
-    move[2] = _LIFT * 4.0 * through * (1.0 - through)
-    return move, ready
+    move = gain * math.exp(_GROWTH * rate * left) * ready * off[:2]
+    goal[:2] += move * min(1.0, _MOST / max(math.hypot(move[0], move[1]), 1e-9))
+    goal[2] += _LIFT * 4.0 * through * (1.0 - through)
+    return ready
 
 
 @compiled
@@ -142,10 +142,32 @@ def steps(
         goals[i, 1] = twist[row] - now[row]
         for j in range(len(dofs)):
             leg[i, j] = six[row, dofs[j]]
-    found = leg.T @ np.linalg.solve(leg @ leg.T + softness * np.eye(n), goals)
+    square = leg @ leg.T
+    for i in range(n):
+        square[i, i] += softness
+    solve(square, goals)
+    found = leg.T @ goals
     for k in range(2):
         found[:, k] *= min(1.0, _STEPS[k] / max(np.abs(found[:, k]).max(), 1e-9))
     return found
+
+
+@compiled
+def solve(square: Any, columns: Any) -> None:
+    """Put the solution of a symmetric positive system (n, n) into the place of its columns (n, m)."""
+    n, m = columns.shape
+    for k in range(n):
+        for i in range(k + 1, n):
+            part = square[i, k] / square[k, k]
+            for j in range(k + 1, n):
+                square[i, j] -= part * square[k, j]
+            for c in range(m):
+                columns[i, c] -= part * columns[k, c]
+    for k in range(n - 1, -1, -1):
+        for c in range(m):
+            for j in range(k + 1, n):
+                columns[k, c] -= square[k, j] * columns[j, c]
+            columns[k, c] /= square[k, k]
 
 
 @compiled
@@ -162,7 +184,12 @@ def rotation_vector(matrix: Any) -> Any:
 
 
 @compiled
-def follow(goal: Any, now: Any, which: Any, change: Any, share: float) -> None:
-    """Move a goal, by a share, to where a change leads from now."""
-    for i in range(len(which)):
-        goal[which[i]] += share * (now[which[i]] + change[i] - goal[which[i]])
+def lead(
+    pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, six: Any, rows: Any, way: Any, axes: Any,
+    wanted: Any, twist: Any, softness: float, share: float,
+) -> None:  # fmt: skip
+    """Move a leg of a pose, with its rates, by a share to where `steps` lead from now."""
+    change = steps(six, qvel, rows, dofs, way, axes, wanted, twist, softness)
+    for i in range(len(dofs)):
+        pose[places[i]] += share * (qpos[places[i]] + change[i, 0] - pose[places[i]])
+        rates[dofs[i]] += share * (qvel[dofs[i]] + change[i, 1] - rates[dofs[i]])

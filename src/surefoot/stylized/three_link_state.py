@@ -22,12 +22,9 @@ class Points(NamedTuple):
     velocity: np.ndarray  # (3, 3) [m/s]
 
 
-def state_of(link: ThreeLink, points: Points) -> np.ndarray:
-    """(6·axes,) the state x: angles, then rates."""
-    angles, rates, axes = np.empty((3, 2)), np.empty((3, 2)), link.axes
-    place, velocity = (np.ascontiguousarray(part) for part in points)
-    assembly.three_link_angles(place, velocity, link.hip, angles, rates)
-    return np.concatenate([angles[:, :axes].ravel(), rates[:, :axes].ravel()])
+def state_of(link: ThreeLink, points: Points, heading: float = 0.0) -> np.ndarray:
+    """(6·axes,) the state x of points seen in the world: angles, then rates, along a heading [rad]."""
+    return np.asarray(assembly.three_link_state(*points, heading, link.hip, link.axes))
 
 
 class Simple:
@@ -39,19 +36,18 @@ class Simple:
         self._data = mujoco.MjData(link.model)
         self._bodies = np.arange(1, 4)
         data = self._data
+        self._inputs = (data.qpos, data.qvel, data.qfrc_applied, data.ctrl)
         self._spatial = (data.cvel, data.cacc, data.xipos, data.subtree_com[1], link.model.opt.gravity)
 
     def set(
         self, state: np.ndarray, control: np.ndarray | None = None, ankle: np.ndarray | None = None
     ) -> mujoco.MjData:
         """Its data at a state, a control and torques of the ankle (axes,) [N·m], forward dynamics included."""
-        data, n = self._data, self.link.model.nv
-        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = state[:n], state[n:], 0.0
-        if ankle is not None:
-            data.qfrc_applied[: self.link.axes] = ankle
-        data.ctrl[:] = 0.0 if control is None else control
-        mujoco.mj_forward(self.link.model, data)
-        return data
+        qpos, qvel, applied, ctrl = self._inputs
+        qpos[:], qvel[:], ctrl[:] = state[: len(qpos)], state[len(qpos) :], 0.0 if control is None else control
+        applied[: self.link.axes] = 0.0 if ankle is None else ankle
+        mujoco.mj_forward(self.link.model, self._data)
+        return self._data
 
     def points(self, state: np.ndarray) -> Points:
         """The inverse of `state_of`, up to the links' fixed lengths."""
@@ -62,8 +58,10 @@ class Simple:
             velocity[i] = six[3:]
         return Points(data.xipos[self._bodies].copy(), velocity)
 
-    def accelerations(self, state: np.ndarray, control: np.ndarray, ankle: np.ndarray | None = None) -> np.ndarray:
-        """(3, 3) of the links' centres of mass [m/s²] under a control: a_b of eq. 9a, along the heading."""
+    def accelerations(
+        self, state: np.ndarray, control: np.ndarray, ankle: np.ndarray | None = None, heading: float = 0.0
+    ) -> np.ndarray:
+        """(3, 3) of the links' centres of mass in the world [m/s²] under a control: a_b of eq. 9a."""
         data = self.set(state, control, ankle)
         mujoco.mj_rnePostConstraint(self.link.model, data)
-        return np.asarray(assembly.accelerations(*self._spatial))
+        return np.asarray(assembly.accelerations(*self._spatial, heading))

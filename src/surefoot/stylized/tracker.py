@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,27 +11,29 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from surefoot import controllers
 from surefoot.controllers.stylized import TRACKER, tracked_of
+from surefoot.errors import SurefootError
 from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
 from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
-from surefoot.stylized.bearing import bearing, stepped
+from surefoot.stylized.bearing import bearing
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
-from surefoot.stylized.grounding import Ground, lay, taken_over
+from surefoot.stylized.grounding import grounding
 from surefoot.stylized.limbs_of_three import groups
+from surefoot.stylized.pacing import hasten
 from surefoot.stylized.patches import FREE, footings
-from surefoot.stylized.reference import Moment, Reference, Swing, held, read
+from surefoot.stylized.reference import Moment, Reference, held, read
 from surefoot.stylized.sources import recorded
 from surefoot.stylized.stepping import Stepping
+from surefoot.stylized.switching import Switching
 
 if TYPE_CHECKING:
     from surefoot.scene import Scene
     from surefoot.skills.schema import Skill
 
-_NAMES = TRACKER.names or ()
+_RECORD = TRACKER.itemsize // 8
 
 
 class Tracker:
@@ -46,8 +47,9 @@ class Tracker:
     def __init__(self, scene: Scene, skill: Skill) -> None:
         """Prepare everything that no row's state changes."""
         self.model, self._table, self._scene, self._skill = scene.model, scene.table, scene, skill
-        self._parameters, self._number = skill.parameters, controllers.names().index(skill.controller)
+        self._parameters = skill.parameters
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
+        self._seconds = self.period * scene.timestep
         self.body = BodyDynamics(scene.model, scene.table)
         self._groups = [groups(scene.model, scene.table, side) for side in (0, 1)]
         self._masses = [links.mass for links in self._groups]
@@ -65,8 +67,8 @@ class Tracker:
         self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
         left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
         self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
-        self._goal, self._error = np.zeros(scene.model.nq), np.zeros(scene.model.nv)
-        self._ground = Ground(scene)
+        self._ground = grounding(scene, self.body, self._feet)
+        self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
         self._stepping = Stepping(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
@@ -76,7 +78,7 @@ class Tracker:
         """What is followed."""
         name = self._parameters.reference
         if name.endswith(".npz"):
-            return read(Path(name))
+            return self._fitting(read(Path(name)))
         if name != "start":
             return recorded(self._scene.character, name)
         model = self.model
@@ -84,12 +86,31 @@ class Tracker:
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
         return held(model, self._table, qpos)
 
+    def _fitting(self, found: Reference) -> Reference:
+        """A reference of this body; another's is refused."""
+        own = len(self._places) + (3 if self._table.root == "planar" else 7)
+        if found.poses.shape[1] != own:
+            raise SurefootError(
+                f"{self._parameters.reference} has {found.poses.shape[1]} coordinates, {self._table.name} has {own}: "
+                "it is another body's reference"
+            )
+        return found
+
     @cached_property
     def policy(self) -> Policy:
         """How the reference is balanced in single support; kept beside its file."""
         name = self._parameters.reference
         cache = None if not name.endswith(".npz") else Path(name).with_suffix(f".{self._table.name}.policy.npz")
         return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
+
+    @cached_property
+    def switching(self) -> Switching:
+        """How it is left and entered."""
+        return Switching(self._scene, self.body, self.reference)
+
+    def ask(self, row: memory.Row, goal: Skill) -> None:
+        """Note that another skill is asked for."""
+        self.switching.ask(row, plain(tracked_of)(row.memory, len(self._places)).tracker[0], goal)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
@@ -99,34 +120,40 @@ class Tracker:
 
     def tick(self, qpos: np.ndarray, qvel: np.ndarray, row: memory.Row, time: float) -> None:
         """Solve the programme at a row's state and write what the law needs."""
-        if row.slots[int(row.header[0].active), 0] != self._number:
-            return  # it waits for another controller to hand over the body, whose memory this still is
-        record = row.memory[: len(_NAMES)]
-        state = SimpleNamespace(**dict(zip(_NAMES, record.tolist(), strict=True)))  # a record's own are slow to reach
+        nu = len(self._places)
+        record, tracked = row.memory[:_RECORD], row.memory[_RECORD : _RECORD + 3 * nu].reshape(3, nu)
+        state = SimpleNamespace(**dict(zip(TRACKER.names or (), record.tolist(), strict=True)))
         if state.ticked == time and state.began:
             return
         if state.began:
+            before = state.clock
             self._go_on(state, time - state.ticked)
+            if self.switching.leaves(row, state, before):
+                record[:] = list(vars(state).values())
+                return
+        else:
+            self.switching.enters(row, state, qpos, qvel, time)
         state.began, state.ticked = 1.0, time
         moment = self.reference.at(state.clock, state.heading)
+        self.switching.fade(row, moment, state, time)
         self.body.set(qpos, qvel)
-        found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), len(self._places))
-        tracked = plain(tracked_of)(row.memory, len(self._places))
+        found = programme.solve(self.problem(qpos, qvel, moment, state, row.touch), nu)
         state.solves += 1.0
         if found.good:
-            tracked.torque[:] = found.torque
+            tracked[0] = found.torque
         else:
             state.failures += 1.0
-        tracked.targets[:] = moment.pose[self._places]
-        tracked.rates[:] = moment.rates[self.body.dofs]
-        state.stance = 2.0 if moment.bearing.all() else float(moment.bearing.argmax())
+        tracked[1], tracked[2] = moment.pose[self._places], moment.rates[self.body.dofs]
+        wanted = moment.bearing.tolist()
+        state.stance = 2.0 if all(wanted) else float(wanted.index(max(wanted)))
         state.phase = state.clock / self.reference.duration
         record[:] = list(vars(state).values())
 
     def _go_on(self, state: SimpleNamespace, seconds: float) -> None:
         """Move the reference's clock on."""
         reference, clock = self.reference, state.clock + seconds * (1.0 + state.pace)
-        state.steps += stepped(reference.bearing, reference.index(state.clock), reference.index(clock))
+        now, after = (reference.bearing[reference.index(at)].tolist() for at in (state.clock, clock))
+        state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
             go_round(state, reference)
@@ -136,97 +163,43 @@ class Tracker:
         self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, state: SimpleNamespace, touch: np.ndarray
     ) -> programme.Problem:
         """The programme at the state that `body` is in; the moment is changed to what is followed."""
-        reference, weight = self.reference, self._parameters.balance_weight
-        swing, left = reference.swing(state.clock), reference.leaning(state.clock)
-        landed = (moment.bearing != FREE) & ((touch > 0.0) | (np.array((state.left, state.right)) > 0.0))
-        state.left, state.right = landed.tolist()
-        axes = self.body.xmat[self._feet]
-        if not self._ground.is_level:
-            lies = self._ground.lies(self.body.data, self.body.xpos[self._feet])
-            moment.axes[:], axes = lies @ moment.axes, lies.transpose(0, 2, 1) @ axes
-        bears = bearing(moment.bearing, landed, axes).tolist()
-        import os
-        late = [side for side in (0, 1) if moment.bearing[side] != FREE and bears[side] == FREE]
-        if os.environ.get("SHARE") and len(late) == 1:
-            left = float(late[0])
-        if not self._ground.is_level:
-            self._lay(moment, state, left, swing)
-        away = self.body.xpos[self._feet] - moment.ankles
-        shift = set_down(state, left * away[0] + (1.0 - left) * away[1], self._parameters.anchoring)
+        body, reference, weight = self.body, self.reference, self._parameters.balance_weight
+        wanted, touches, clock = moment.bearing.tolist(), touch.tolist(), state.clock
+        state.left, state.right = landed = [
+            kind != FREE and (now or before) > 0.0
+            for kind, now, before in zip(wanted, touches, (state.left, state.right), strict=True)
+        ]
+        left, right = self._feet
+        leaning, swing, axes = reference.leaning(clock), reference.swing(clock), (body.xmat[left], body.xmat[right])
+        if self._ground is not None:
+            axes = self._ground.lay(moment, state, leaning, swing, reference, self._seconds)
+        bears, away = bearing(wanted, landed, axes), moment.ankles
+        feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
+        shift = set_down(state, feet, self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
-        rows, bias, centers, balance = self._nothing
-        state.pace = 0.0
+        (rows, bias, centers, balance), state.pace = self._nothing, 0.0
         if swing.foot >= 0 and bears[swing.foot] == FREE:
             stance = 1 - swing.foot
-            points, all_rows, all_bias = seen(self.body, self._groups[stance])
-            self._pace(moment, swing, state, points, self._masses[stance], stance)
-            self._stepping.adapt(qpos, moment, swing, state.clock, shift, points, self._masses[stance], self._sees(state, swing))
-            which = self.policy.find(reference.index(state.clock)) if weight else None
+            points, all_rows, all_bias = seen(body, self._groups[stance])
+            stride = reference.stride(swing, state.heading)
+            state.pace = hasten(moment, swing, clock, stride, points, self._masses[stance], self._parameters.pacing)
+            elsewhere = self._ground.footholds(swing, stride) if self._ground is not None else None
+            self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance], elsewhere)
+            which = self.policy.find(reference.index(clock)) if weight else None
             if which is not None:
                 rows, bias, balance = all_rows[self._axes], all_bias[self._axes], weight
                 centers = self.policy.accelerations(which, points, state.heading)[self._axes]
-        late = [side for side in (0, 1) if moment.bearing[side] != FREE and bears[side] == FREE]
-        state.late = (state.late + self.period * self.model.opt.timestep) if late else 0.0
+        late = [side for side in (0, 1) if wanted[side] != FREE and bears[side] == FREE]
+        state.late = state.late + self._seconds if late else 0.0
         for side in late:
             self._stepping.reach_down(qpos, moment, side, shift, state.late)
-        style = self._style(qpos, qvel, moment)[: self.body.count]
+        style = self._style(qpos, qvel, moment)[: body.count]
         wish = programme.Wish(style, self._weights, rows, bias, centers, balance)
-        return programme.build(self.body, wish, self.body.held(self._soles[tuple(bears)]), self._parameters.settle)
-
-    def _sees(self, state: SimpleNamespace, swing: Swing) -> Callable[[np.ndarray], np.ndarray] | None:
-        """Where else a foot lands that would land on an edge."""
-        if self._ground.is_level:
-            return None
-        way = self.reference.stride(swing, state.heading)
-        there = self.body.xpos[self._feet[1 - swing.foot]] + way
-        ahead = self.reference.points(swing, state.heading)
-
-        def elsewhere(move: np.ndarray) -> np.ndarray:
-            return self._ground.foothold(self.body.data, there + move, ahead, way[:2])
-
-        return elsewhere
-
-    def _lay(self, moment: Moment, state: SimpleNamespace, left: float, swing: Swing) -> None:
-        """Lay the reference on ground that is not level, from the stance foot to where the other one lands or is."""
-        here, there = self.body.xpos[self._feet]
-        if swing.foot >= 0:
-            here = (here, there)[1 - swing.foot]
-            there = here + self.reference.stride(swing, state.heading)
-        now = self._ground.rise(self.body.data, here, there)
-        rise = taken_over(np.array([state.rise_x, state.rise_y]), now, self.period * self.model.opt.timestep)
-        state.rise_x, state.rise_y = rise.tolist()
-        lay(moment, rise, left, self._freedoms)
-        if swing.foot >= 0:
-            foot = self._feet[swing.foot]
-            ahead = self.body.xmat[foot][:2, 0]
-            moment.ankles[swing.foot, 2] += self._ground.above(self.body.data, self.body.xpos[foot], ahead, here, rise)
-
-    def _pace(self, moment, swing, state, points, mass, stance) -> None:
-        import os
-        gain = float(os.environ.get("PACE", "0"))
-        if not gain or not np.isfinite(swing.strikes): return
-        share = mass / mass.sum()
-        way = self.reference.stride(swing, state.heading)[:2]
-        far = float(np.linalg.norm(way))
-        if far < 0.1: return
-        way = way / far
-        com, velocity = share @ points.place, share @ points.velocity
-        rate = float(np.sqrt(9.81 / max(com[2], 0.3)))
-        ours = float((com[:2] + velocity[:2] / rate) @ way)
-        theirs = float((moment.com[:2] - moment.ankles[stance][:2] + moment.com_velocity[:2] / rate) @ way)
-        low = float(os.environ.get("PLOW", "0.08"))
-        sooner = gain * (ours - theirs) / (rate * max(theirs, low))
-        left = max(swing.strikes - state.clock, 0.02)
-        lo, hi = float(os.environ.get("PMIN", "-0.3")), float(os.environ.get("PMAX", "0.6"))
-        state.pace = float(np.clip(left / max(left - sooner, 0.02) - 1.0, lo, hi))
-        moment.rates[:] *= 1.0 + state.pace
-        moment.twists[:] *= 1.0 + state.pace
-        moment.accelerations[:] *= (1.0 + state.pace) ** 2
+        return programme.build(body, wish, body.held(self._soles[bears]), self._parameters.settle)
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
         nq, nv, k = len(moment.pose), len(moment.rates), self._parameters.style
-        self._goal[:] = qpos
         self._goal[:nq] = moment.pose
         mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, self._goal)
         return np.asarray(moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv]))

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from surefoot.lab.experiment import Experiment
-from surefoot.lab.reproduce.stylized import against_simbicon, mocap, precompute, qp, slopes, standing, what_balances
+from surefoot.lab.reproduce.stylized import (
+    against_simbicon,
+    mocap,
+    planar,
+    precompute,
+    qp,
+    slopes,
+    standing,
+    what_balances,
+    worlds,
+)
 
 PAPER = "da Silva, Abe, Popović 2008"
 
@@ -11,8 +21,10 @@ EXPERIMENTS = (
     Experiment("stylized/standing", f"{PAPER}, §3.3 and figure 5; §4 standing", standing.run),
     Experiment("stylized/qp", f"{PAPER}, §4.3", qp.run),
     Experiment("stylized/precompute", f"{PAPER}, §3.2", precompute.run),
+    Experiment("stylized/planar", f"{PAPER}, §5.1 and Table 1, 2D data", planar.run),
     Experiment("stylized/slopes", f"{PAPER}, §5.2 and figure 6", slopes.run),
     Experiment("stylized/mocap", f"{PAPER}, §5.1 and Table 1", mocap.run),
+    Experiment("stylized/worlds", f"{PAPER}, §5.2 and figure 8", worlds.run),
     Experiment("stylized/what-balances", f"{PAPER}, §5.2", what_balances.run),
     Experiment("stylized/against-simbicon", f"{PAPER}, §5.1", against_simbicon.run),
 )

@@ -50,15 +50,16 @@ def run(result: Result, setting: Setting) -> None:
             result.partial = True
             continue
         found += 1
-        like = one.stays_up and one.joints <= LIKE
+        like = one.stays_up and max(one.joints, one.clip) <= LIKE
         good += kind in KINDS and like
         result.show(f"{kind}, clip {stem}{', looped' if loops else ''}", f"{one}{'' if like else ' — does not hold'}")
-        result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints})
+        result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints,
+                            "clip_joints": one.clip, "drift": one.drift[0], "drift_at_end": one.drift[1]})  # fmt: skip
     if not found:
         result.show("recorded motions", MISSING)
         return
     result.row(
-        f"kinds recorded, to their end, cyclic {seconds:g} s, joints within {np.degrees(LIKE):.0f}° of the reference",
+        f"kinds, to their end, cyclic {seconds:g} s, joints within {np.degrees(LIKE):.0f}° of clip and reference",
         "7 kinds",
         f"{good} of {len(KINDS)}", f"(≥ {NEEDED})", good >= NEEDED,
     )  # fmt: skip

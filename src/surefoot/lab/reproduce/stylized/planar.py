@@ -1,0 +1,131 @@
+"""Table 1, 2D data: walk, uphill, backwards, march and walk in the plane, all with the same printed parameters."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.lab import figures
+from surefoot.lab.clip_shelf import MISSING, find_clip
+from surefoot.lab.experiment import Result, Setting, make_folder
+from surefoot.lab.reproduce.stylized.following import Followed, follow
+from surefoot.scene import Scene
+from surefoot.simulation import Simulation
+from surefoot.skills import load, varied
+from surefoot.skills.schema import Skill
+from surefoot.stylized import sources
+from surefoot.stylized.climbing import climbed
+from surefoot.stylized.medley import medley
+from surefoot.stylized.reference import Reference
+
+SKILL, UPHILL = "planar_arms/stylized-walk", "planar_arms/uphill-walk"
+WALK, BACKWARDS, MARCH = "136_21", "136_25", "91_19"
+SLOPE, CYCLES = 5.0, 3  # [°], and of each of march and walk before the other
+SECONDS, REPLICAS, LIKE = 60.0, 3, np.radians(12.0)
+# what is not as printed, or left out, tried beside it
+OTHERWISE: dict[str, dict[str, Any]] = {
+    "without balance, w_b = 0": {"balance_weight": 0.0},
+    "the root's rows count ten times": {"root_weight": 10.0},
+    "softer style, k_s = 150": {"style": 150.0},
+    "steps led and adapted, as in space": {"leading": 1.0, "stepping": 0.8, "root_weight": 10.0},
+}
+
+
+class _Kind(NamedTuple):
+    """A motion of Table 1: where ours comes from, on which ground, which clips it takes, and how it is made."""
+
+    source: str
+    ground: str
+    clips: tuple[str, ...]
+    make: Callable[[Scene, list[Path]], Reference]
+
+
+KINDS = {
+    "walk": _Kind(f"clip {WALK}, projected, looped", "flat", (WALK,), lambda s, c: _loop(s, c[0])),
+    "uphill": _Kind(
+        f"simulated: SIMBICON, {UPHILL} up {SLOPE:g}°", f"incline:{SLOPE:g}", (), lambda s, c: climbed(UPHILL, SLOPE)
+    ),
+    "backwards": _Kind(f"clip {BACKWARDS}, projected, looped", "flat", (BACKWARDS,), lambda s, c: _loop(s, c[0])),
+    "march and walk": _Kind(
+        f"clips {MARCH} and {WALK}, projected, {CYCLES} cycles of each in turn", "flat", (MARCH, WALK),
+        lambda s, c: medley(s.model, s.table, [(sources.carried_over(clip, s.table), CYCLES) for clip in c]),
+    ),
+}  # fmt: skip
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Every motion with the same parameters, then with others; a filmstrip of each."""
+    seconds, replicas = (10.0, 1) if setting.quick else (SECONDS, REPLICAS)
+    skills, good = dict[str, Skill](), 0
+    for i, (name, kind) in enumerate(KINDS.items()):
+        setting.progress(name, 0.7 * i / len(KINDS))
+        path = _reference(setting, name, kind)
+        if path is None:
+            result.show(f"{name}: {kind.source}", MISSING)
+            result.partial = True
+            continue
+        skills[name] = varied(load(SKILL), {"reference": str(path)})
+        found = [follow(skills[name], seconds, kind.ground, (), k, setting.seed) for k in range(replicas)]
+        result.runs += [
+            {"kind": name, "replica": k, "fallen_at": one.fallen_at, "joints": one.joints, "slip": one.slip}
+            for k, one in enumerate(found)
+        ]
+        holds = all(_good(one) for one in found)
+        good += holds
+        worst = max(found, key=lambda one: (not one.stays_up, one.joints))
+        text = f"{sum(map(_good, found))} of {replicas} replicas; the worst {worst}, feet slide {_slide(worst)}"
+        result.row(f"{name}: {kind.source}", "followed", text, f"({seconds:g} s, ≤ {np.degrees(LIKE):.0f}°)", holds)
+        _draw(setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png"), skills[name], name, kind)
+    used = load(SKILL).parameters
+    result.row(
+        f"motions followed with one set, k_s {used.style:g}, w_b {used.balance_weight:g}, w_s {used.style_weight:g}",
+        "4", f"{good}", f"(of {len(KINDS)})", good == len(KINDS),
+    )  # fmt: skip
+    result.show("projected", "shadows of the clip's bones on its sagittal plane, which turns slowly with its heading")
+    result.show(
+        "of what was added to the paper",
+        "the reference's root is set down over the feet that bear; steps are not adapted, root's rows count once",
+    )
+    for i, (case, changes) in enumerate(OTHERWISE.items()):
+        setting.progress(case, 0.7 + 0.3 * i / len(OTHERWISE))
+        tried = [
+            follow(varied(skill, changes), min(seconds, 20.0), KINDS[name].ground) for name, skill in skills.items()
+        ]
+        held = sum(map(_good, tried))
+        result.show(f"{case}: followed for {min(seconds, 20.0):g} s", f"{held} of {len(tried)}")
+
+
+def _good(one: Followed) -> bool:
+    return one.stays_up and one.joints <= LIKE
+
+
+def _slide(one: Followed) -> str:
+    return f"{1000.0 * one.slip:.0f} mm/m"
+
+
+def _loop(scene: Scene, clip: Path) -> Reference:
+    return sources.looped(scene.model, scene.table, sources.carried_over(clip, scene.table))
+
+
+def _reference(setting: Setting, name: str, kind: _Kind) -> Path | None:
+    """The file of a motion's reference; nothing without its clips."""
+    clips = [clip for stem in kind.clips if (clip := find_clip(setting, stem)) is not None]
+    if len(clips) < len(kind.clips):
+        return None
+    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
+    make_folder(folder)
+    path = folder / f"planar_arms-{name.replace(' ', '-')}.npz"
+    kind.make(Simulation(skill=UPHILL).scene, clips).save(path)
+    return path
+
+
+def _draw(path: Path | None, skill: Skill, name: str, kind: _Kind) -> None:
+    """A filmstrip of a motion once it goes on evenly, long enough for what changes in it."""
+    if path is not None:
+        seconds = 12.0 if len(kind.clips) > 1 else 5.0
+        motion = Simulation(skill=skill, terrain=kind.ground).run(seconds, fps=60.0)
+        figures.strip(path, motion, f"{name}: {kind.source}", start=2.0)
