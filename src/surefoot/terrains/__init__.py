@@ -30,8 +30,8 @@ from surefoot.terrains.terrain import Terrain
 
 __all__ = [
     "Ball", "Bar", "Crate", "Obstacle", "Parameter", "SeeSaw", "Table", "Terrain", "bumps", "field", "flat", "gaps",
-    "image", "incline", "load", "names", "parameters", "platform", "profile", "rough", "seesaw", "slope", "stairs", "steps",
-    "with_props",
+    "image", "incline", "load", "names", "parameters", "platform", "profile", "rough", "seesaw", "slope", "stairs",
+    "steps", "with_props",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[..., Terrain]] = {

@@ -20,9 +20,9 @@ REPLICAS, SECONDS = 5, 15.0
 # what: clip, whether it loops, what is not as for all, the world
 WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
     "sideways down steps": ("113_18", True, {"root_weight": 30.0, "stepping": 1.1}, "stairs:-0.02,0.9,3,0.5,-90"),
-    "turn down steps": ("16_18", False, {}, "stairs:-0.03,0.6,4,0.7"),
+    "turn down steps": ("16_18", False, {"root_weight": 30.0, "stepping": 1.1}, "stairs:-0.02,0.8,3,0.7"),
     "silly walk over a see-saw": (
-        "132_55", True, {"softness": 0.01, "leading": 0.5, "pacing": 1.0}, "seesaw:3,0.08",
+        "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0}, "seesaw:3,0.06",
     ),
     "march on a moving platform": ("91_19", True, {"softness": 0.1}, "platform:2,10,3"),
 }  # fmt: skip
