@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 
 from surefoot.errors import TerrainError
 from surefoot.lab.reproduce.stylized.paths import Walked
+from surefoot.lab.reproduce.stylized.sumo import author
 from surefoot.simulation import Simulation
+from surefoot.stylized import sources
 from surefoot.stylized.grounding import Grounding, raise_by
 from surefoot.stylized.pacing import hasten
 from surefoot.stylized.patches import FLAT, FREE
@@ -195,3 +198,16 @@ def test_a_path_that_goes_round_with_its_reference_does_not_drift_and_another_do
         still.look((i % n) * dt, np.array([3.0, -1.0]))
     assert same.drift == pytest.approx((0.0, 0.0), abs=1e-9)
     assert still.drift[1] > 1.0
+
+
+def test_the_authored_stomp_reads_back_as_a_clip_that_raises_one_foot_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "sumo.bvh"
+    author(path)
+    sim = Simulation(skill=STAND)
+    found = sources.once(sim.model, sim.scene.table, sources.carried_over(path, sim.scene.table))
+    raised = found.ankles[:, :, 2] - found.ankles[0, :, 2]
+    assert (raised.max(axis=0) > 0.2).all()
+    right, left = raised[:, 1].argmax(), raised[:, 0].argmax()
+    assert right < left
+    assert found.bearing[right].tolist() == [FLAT, FREE]
+    assert found.bearing[left].tolist() == [FREE, FLAT]
