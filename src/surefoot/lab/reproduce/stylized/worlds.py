@@ -11,20 +11,20 @@ from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stylized.following import Followed, begun, clip_reference, follow, skill_for, tracker_of
 from surefoot.scene import Push
 from surefoot.simulation import Simulation
-from surefoot.skills import load
+from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.seesaws import SeeSaw
 
 REPLICAS, SECONDS = 5, 15.0
-# what: clip, whether it loops, what is not as for all, the world
+# what: clip or skill, whether it loops, what is not as for all, the world
 WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
     "sideways down steps": ("113_18", True, {"root_weight": 30.0, "stepping": 1.1}, "stairs:-0.02,0.9,3,0.5,-90"),
     "turn down steps": ("16_18", False, {"root_weight": 30.0, "stepping": 1.1}, "stairs:-0.02,0.8,3,0.7"),
     "silly walk over a see-saw": (
         "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0}, "seesaw:3,0.06",
     ),
-    "march on a moving platform": ("91_19", True, {"softness": 0.1}, "platform:2,10,3"),
+    "walk on a moving platform": ("human/stylized-walk", True, {}, "platform:4,10,3"),
 }  # fmt: skip
 PUSHED, LASTS, AFTER = 4.0, 0.2, 6.0  # [s] when a push begins, how long it lasts, how long it is watched after
 WAYS = {"from behind": (1.0, 0.0), "from ahead": (-1.0, 0.0), "to the left": (0.0, 1.0), "to the right": (0.0, -1.0)}
@@ -37,22 +37,29 @@ def run(result: Result, setting: Setting) -> None:
     found = 0
     for i, (what, (stem, loops, changes, terrain)) in enumerate(WORLDS.items()):
         setting.progress(what, i / (len(WORLDS) + 2))
-        path = clip_reference(setting, stem, loops)
-        if path is None:
+        skill = _skill(setting, stem, loops, changes)
+        if skill is None:
             result.partial = True
             continue
         found += 1
-        skill = skill_for(path, changes=changes)
         runs = [_one(skill, loops, terrain, k, setting.seed) for k in range(replicas)]
         _tell(result, what, terrain, runs)
         _draw(setting.figure_path(result.experiment, f"{what.replace(' ', '-')}.png"), skill, loops, terrain, what)
     setting.progress("pushes", 0.8)
-    path = clip_reference(setting, "136_21", True)
-    if path is not None:
-        _pushed(result, setting, "walk, clip 136_21", skill_for(path), replicas)
-    _pushed(result, setting, "human/stylized-walk", load("human/stylized-walk"), replicas)
-    if not found:
+    for source in ("136_21", "human/stylized-walk"):
+        skill = _skill(setting, source, True, {})
+        if skill is not None:
+            _pushed(result, setting, source, skill, replicas)
+    if found < len(WORLDS):
         result.show("recorded motions", MISSING)
+
+
+def _skill(setting: Setting, source: str, loops: bool, changes: dict[str, Any]) -> Skill | None:
+    """A skill of the library, or one that follows a clip; nothing without the clip."""
+    if "/" in source:
+        return varied(load(source), changes)
+    path = clip_reference(setting, source, loops)
+    return None if path is None else skill_for(path, changes=changes)
 
 
 def _one(skill: Skill, loops: bool, terrain: str, replica: int, seed: int) -> Followed:
