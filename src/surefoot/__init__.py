@@ -18,12 +18,14 @@ from surefoot.skills import Skill, varied
 from surefoot.skills import load as load_skill
 from surefoot.skills import names as skills
 from surefoot.snapshot import Snapshot
+from surefoot.stylized.action_graph import ActionGraph, load_graph
 from surefoot.terrains import Terrain, props
 from surefoot.terrains import names as terrains
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "ActionGraph",
     "Motion",
     "Population",
     "Push",
@@ -33,6 +35,7 @@ __all__ = [
     "SurefootError",
     "Terrain",
     "characters",
+    "load_graph",
     "load_motion",
     "load_skill",
     "props",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -129,6 +129,16 @@ class ActionGraph(_Part):
         """One with more edges; those between the same nodes are taken anew."""
         merged = dict(self._by_ends) | {(edge.source, edge.target): edge for edge in edges}
         return self.model_validate({"nodes": self.nodes, "edges": tuple(merged.values())})
+
+    def without(self, ends: Collection[tuple[str, str]]) -> ActionGraph:
+        """One without the edges between some nodes; what would follow over one of them is another target, if any is."""
+        kept = tuple(edge for edge in self.edges if (edge.source, edge.target) not in ends)
+        others = {edge.source: edge.target for edge in reversed(kept)}
+        nodes = {
+            name: node.model_copy(update={"then": others.get(name)}) if (name, node.then) in ends else node
+            for name, node in self.nodes.items()
+        }
+        return self.model_validate({"nodes": nodes, "edges": kept})
 
     def index(self, name: str) -> int:
         """The number of a node."""

@@ -91,8 +91,8 @@ class Switching:
         if not reference.loops and clock >= reference.duration - reference.timestep:
             return True
         if leave >= 0.0:
-            ahead, gone = (leave * reference.duration - before, clock - before)
-            return bool(ahead % reference.duration <= gone % reference.duration)
+            left, gone, long = leave * reference.duration - before, clock - before, reference.duration
+            return bool(left % long <= gone % long if reference.loops else 0.0 <= left <= gone)
         was, bears = (reference.bearing[reference.index(at)] != FREE for at in (before, clock))
         return bool((bears & ~was).any())
 
@@ -122,13 +122,17 @@ class Switching:
         tracked.off_rates[: body.count] = qvel[: body.count] - moment.rates
 
     def nearest(self, touch: np.ndarray, qpos: np.ndarray, qvel: np.ndarray) -> float:
-        """When the reference is most like a body [s]: in its joints and their rates, and which of its feet bear."""
+        """When the reference is most like a body [s]: in its joints and their rates, and which of its feet bear.
+
+        One that ends is not begun in its second half.
+        """
         reference, root, n = self._reference, 3 if self._planar else 7, self._reference.poses.shape[1]
         rates = slice(root - (reference.poses.shape[1] - reference.rates.shape[1]), reference.rates.shape[1])
         off = ((reference.poses[:, root:] - qpos[root:n]) ** 2).sum(axis=1)
         off += _RATES**2 * ((reference.rates[:, rates] - qvel[rates]) ** 2).sum(axis=1)
         off += _SUPPORT**2 * ((reference.bearing != FREE) != (touch != 0.0)).sum(axis=1)
-        return float(off.argmin()) * reference.timestep
+        last = len(off) if reference.loops else (len(off) + 1) // 2
+        return float(off[:last].argmin()) * reference.timestep
 
     def fade(self, row: memory.Row, moment: Moment, tracker: SimpleNamespace, time: float) -> None:
         """Add to a moment what is left of what the body was off when it began to be followed."""
