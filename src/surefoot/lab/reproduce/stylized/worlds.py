@@ -26,6 +26,9 @@ WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
     ),
     "walk on a moving platform": ("human/stylized-walk", True, {}, "platform:4,10,3"),
 }  # fmt: skip
+WALKS: dict[str, dict[str, Any]] = {
+    "136_21": {"root_weight": 30.0, "stepping": 1.1, "pacing": 0.5}, "human/stylized-walk": {},
+}  # fmt: skip
 PUSHED, LASTS, AFTER = 4.0, 0.2, 6.0  # [s] when a push begins, how long it lasts, how long it is watched after
 WAYS = {"from behind": (1.0, 0.0), "from ahead": (-1.0, 0.0), "to the left": (0.0, 1.0), "to the right": (0.0, -1.0)}
 STATED, LEVELS = 50.0, [50.0 * i for i in range(1, 7)]  # [N]
@@ -46,8 +49,8 @@ def run(result: Result, setting: Setting) -> None:
         _tell(result, what, terrain, runs)
         _draw(setting.figure_path(result.experiment, f"{what.replace(' ', '-')}.png"), skill, loops, terrain, what)
     setting.progress("pushes", 0.8)
-    for source in ("136_21", "human/stylized-walk"):
-        skill = _skill(setting, source, True, {})
+    for source, changes in WALKS.items():
+        skill = _skill(setting, source, True, changes)
         if skill is not None:
             _pushed(result, setting, source, skill, replicas)
     if found < len(WORLDS):
