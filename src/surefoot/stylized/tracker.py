@@ -171,8 +171,9 @@ class Tracker:
         ]
         left, right = self._feet
         leaning, swing, axes = reference.leaning(clock), reference.swing(clock), (body.xmat[left], body.xmat[right])
-        if self._ground is not None:
-            axes = self._ground.lay(moment, state, leaning, swing, reference, self._seconds)
+        ground = self._ground if reference.is_level else None
+        if ground is not None:
+            axes = ground.lay(moment, state, leaning, swing, reference, self._seconds)
         bears, away = bearing(wanted, landed, axes), moment.ankles
         feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
         shift = set_down(state, feet, self._parameters.anchoring)
@@ -183,7 +184,7 @@ class Tracker:
             points, all_rows, all_bias = seen(body, self._groups[stance])
             stride = reference.stride(swing, state.heading)
             state.pace = hasten(moment, swing, clock, stride, points, self._masses[stance], self._parameters.pacing)
-            elsewhere = self._ground.footholds(swing, stride) if self._ground is not None else None
+            elsewhere = ground.footholds(swing, stride) if ground is not None else None
             self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance], elsewhere)
             which = self.policy.find(reference.index(clock)) if weight else None
             if which is not None:
