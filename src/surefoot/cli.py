@@ -20,7 +20,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 Skill = Annotated[str, typer.Argument(help="Name, character/name, or a file of your own.")]
 _TERRAINS = (
     "flat, incline:DEG, slope:DEG, steps:X,H,…, stairs:RISE,RUN,COUNT, rough:SEED,AMPLITUDE, "
-    "bumps:SEED,AMPLITUDE, gaps:WIDTH, platform:DEG, image:PATH,SIZE,HEIGHT"
+    "bumps:SEED,AMPLITUDE, gaps:WIDTH, platform:DEG, seesaw, image:PATH,SIZE,HEIGHT"
 )
 _COMMANDS = (
     "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; of a biped skill sideways in "

@@ -7,6 +7,7 @@ others 2006, the capture point). If the foot lands by as much farther, the next 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Stepping:
 
     def adapt(
         self, qpos: np.ndarray, moment: Moment, swing: Swing, clock: float, shift: np.ndarray, points: Points,
-        mass: np.ndarray,
+        mass: np.ndarray, elsewhere: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         """Change the moment's swing leg: the more the later it swings, its foot is led in the world.
 
@@ -56,6 +57,7 @@ class Stepping:
             shift: (3,) from the reference's places to the world's [m].
             points: of the three links, now, seen from the stance ankle.
             mass: (3,) of the links [kg].
+            elsewhere: by how much farther (2,) a foot lands that would land so far (3,) from the reference's place.
         """
         place = moment.ankles[swing.foot] + shift
         stance = self._body.xpos[self._feet[1 - swing.foot]] - shift
@@ -63,6 +65,8 @@ class Stepping:
             place, *points, mass, stance, moment.com, moment.com_velocity, clock, swing.lifted, swing.strikes,
             self._gain,
         )  # fmt: skip
+        if elsewhere is not None:
+            place[:2] += ready * elsewhere(place - moment.ankles[swing.foot] - shift)
         self._lead(qpos, moment, swing.foot, place, self._leading * ready)
 
     def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
