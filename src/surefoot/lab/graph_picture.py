@@ -33,12 +33,12 @@ def draw(path: Path | None, graph: ActionGraph, title: str = "") -> None:
         way = end - start
         aside = np.array([way[1], -way[0]])  # the side on which the arrow bends
         at = start + 0.38 * way + 0.075 * aside
-        axes.text(*at, _phases(edge), color=color, fontsize=7, ha="center", va="center",
+        axes.text(float(at[0]), float(at[1]), _phases(edge), color=color, fontsize=7, ha="center", va="center",
                   bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
     for name, place in places.items():
         follows = graph.nodes[name].then
         label = name if follows is None else f"{name}\nthen {follows}"
-        axes.text(*place, label, fontsize=11, ha="center", va="center",
+        axes.text(float(place[0]), float(place[1]), label, fontsize=11, ha="center", va="center",
                   bbox={"boxstyle": "circle,pad=0.6", "facecolor": "#f6e7d8", "edgecolor": "#b5651d"})  # fmt: skip
     axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), title=title)
     axes.set_aspect("equal")
