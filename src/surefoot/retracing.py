@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot.errors import SurefootError, UnknownNameError
+from surefoot.errors import UnknownNameError
 from surefoot.imitating import Source
 from surefoot.lab.reproduce.stylized.following import SETTINGS, Followed, follow
 from surefoot.motions import clips
 from surefoot.motions.retargeting import Retargeted
+from surefoot.motions.steady import find_steady
+from surefoot.scene import Scene
 from surefoot.simulation import Simulation
 from surefoot.skills import files, library_path, load, varied
 from surefoot.stylized import sources
+from surefoot.stylized.legs import STRAIGHT, Stretch
 from surefoot.stylized.reference import Reference
 from surefoot.tuning import tuned_name
 
@@ -29,62 +32,63 @@ _BASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Retraced:
-    """A clip as a reference, and in words what was understood and what is unsure."""
+    """A clip on a body, and in words what was understood and what is unsure."""
 
-    reference: Reference
+    found: Retargeted
+    loops: bool
     said: tuple[str, ...]
     unsure: tuple[str, ...]
     source: Source
 
+    def reference(self, stretch: Stretch | None = None) -> Reference:
+        """What is to be followed."""
+        scene = _scene(self.source)
+        return (sources.looped if self.loops else sources.once)(scene.model, scene.table, self.found, stretch)
+
+
+def _scene(source: Source) -> Scene:
+    if source.character not in _BASES:
+        raise UnknownNameError("body that follows clips", source.character, _BASES)
+    return Simulation(skill=_BASES[source.character][0]).scene
+
 
 def understand(source: Source, once: bool) -> Retraced:
-    """Read, clean and retarget a clip, plant its feet and move its weight over them.
+    """Read, clean and retarget a clip.
 
     Args:
         source: the clip.
         once: from beginning to end, even where something repeats itself.
     """
-    if source.character not in _BASES:
-        raise UnknownNameError("body that follows clips", source.character, _BASES)
-    scene = Simulation(skill=_BASES[source.character][0]).scene
+    table = _scene(source).table
     clip = clips.read(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
-    found = sources.on_body(clip, scene.table)
-    reference = None if once else _looped(scene.model, scene.table, found)
-    if reference is None:
-        reference = sources.once(scene.model, scene.table, found)
-    how = "a cycle of it is looped" if reference.loops else "it is followed once, from beginning to end"
-    said = (*clip.understood, *found.notes, f"{how}: {reference.duration:.2f} s")
-    return Retraced(reference, said, clip.unsure, source)
-
-
-def _looped(model: Any, table: Any, found: Retargeted) -> Reference | None:
-    try:
-        return sources.looped(model, table, found)
-    except SurefootError:
-        return None
+    found = sources.on_body(clip, table)
+    steady = None if once else find_steady(found, table)
+    how = "it is followed once, from beginning to end" if steady is None else "a cycle of it is looped"
+    return Retraced(found, steady is not None, (*clip.understood, *found.notes, how), clip.unsure, source)
 
 
 def make(
-    found: Retraced, path: Path, credit: str, seconds: float, report: Callable[[str, float], None]
+    retraced: Retraced, path: Path, credit: str, seconds: float, report: Callable[[str, float], None]
 ) -> tuple[dict[str, Any], Followed]:
-    """Write the reference beside a skill's file, and find how softly its feet have to be led.
+    """Find how straight legs may be and how softly feet have to be led, and write the reference beside a skill's file.
 
     Returns:
         The skill's document, whose reference is named as it lies beside it, and how it was followed.
     """
     beside = path.with_suffix(".npz")
-    found.reference.save(beside)
-    base, settings = _BASES[found.source.character]
-    seconds = seconds if found.reference.loops else found.reference.duration
-    for i, softness in enumerate(SOFTNESSES):
-        report(f"softness {softness:g}", i / len(SOFTNESSES))
-        changes = {**settings, "softness": softness}
-        followed = follow(varied(load(base), {**changes, "reference": str(beside)}), seconds)
+    base, settings = _BASES[retraced.source.character]
+    tries = [(stretch, softness) for stretch in (STRAIGHT, None) for softness in SOFTNESSES]
+    for i, (stretch, softness) in enumerate(tries):
+        report(f"{'straighter' if stretch else 'bent'} legs, softness {softness:g}", i / len(tries))
+        reference, changes = retraced.reference(stretch), {**settings, "softness": softness}
+        reference.save(beside)
+        long = seconds if reference.loops else reference.duration
+        followed = follow(varied(load(base), {**changes, "reference": str(beside)}), long)
         if followed.stays_up:
             break
     document = files.read(library_path(base))[1]
-    document["name"], document["summary"] = tuned_name(path), f"the clip {found.source.clip.stem}, followed"
-    document["provenance"] = {"source": f"made of the clip {found.source.clip.stem} by surefoot follow"}
-    document["clip"], document["credit"] = found.source.clip.stem, credit
+    document["name"], document["summary"] = tuned_name(path), f"the clip {retraced.source.clip.stem}, followed"
+    document["provenance"] = {"source": f"made of the clip {retraced.source.clip.stem} by surefoot follow"}
+    document["clip"], document["credit"] = retraced.source.clip.stem, credit
     document["parameters"] |= {**changes, "reference": beside.name}
     return document, followed

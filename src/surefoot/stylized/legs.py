@@ -12,8 +12,18 @@ from surefoot.characters.table import CharacterTable
 _ITERATIONS, _GOOD = 8, 1e-5  # and [m, rad] at which it is there
 _DAMPING, _MORE = 1e-5, 1e-2  # of the inverse, and more by what is still off: a stretched leg cannot come nearer
 _STEP = 0.2  # [rad]
-_STRETCHED = {"free": 0.985, "planar": 0.999}  # of a leg's length: how far it reaches
 _PARTS = ("hip", "knee", "ankle")
+
+
+class Stretch(NamedTuple):
+    """How straight legs may be: to which share of their length they reach, and over how long a root comes down [s]."""
+
+    share: float
+    evenly: float
+
+
+BENT, STRAIGHT, PLANAR = Stretch(0.985, 0.08), Stretch(0.995, 0.04), Stretch(0.999, 0.04)
+"""Bent knees can still be led; straight ones are nearer to a recorded person's. In the plane nothing leads them."""
 
 
 class Feet(NamedTuple):
@@ -28,8 +38,9 @@ class Feet(NamedTuple):
 class Legs:
     """The legs of one character, with room to compute."""
 
-    def __init__(self, model: mujoco.MjModel, table: CharacterTable) -> None:
-        """Of a character's model."""
+    def __init__(self, model: mujoco.MjModel, table: CharacterTable, stretch: Stretch | None = None) -> None:
+        """Of a character's model; by default legs in space stay bent."""
+        self.stretch = stretch or (PLANAR if table.root == "planar" else BENT)
         self.model, self.table, self._data = model, table, mujoco.MjData(model)
         self._rows = [0, 2, 4] if table.root == "planar" else list(range(6))
         self._root = int(model.body_rootid[model.body(table.anatomy.pelvis).id])
@@ -38,7 +49,7 @@ class Legs:
         self._ranges: list[tuple[np.ndarray, ...]] = []
         self.hips = [int(model.body(side.thigh).id) for side in (table.anatomy.left, table.anatomy.right)]
         chain = (table.anatomy.left.shin, table.anatomy.left.foot)
-        self.length = _STRETCHED[table.root] * sum(float(np.linalg.norm(model.body(part).pos)) for part in chain)
+        self.length = self.stretch.share * sum(float(np.linalg.norm(model.body(part).pos)) for part in chain)
         for side in (table.anatomy.left, table.anatomy.right):
             self.feet.append(int(model.body(side.foot).id))
             names = [j for j in side.joints if any(part in j for part in _PARTS)]

@@ -24,7 +24,7 @@ from surefoot.motions.parts import parts_of
 from surefoot.motions.retargeting import Retargeted
 from surefoot.motions.steady import Steady, find_steady
 from surefoot.stylized.carrying import carried
-from surefoot.stylized.legs import Legs
+from surefoot.stylized.legs import Legs, Stretch
 from surefoot.stylized.reference import Reference, of_poses
 
 RATE = 200.0  # [1/s] of references
@@ -112,18 +112,20 @@ def best_cycle(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) 
     return Cycle(closed, even.contacts[first : first + n], turn, clip)
 
 
-def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
+def looped(
+    model: mujoco.MjModel, table: CharacterTable, found: Retargeted, stretch: Stretch | None = None
+) -> Reference:
     """The cycle of a retargeted clip that fits itself best, looped."""
     cycle = best_cycle(model, table, found)
     three, n = thrice(table, cycle), len(cycle.stands)
-    three, bears = carried(Legs(model, table), three, np.tile(cycle.stands, (3, 1)), 1.0 / RATE)
+    three, bears = carried(Legs(model, table, stretch), three, np.tile(cycle.stands, (3, 1)), 1.0 / RATE)
     return replace(of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n), cycle.turn), clip=cycle.clip)
 
 
-def once(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
+def once(model: mujoco.MjModel, table: CharacterTable, found: Retargeted, stretch: Stretch | None = None) -> Reference:
     """A retargeted clip from its beginning, over the origin and facing ahead, to its end."""
     even = _smooth(found)
-    poses, bears = carried(Legs(model, table), _ahead(table, even), even.contacts, 1.0 / RATE)
+    poses, bears = carried(Legs(model, table, stretch), _ahead(table, even), even.contacts, 1.0 / RATE)
     clip = retargeting.coordinates(table, _smooth(found, None))
     return replace(of_poses(model, table, poses, bears, 1.0 / RATE), clip=clip)
 

@@ -16,6 +16,7 @@ from surefoot.simulation import Simulation
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 from surefoot.stylized import sources
+from surefoot.stylized.legs import STRAIGHT
 from surefoot.stylized.sources import RATE, Cycle
 
 # clips that the library's SIMBICON imitations were made of
@@ -41,7 +42,7 @@ def run(result: Result, setting: Setting) -> None:
     seconds, nearer, found = (12.0 if setting.quick else SECONDS), 0, 0
     for i, (stem, captured) in enumerate(PAIRS.items()):
         setting.progress(stem, i / len(PAIRS))
-        clip, path = find_clip(setting, stem), clip_reference(setting, stem, True, BASE)
+        clip, path = find_clip(setting, stem), clip_reference(setting, stem, True, BASE, STRAIGHT)
         if clip is None or path is None:
             result.show(stem, MISSING)
             result.partial = True

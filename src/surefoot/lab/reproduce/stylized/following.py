@@ -22,6 +22,7 @@ from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 from surefoot.stylized import sources
+from surefoot.stylized.legs import Stretch
 from surefoot.stylized.reference import Reference
 from surefoot.stylized.tracker import Tracker
 from surefoot.terrains.seesaws import SeeSaw, tipped
@@ -81,7 +82,9 @@ def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any
     return varied(load(base), {**SETTINGS, **(changes or {}), "reference": str(reference)})
 
 
-def clip_reference(setting: Setting, stem: str, loops: bool, base: str = TOES) -> Path | None:
+def clip_reference(
+    setting: Setting, stem: str, loops: bool, base: str = TOES, stretch: Stretch | None = None
+) -> Path | None:
     """The file of a clip's reference; nothing without the clip."""
     clip = find_clip(setting, stem)
     if clip is None:
@@ -89,12 +92,12 @@ def clip_reference(setting: Setting, stem: str, loops: bool, base: str = TOES) -
     folder = (setting.out or Path(tempfile.gettempdir())) / "references"
     folder.mkdir(parents=True, exist_ok=True)
     sim = Simulation(skill=base)
-    made_of = hashlib.sha256(clip.read_bytes() + fingerprint().encode()).hexdigest()[:16]
+    made_of = hashlib.sha256(clip.read_bytes() + f"{fingerprint()} {stretch}".encode()).hexdigest()[:16]
     path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}-{made_of}.npz"
     if path.exists():
         return path
     make = sources.looped if loops else sources.once
-    make(sim.model, sim.scene.table, sources.carried_over(clip, sim.scene.table)).save(path)
+    make(sim.model, sim.scene.table, sources.carried_over(clip, sim.scene.table), stretch).save(path)
     return path
 
 
