@@ -35,6 +35,9 @@ FURTHER: dict[str, tuple[str, bool, dict[str, float]]] = {
     "walk around a room": ("Neutral_FW", True, {}),
     "turn on the spot": ("69_17", False, {}),
 }
+STOPS = {
+    "dance": "it hops at 1.4 s and spins on a toe after; steps do not adapt in flight, and a toe that bears is held"
+}
 NEEDED, SECONDS, LIKE = 6, 60.0, np.radians(12.0)
 
 
@@ -64,6 +67,8 @@ def run(result: Result, setting: Setting) -> None:
         good += kind in KINDS and like
         more += kind in FURTHER and like
         result.show(f"{kind}, clip {stem}{', looped' if loops else ''}", f"{one}{'' if like else ' — does not hold'}")
+        if not like and kind in STOPS:
+            result.show(f"{kind}: what stops it", STOPS[kind])
         result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints,
                             "clip_joints": one.clip, "drift": one.drift[0], "drift_at_end": one.drift[1]})  # fmt: skip
     if not found:
