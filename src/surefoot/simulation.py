@@ -259,6 +259,7 @@ class Simulation:
         new = Simulation(
             scene.character, self.skill, scene.terrain, self.seed, proportions=proportions, timestep=scene.timestep,
             skills=roomiest(scene, self.skill), backpack=scene.backpack, self_collision=scene.self_collision,
+            graph=scene.graph,
         )  # fmt: skip
         carry_over(self, new)
         return new

@@ -13,7 +13,7 @@ _FOUND, _DRAWN = "#3b6ea5", "#9a9a9a"
 
 
 def draw(path: Path | None, graph: ActionGraph, title: str = "") -> None:
-    """Draw nodes on a circle, and edges with the phases at which they leave and enter: found ones blue, others grey."""
+    """Draw nodes on a circle, and edges with the phases at which they leave and enter, if said: found ones blue."""
     if path is None:
         return
     figure = figures.canvas(7.5, 7.0)
@@ -30,15 +30,17 @@ def draw(path: Path | None, graph: ActionGraph, title: str = "") -> None:
                 "connectionstyle": "arc3,rad=0.12",
             },
         )  # fmt: skip
+        if edge.leave is None and edge.enter is None:
+            continue
         way = end - start
         aside = np.array([way[1], -way[0]])  # the side on which the arrow bends
-        at = start + 0.38 * way + 0.075 * aside
-        axes.text(at[0], at[1], _phases(edge), color=color, fontsize=7, ha="center", va="center",
+        at = start + 0.38 * way + 0.055 * aside
+        axes.text(float(at[0]), float(at[1]), _phases(edge), color=color, fontsize=7, ha="center", va="center",
                   bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
     for name, place in places.items():
         follows = graph.nodes[name].then
-        label = name if follows is None else f"{name}\nthen {follows}"
-        axes.text(place[0], place[1], label, fontsize=11, ha="center", va="center",
+        label = name if follows is None else f"{name}\n→ {follows}"
+        axes.text(float(place[0]), float(place[1]), label, fontsize=10, ha="center", va="center",
                   bbox={"boxstyle": "circle,pad=0.6", "facecolor": "#f6e7d8", "edgecolor": "#b5651d"})  # fmt: skip
     axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), title=title)
     axes.set_aspect("equal")

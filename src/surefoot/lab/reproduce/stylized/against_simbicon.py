@@ -56,7 +56,8 @@ def run(result: Result, setting: Setting) -> None:
         far = float(np.linalg.norm(cycle.poses[-1, :2] - cycle.poses[0, :2]))
         joints = [f"{np.degrees(one.joints):.1f}{' (falls)' if one.fallen else ''}" for one in (ours, theirs)]
         result.show(f"{stem}: joints off their clip, this controller and SIMBICON's imitation", ", ".join(joints), "°")
-        result.show(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, both",
+        spot = " (which was made to step on the spot)" if load(captured).model_dump().get("in_place") else ""
+        result.show(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, this controller, SIMBICON's{spot}",
                     f"{ours.way:.2f}, {theirs.way:.2f}", "m")  # fmt: skip
         wanted = far * RATE / len(cycle.stands)
         result.show(f"{stem}: speed of the clip, this controller, SIMBICON's imitation",
