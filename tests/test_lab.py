@@ -416,7 +416,7 @@ def test_every_experiment_module_is_registered() -> None:
     assert {e.run.__module__.rsplit(".", 1)[1] for e in simbicon.EXPERIMENTS} == modules
     own = {p.stem for p in Path(limit_cycle.__file__).parent.glob("*.py")} - {"__init__", "marches"}
     assert {e.run.__module__.rsplit(".", 1)[1] for e in limit_cycle.EXPERIMENTS} == own
-    own = {p.stem for p in Path(stylized.__file__).parent.glob("*.py")} - {"__init__", "following"}
+    own = {p.stem for p in Path(stylized.__file__).parent.glob("*.py")} - {"__init__", "following", "paths", "sumo"}
     assert {e.run.__module__.rsplit(".", 1)[1] for e in stylized.EXPERIMENTS} == own
 
 

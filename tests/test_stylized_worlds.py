@@ -211,3 +211,15 @@ def test_the_authored_stomp_reads_back_as_a_clip_that_raises_one_foot_after_the_
     assert right < left
     assert found.bearing[right].tolist() == [FLAT, FREE]
     assert found.bearing[left].tolist() == [FREE, FLAT]
+
+
+@pytest.mark.parametrize(("rise", "level"), [(0.0, True), (0.06, False)])
+def test_a_reference_whose_feet_lie_at_two_heights_is_not_level(rise: float, level: bool) -> None:
+    n, dt = 40, 0.02
+    poses, rates, ankles, axes = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3, 3))
+    ankles[n // 2 :, :, 2] = rise
+    ankles[3, 0, 2] = 0.2  # a foot that rolls over is not what counts
+    bearing = np.full((n, 2), FLAT)
+    twists, com = np.zeros((n, 2, 6)), np.zeros((n, 3))
+    found = Reference(poses, rates, rates, bearing, ankles, axes, twists, com, com, dt, False)
+    assert found.is_level is level

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
 
 _SHIFT = 0.3  # [s] of standing before and after what a clip has
-_LEVEL = 0.03  # [m] within which ankles are while their feet lie on level ground
+_LEVEL = 0.025  # [m] within which most ankles are while their feet lie on level ground
 _TILTED = np.radians(7.0)  # of a sole, from which on it bears on an edge
 
 
@@ -138,7 +138,7 @@ class Reference:
     def is_level(self) -> bool:
         """Whether its feet lie flat at one height: what goes up or down by itself needs not be laid on the ground."""
         heights = self.ankles[..., 2][self.bearing == FLAT]
-        return not len(heights) or float(np.ptp(heights)) < _LEVEL
+        return not len(heights) or float(np.ptp(np.percentile(heights, (10.0, 90.0)))) < _LEVEL
 
     def stride(self, swing: Swing, heading: float) -> np.ndarray:
         """(3,) from the stance ankle to the other where it lands, or is last [m], turned to a heading [rad]."""

@@ -29,6 +29,14 @@ FURTHER: dict[str, tuple[str, bool, dict[str, float]]] = {
     "slow walk": ("07_05", True, {}),
     "backwards": ("136_25", True, {}),
     "bent trunk": ("136_01", True, {}),
+    "brisk walk": ("16_22", True, {}),
+    "crouched walk": ("136_09", True, {}),
+    "wide walk": ("104_41", True, {}),
+    "walk around a room": ("Neutral_FW", True, {}),
+    "turn on the spot": ("69_17", False, {}),
+}
+STOPS = {
+    "dance": "it hops at 1.4 s and spins on a toe after; steps do not adapt in flight, and a toe that bears is held"
 }
 NEEDED, SECONDS, LIKE = 6, 60.0, np.radians(12.0)
 
@@ -47,7 +55,7 @@ def followed(
 
 def run(result: Result, setting: Setting) -> None:
     """Every kind, then further clips of a set."""
-    seconds, good, found = (10.0 if setting.quick else SECONDS), 0, 0
+    seconds, good, more, found = (10.0 if setting.quick else SECONDS), 0, 0, 0
     for i, (kind, (stem, loops, changes)) in enumerate((KINDS | FURTHER).items()):
         setting.progress(kind, i / len(KINDS | FURTHER))
         one = followed(setting, stem, loops, changes, seconds)
@@ -57,7 +65,10 @@ def run(result: Result, setting: Setting) -> None:
         found += 1
         like = one.stays_up and max(one.joints, one.clip) <= LIKE
         good += kind in KINDS and like
+        more += kind in FURTHER and like
         result.show(f"{kind}, clip {stem}{', looped' if loops else ''}", f"{one}{'' if like else ' — does not hold'}")
+        if not like and kind in STOPS:
+            result.show(f"{kind}: what stops it", STOPS[kind])
         result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints,
                             "clip_joints": one.clip, "drift": one.drift[0], "drift_at_end": one.drift[1]})  # fmt: skip
     if not found:
@@ -68,6 +79,7 @@ def run(result: Result, setting: Setting) -> None:
         "7 kinds",
         f"{good} of {len(KINDS)}", f"(≥ {NEEDED})", good >= NEEDED,
     )  # fmt: skip
+    result.show("further clips that hold", f"{more} of {len(FURTHER)}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sumo.npz"
         stomp(path.with_suffix(".bvh"), path)
