@@ -48,6 +48,7 @@ EXAMPLES = {
     "bumps": ["bumps:7,0.03", "bumps:1,0.1,0.5,12"],
     "gaps": ["gaps:0.2", "gaps:0.35,0.5,4,0.4,0.6"],
     "platform": ["platform:30", "platform:12.5,20,5"],
+    "seesaw": ["seesaw", "seesaw:2.5,0.1,0.8,1.5,50"],
     "image": ["image:hills.png,12,0.5", "image:hills.png,30,1.5,20"],
 }
 TEXTS = [text for texts in EXAMPLES.values() for text in texts]

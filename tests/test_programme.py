@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stylized_bodies import at, body, generic_state
-from surefoot.stylized import programme
+from surefoot.stylized import legs, programme, stepping
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
 from surefoot.stylized.limbs_of_three import groups
 from surefoot.stylized.patches import EDGE, FLAT, cone, footings
@@ -93,6 +93,49 @@ def test_solution_keeps_to_dynamics_contact_cone_and_limits(name: str, seed: int
     assert np.abs(held.rows @ found.acceleration + held.bias + 20.0 * held.speed).max() < 1e-6
     assert found.edges.min() >= -1e-6
     assert (np.abs(found.torque) <= dynamics.limits + 1e-6).all()
+
+
+@pytest.mark.parametrize("name", [*BODIES, "human_toes"])
+@pytest.mark.parametrize("sides", [(), (0,), (0, 1)])
+def test_compiled_programme_is_equation_nine(name: str, sides: tuple[int, ...]) -> None:
+    model, table = body(name)
+    dynamics = BodyDynamics(model, table)
+    dynamics.set(*generic_state(model, 11))
+    held = dynamics.held(soles([patch for side in sides for patch in footings(model, table, side)[FLAT]]))
+    wish = asked(dynamics, 11)
+    found = programme.build(dynamics, wish, held, 20.0)
+    acts = np.eye(dynamics.count)[:, dynamics.dofs]
+    moves = np.linalg.solve(dynamics.M, np.concatenate([acts, held.forces], axis=1))
+    free = np.linalg.solve(dynamics.M, -dynamics.h)
+    z = np.random.default_rng(12).uniform(-1.0, 1.0, moves.shape[1])
+
+    def cost(x: np.ndarray) -> float:
+        a = moves @ x + free
+        off = wish.rows @ a + wish.bias - wish.centers
+        return float(0.5 * (wish.weights @ (a - wish.style) ** 2 + wish.balance * off @ off + 1e-7 * x @ x))
+
+    ours = float(0.5 * z @ found.H @ z + found.f @ z)
+    assert ours == pytest.approx(cost(z) - cost(0.0 * z), rel=1e-9)
+    assert np.abs(found.H - found.H.T).max() < 1e-9
+    assert np.abs(found.moves @ z + found.free - moves @ z - free).max() < 1e-9
+    stopped = held.rows @ (moves @ z + free) + held.bias + 20.0 * held.speed
+    assert np.abs(found.rows @ z - found.low[len(z) :] - stopped).max(initial=0.0) < 1e-9
+    assert (found.low[len(z) :] == found.high[len(z) :]).all()
+
+
+def test_leg_is_led_where_its_foot_shall_be_by_the_damped_inverse() -> None:
+    rng = np.random.default_rng(3)
+    six, qvel, way, twist = rng.normal(size=(6, 34)), rng.normal(size=34), 0.01 * rng.normal(size=3), np.ones(6)
+    dofs, four, axes = np.arange(20, 26), np.zeros(4), np.zeros((2, 9))
+    for i, angle in enumerate((0.3, 0.32)):
+        mujoco.mju_axisAngle2Quat(four, np.array([0.6, 0.0, 0.8]), angle)
+        mujoco.mju_quat2Mat(axes[i], four)
+    now, wanted = axes.reshape(2, 3, 3)
+    found = stepping.steps(six, qvel, np.arange(6), dofs, way, now, wanted, twist, 1e-3)
+    goals = np.column_stack([np.concatenate([way, legs.rotation_vector(wanted @ now.T)]), twist - six @ qvel])
+    leg = six[:, dofs]
+    free = leg.T @ np.linalg.solve(leg @ leg.T + 1e-3 * np.eye(6), goals)
+    assert found == pytest.approx(free * np.minimum(1.0, [0.5, 10.0] / np.abs(free).max(axis=0)))
 
 
 def test_solution_is_better_than_any_other_that_is_allowed_nearby() -> None:

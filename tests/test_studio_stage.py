@@ -154,7 +154,7 @@ def test_legs_of_one_colour_are_told_apart_and_a_characters_own_are_kept() -> No
 
 
 def test_every_kind_of_terrain_is_tried() -> None:
-    assert {*TERRAINS, "platform"} == set(names())  # which moves: it is drawn as bodies are
+    assert {*TERRAINS, "platform", "seesaw"} == set(names())  # which move: they are drawn as bodies are
 
 
 @pytest.mark.parametrize("kind", TERRAINS)

@@ -8,6 +8,7 @@ import pytest
 import surefoot as sf
 from surefoot.controllers.stylized import tracked_of
 from surefoot.native.pointers import plain
+from surefoot.skills.numbers import NUMBER_AT
 from surefoot.stylized import programme, tracker
 
 STAND = "human/stylized-stand"
@@ -86,7 +87,7 @@ def test_servo_moves_a_joint_towards_its_target_between_two_solutions() -> None:
     before = float(sim.memory.torque[waist])
     tracked(sim).targets[waist] += 0.1
     sim.step(1)
-    kp = sim.memory.slots[0][4 + 3 * waist]
+    kp = sim.memory.slots[0][NUMBER_AT + 1 + 3 * waist]
     assert sim.memory.torque[waist] - before == pytest.approx(0.1 * kp, rel=0.2)
 
 

@@ -23,10 +23,11 @@ TEXTS = {
     "steps": ["steps:2,-0.2", "steps:1,0.1,2.5,0.15,4,-0.3,4.2,-0.3"],
     "rough": ["rough:7,0.03", "rough:0,0.1,0.3,30"],
     "incline": ["incline:20", "incline:-8,90", "incline:40,203"],
-    "stairs": ["stairs:0.15,0.3,10", "stairs:-0.2,0.25,12,0.4"],
+    "stairs": ["stairs:0.15,0.3,10", "stairs:-0.2,0.25,12,0.4", "stairs:-0.05,0.4,5,0.5,-90"],
     "bumps": ["bumps:7,0.03", "bumps:1,0.2,0.3,6", "bumps:2,0.05,0.1,8"],
     "gaps": ["gaps:0.2", "gaps:0.35,0.5,4,0.4,0.6"],
     "platform": ["platform:30", "platform:12.5,20,5"],
+    "seesaw": ["seesaw", "seesaw:2.5,0.1,0.8,1.5,50"],
     "image": ["image:hills.png,9,0.5", "image:hills.png,6,-0,4.5", "image:deep.png,8,1.2,5"],
 }
 ALL = [text for texts in TEXTS.values() for text in texts]

@@ -144,7 +144,7 @@ def test_recursion_comes_to_the_stationary_gains_and_those_bring_it_back() -> No
     link, *_ = made("human")
     state, control = equilibrium(link)
     A, B = Steps(link).linear(state, control)
-    weights = riccati.Weights(1.0, 0.1, 1e-5)
+    weights = riccati.Weights.alike(1.0, 0.1, 1e-5)
     still = riccati.infinite(Linear(A, B), weights)
     count = 3000
     found = riccati.finite(Linear(np.tile(A, (count, 1, 1)), np.tile(B, (count, 1, 1))), weights)
@@ -156,7 +156,7 @@ def test_recursion_comes_to_the_stationary_gains_and_those_bring_it_back() -> No
 def test_last_gain_is_the_one_that_a_single_step_asks_for() -> None:
     rng = np.random.default_rng(4)
     A, B = rng.normal(size=(6, 6)), rng.normal(size=(6, 2))
-    weights = riccati.Weights(0.1, 1.0, 0.7)
+    weights = riccati.Weights.alike(0.1, 1.0, 0.7)
     K = riccati.finite(Linear(A[None], B[None]), weights)[0]
     x = rng.normal(size=6)
 

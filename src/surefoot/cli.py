@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from surefoot.clip_commands import follow_clip, imitate_clip
 from surefoot.errors import CommandError, SurefootError
 from surefoot.terminal import Bar, labelled, print_pairs, print_result, screen
 
@@ -19,7 +20,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 Skill = Annotated[str, typer.Argument(help="Name, character/name, or a file of your own.")]
 _TERRAINS = (
     "flat, incline:DEG, slope:DEG, steps:X,H,…, stairs:RISE,RUN,COUNT, rough:SEED,AMPLITUDE, "
-    "bumps:SEED,AMPLITUDE, gaps:WIDTH, platform:DEG, image:PATH,SIZE,HEIGHT"
+    "bumps:SEED,AMPLITUDE, gaps:WIDTH, platform:DEG, seesaw, image:PATH,SIZE,HEIGHT"
 )
 _COMMANDS = (
     "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; of a biped skill sideways in "
@@ -211,46 +212,8 @@ def tune(
     return 0
 
 
-@app.command("imitate")
-def imitate_clip(
-    clip: Annotated[Path, typer.Argument(help="A .bvh file, or an .amc with its --asf.")],
-    asf: Annotated[Path | None, typer.Option("--asf", "--amc", help="Skeleton of an .amc clip.")] = None,
-    character: Annotated[str, typer.Option(help="Body that shall walk like it.")] = "human",
-    save: Annotated[Path | None, typer.Option(help="Where to write the skill; default: the clip's name.")] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Step on the spot, without the clip's travel.")] = False,
-    scale: Annotated[float | None, typer.Option(help="Metres per unit, where the guess is wrong.")] = None,
-    up: Annotated[str | None, typer.Option(help="The file's axis that points up: x, y, z, -x, -y, -z.")] = None,
-    fps: Annotated[float | None, typer.Option(help="True frames per second.")] = None,
-    credit: Annotated[str, typer.Option(help="Line that the clip's licence asks for; kept in the skill.")] = "",
-    seconds: Annotated[float, typer.Option(min=5.0, max=3600.0, help="How long it must walk in the end.")] = 60.0,
-    only_read: Annotated[bool, typer.Option("--only-read", help="Say what was understood, and stop there.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
-) -> int:
-    """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
-    from surefoot import imitating
-    from surefoot.running import check_place
-    from surefoot.skills import files
-    from surefoot.tuning import skill_name, tuned_name
-
-    path = save or Path(f"{skill_name(clip, 'captured')}.yaml")
-    name = tuned_name(path)
-    check_place(path)
-    found = imitating.understand(imitating.Source(clip, asf, character, in_place, scale, up, fps))
-    for line in found.said:
-        screen.print(f"  {line}", highlight=False)
-    for line in found.unsure:
-        screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
-    if only_read:
-        return 0
-    documents, cycle = imitating.begin(found, name, credit)
-    search = path.with_suffix(".search")
-    with Bar() as tick:
-        done = imitating.make(documents, cycle, seconds, seed=seed, checkpoint=search, report=tick)
-    print_pairs(imitating.told(done.walk))
-    files.write(done.document, path)
-    imitating.forget(search)
-    screen.print(f"written to {path}")
-    return 0 if done.walk.stays_up else 1
+app.command("imitate")(imitate_clip)
+app.command("follow")(follow_clip)
 
 
 @app.command()

@@ -25,14 +25,16 @@ RANGES: dict[str, tuple[float, float]] = {}
 
 TRACKER = np.dtype([(n, "f8") for n in (
     "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right",
-    "late", "anchored", "x", "y", "z", "leave", "enter", "goal", "arrives", "faded")])  # fmt: skip
+    "late", "anchored", "x", "y", "z", "leave", "enter", "goal", "arrives", "faded",
+    "rise_x", "rise_y", "pace")])  # fmt: skip
 """`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which
 leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, `failures`: counts; `heading` [rad];
 `left`, `right`: whether that foot has landed since it was last to swing; `late`: for how long one should have [s];
 `anchored`: 0 before the reference was set down in the world, `x`, `y`, `z`: where it first was [m];
 `leave`, `enter`: at which share of its reference it is left for the requested skill, and at which of that one's that
 begins, −1 where nothing is said; `goal`: 1 + the number of the action graph's node it is on its way to, 0 for none;
-`arrives`: 1 between two skills; `faded`: since when it follows the present one, if it followed another [s]."""
+`arrives`: 1 between two skills; `faded`: since when it follows the present one, if it followed another [s];
+`rise_x`, `rise_y`: of the ground from one foot to the next; `pace`: how much faster than time the reference goes on."""
 _TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8 + 1  # its skill's number too
 _ROOT = 6  # freedoms of a root, at most
 

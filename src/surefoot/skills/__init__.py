@@ -12,7 +12,7 @@ from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
 from surefoot.errors import SkillError, UnknownNameError
 from surefoot.skills import files
-from surefoot.skills.schema import BIPED, Skill
+from surefoot.skills.schema import BIPED, Skill, StylizedSkill
 
 __all__ = ["Skill", "library_path", "load", "names", "set_value", "varied"]
 
@@ -31,13 +31,20 @@ def load(name: str | Path, character: str | None = None) -> Skill:
     """The skill of a name, a full name, or a path to a file of one's own."""
     text = str(name)
     if text.endswith((".yaml", ".yml")):
-        return files.read(Path(text))[0]
+        return beside(files.read(Path(text))[0], Path(text).parent)
     full = text if "/" in text else f"{character or 'planar'}/{text}"
     if full not in names() and "/" not in text:
         full = f"{BIPED}/{text}"  # what any body with two legs can do
     if full not in names():
         raise UnknownNameError("skill", text, names(character))
     return _from_library(full)
+
+
+def beside(skill: Skill, folder: Path) -> Skill:
+    """A skill whose reference, if that is a file's relative name, lies in a folder."""
+    if not isinstance(skill, StylizedSkill) or not skill.parameters.reference.endswith(".npz"):
+        return skill
+    return varied(skill, {"reference": str(folder / skill.parameters.reference)})
 
 
 @functools.cache

@@ -150,6 +150,8 @@ class StylizedSkill(Skill):
     """A reference motion, followed with balance."""
 
     controller: Literal["stylized"]
+    credit: Text = ""  # what the licence of a clip asks for
+    clip: Text = ""  # the name of the file it was made of, without its suffix
     parameters: StylizedParameters
 
 

@@ -21,6 +21,7 @@ class StylizedParameters(BaseModel):
         anchoring: from 1 to 0, whether the reference is set down at every tick where the feet are, or only at first.
         stepping: how much of what the balance is off the swing foot makes up for; the paper's is 0.
         leading: from 0 to 1, how much a swing foot follows its way in the world rather than its leg's joints.
+        pacing: how much sooner a step comes by which the body gets there too early; the paper's is 0.
         softness: damping of the inverse kinematics by which it does: large for legs that swing wildly.
         rate: solutions of the programme a second [1/s].
         settle: rate at which a foot that bears and moves is brought to rest [1/s].
@@ -38,6 +39,7 @@ class StylizedParameters(BaseModel):
     anchoring: float = Field(1.0, ge=0.0, le=1.0)
     stepping: float = Field(0.0, ge=0.0, le=2.0)
     leading: float = Field(1.0, ge=0.0, le=1.0)
+    pacing: float = Field(0.0, ge=0.0, le=2.0)
     softness: float = Field(1e-3, ge=1e-6, le=1.0)
     rate: float = Field(200.0, ge=10.0, le=2000.0)
     settle: float = Field(20.0, ge=0.0, le=200.0)

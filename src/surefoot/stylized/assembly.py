@@ -113,6 +113,7 @@ def held(
     rows, bias, speed = np.zeros((6 * patches, count)), np.zeros(6 * patches), np.zeros(6 * patches)
     forces, places = np.zeros((count, len(corners) * e)), np.empty((len(corners), 3))
     keep, rates, drifts, wrench = np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(6)
+    wrenches = np.empty((6, len(corners) * e))
     k, first = 0, 0
     for p in range(patches):
         body, last, middle = bodies[p], ends[p], np.zeros(3)
@@ -136,10 +137,12 @@ def held(
             for edge in range(e):
                 turn(xmat[body], edges[edge], wrench[:3])
                 cross(places[i] - middle, wrench[:3], wrench[3:])
-                for j in range(count):
-                    if moves[body, j] != 0.0:
-                        for a in range(6):
-                            forces[j, i * e + edge] += six[a, j] * wrench[a]
+                wrenches[:, i * e + edge] = wrench
+        for j in range(count):
+            if moves[body, j] != 0.0:
+                for a in range(6):
+                    for edge in range(first * e, last * e):
+                        forces[j, edge] += six[a, j] * wrenches[a, edge]
         k, first = k + more, last
     return rows[:k], bias[:k], speed[:k], forces
 

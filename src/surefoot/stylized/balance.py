@@ -27,7 +27,9 @@ from surefoot.stylized.three_link_state import Points, Simple, state_of
 if TYPE_CHECKING:
     from surefoot.stylized.body_dynamics import BodyDynamics
 
-WEIGHTS = riccati.Weights(0.1, 1.0, 1e-5)  # c of eq. 4; its unit weight of torques is too much for N·m against rad
+WEIGHTS = riccati.Weights.alike(
+    0.1, 1.0, 1e-5
+)  # c of eq. 4; its unit weight of torques is too much for N·m against rad
 _SHORTEST = 4  # moments of a single support that is worth a policy
 _ANKLE = (0.10, 0.04)  # [m] of a foot about its ankle, ahead and aside: what torque it can give by body weight
 

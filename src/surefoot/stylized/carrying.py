@@ -22,7 +22,7 @@ _TURNED = 0.15  # [m] at most for limbs that turn
 _SMOOTH = 0.04  # [s] of the wanted centre of mass
 _BOB = 0.05  # [s] of the centre of mass up and down
 _CALM = 0.015  # [s] of the joints
-_EVEN = 0.08  # [s] over which a root comes down
+_EVEN = {"free": 0.08, "planar": 0.04}  # [s] over which a root comes down
 _ROUNDS, _PASSES = 25, 2
 
 
@@ -69,7 +69,7 @@ def _lower(legs: Legs, poses: np.ndarray, ankles: np.ndarray, bears: np.ndarray,
     away = legs.feet_of(poses).hips - ankles
     room = np.sqrt(np.maximum(legs.length**2 - (away[:, :, :2] ** 2).sum(axis=2), 0.0))
     short = np.where(bears, np.maximum(away[:, :, 2] - room, 0.0), 0.0).max(axis=1)
-    width = round(_EVEN / timestep)
+    width = round(_EVEN[legs.table.root] / timestep)
     return np.asarray(gaussian_filter1d(maximum_filter1d(short, 4 * width + 1), width, mode="nearest"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,10 @@ from surefoot.motions.retargeting import Retargeted
 from surefoot.stylized.carrying import carried
 from surefoot.stylized.legs import Legs
 from surefoot.stylized.reference import Reference, of_poses
-from surefoot.stylized.sources import RATE, best_cycle, thrice, told_by
+from surefoot.stylized.sources import RATE, Cycle, best_cycle, thrice, told_by
+
+if TYPE_CHECKING:
+    from surefoot.scene import Scene
 
 _SETTLED, _LONG = 12.0, 8.0  # [s] after which a walk is on its cycle, and of what is recorded of it
 
@@ -25,6 +29,18 @@ def climbed(skill: str, degrees: float) -> Reference:
     It can be followed on the same slope, `incline:DEGREES`, from its beginning. Feet are planted and weight is
     carried as for clips, all seen from the slope.
     """
+    (scene, cycle), slope = cycle_on(skill, degrees), np.radians(degrees)
+    model, table = scene.model, scene.table
+    three, n = thrice(table, cycle), len(cycle.stands)
+    three, bears = carried(Legs(model, table), three, np.tile(cycle.stands, (3, 1)), 1.0 / RATE, slope=slope)
+    three[:, :2] = three[:, :2] @ _turn(slope).T
+    three[:, 2] += slope
+    return of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n))
+
+
+@functools.cache
+def cycle_on(skill: str, degrees: float) -> tuple[Scene, Cycle]:
+    """What a planar body's skill does on a slope, as simulated there, seen by one for whom the slope is level."""
     from surefoot.simulation import Simulation  # which itself follows references
 
     sim = Simulation(skill=skill, terrain=f"incline:{degrees:g}" if degrees else "flat")
@@ -34,13 +50,8 @@ def climbed(skill: str, degrees: float) -> Reference:
     motion = sim.run(_LONG, fps=RATE)
     if sim.fallen:
         raise SurefootError(f"{skill} falls at {degrees:g}°: it cannot be followed there")
-    model, table, slope = sim.model, sim.scene.table, np.radians(degrees)
-    cycle = best_cycle(model, table, _seen_from(told_by(motion, table), slope))
-    three, n = thrice(table, cycle), len(cycle.stands)
-    three, bears = carried(Legs(model, table), three, np.tile(cycle.stands, (3, 1)), 1.0 / RATE, slope=slope)
-    three[:, :2] = three[:, :2] @ _turn(slope).T
-    three[:, 2] += slope
-    return of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n))
+    told = _seen_from(told_by(motion, sim.scene.table), np.radians(degrees))
+    return sim.scene, best_cycle(sim.model, sim.scene.table, told)
 
 
 def _turn(angle: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from surefoot.stylized.three_link import ThreeLink
 SECONDS = 5.0  # of a recovery
 _OVER, _QUIET = 0.01, 0.2  # [m], [rad/s] of centre of mass and rates at the end: angles may still be on their way back
 _LOST = 1.4  # [rad] of the base, from which nothing comes back
-_FINEST = 0.05  # [°] of the largest lean
+_CLIMB, _FINEST = 0.25, 0.05  # [°] between leans that are tried, and of the largest lean
 
 
 class Fall(NamedTuple):
@@ -59,8 +59,11 @@ class Stand:
         return Fall(np.array(states), np.array(torques), good)
 
     def largest_lean(self, direction: np.ndarray, limit: float = np.inf, most: float = 30.0) -> float:
-        """The largest lean [°] it comes back from, within 0.05°, every smaller one of the search included."""
-        low, high = 0.0, most
+        """The largest lean [°] it comes back from, within 0.05°, as from every smaller multiple of a quarter degree."""
+        low = 0.0
+        while low < most and self.lean(low + _CLIMB, direction, limit).recovered:
+            low += _CLIMB
+        high = low + _CLIMB
         while high - low > _FINEST:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if self.lean(middle, direction, limit).recovered else (low, middle)

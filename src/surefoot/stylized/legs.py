@@ -12,7 +12,7 @@ from surefoot.characters.table import CharacterTable
 _ITERATIONS, _GOOD = 8, 1e-5  # and [m, rad] at which it is there
 _DAMPING, _MORE = 1e-5, 1e-2  # of the inverse, and more by what is still off: a stretched leg cannot come nearer
 _STEP = 0.2  # [rad]
-_STRETCHED = 0.985  # of a leg's length: how far it reaches
+_STRETCHED = {"free": 0.985, "planar": 0.999}  # of a leg's length: how far it reaches
 _PARTS = ("hip", "knee", "ankle")
 
 
@@ -38,7 +38,7 @@ class Legs:
         self._ranges: list[tuple[np.ndarray, ...]] = []
         self.hips = [int(model.body(side.thigh).id) for side in (table.anatomy.left, table.anatomy.right)]
         chain = (table.anatomy.left.shin, table.anatomy.left.foot)
-        self.length = _STRETCHED * sum(float(np.linalg.norm(model.body(part).pos)) for part in chain)
+        self.length = _STRETCHED[table.root] * sum(float(np.linalg.norm(model.body(part).pos)) for part in chain)
         for side in (table.anatomy.left, table.anatomy.right):
             self.feet.append(int(model.body(side.foot).id))
             names = [j for j in side.joints if any(part in j for part in _PARTS)]

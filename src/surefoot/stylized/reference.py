@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, fields
+import zipfile
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,14 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
+from surefoot.errors import SurefootError
 from surefoot.skills.files import replace_file
 from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
+from surefoot.stylized.three_link import turn_by
 
 if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
 
 _SHIFT = 0.3  # [s] of standing before and after what a clip has
+_LEVEL = 0.03  # [m] within which ankles are while their feet lie on level ground
 _TILTED = np.radians(7.0)  # of a sole, from which on it bears on an edge
 
 
@@ -33,8 +37,7 @@ class Swing(NamedTuple):
 _NONE = Swing(-1, 0.0, np.inf)
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """The reference at one time: pose (nq,), rates and accelerations (nv,), how the feet bear and where they are."""
 
     pose: np.ndarray
@@ -82,6 +85,7 @@ class Reference:
     timestep: float
     loops: bool
     turn: float = 0.0
+    clip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (n, nq) what it was before it was adjusted
 
     @property
     def duration(self) -> float:
@@ -131,6 +135,19 @@ class Reference:
         return self._swings[self.index(clock)]
 
     @cached_property
+    def is_level(self) -> bool:
+        """Whether its feet lie flat at one height: what goes up or down by itself needs not be laid on the ground."""
+        heights = self.ankles[..., 2][self.bearing == FLAT]
+        return not len(heights) or float(np.ptp(heights)) < _LEVEL
+
+    def stride(self, swing: Swing, heading: float) -> np.ndarray:
+        """(3,) from the stance ankle to the other where it lands, or is last [m], turned to a heading [rad]."""
+        ahead = self.loops and swing.strikes > self.duration - 0.5 * self.timestep
+        i = self.index(min(swing.strikes, 2.0 * self.duration))
+        way = self.ankles[i, swing.foot] - self.ankles[i, 1 - swing.foot]
+        return np.asarray(turn_by(heading + (self.turn if ahead else 0.0)) @ way)
+
+    @cached_property
     def _swings(self) -> list[Swing]:
         n, dt = len(self.poses), self.timestep
         found = [_NONE] * n
@@ -163,8 +180,16 @@ def packed(arrays: dict[str, np.ndarray]) -> bytes:
 
 def read(path: Path) -> Reference:
     """What `Reference.save` wrote."""
-    with np.load(path) as file:
-        arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    wanted = {field.name for field in fields(Reference)}
+    try:
+        with np.load(path) as file:
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise SurefootError(f"no reference in {path}: {error}; surefoot follow makes one of a clip") from None
+    if set(arrays) != wanted:
+        raise SurefootError(
+            f"{path} is no reference: it holds {', '.join(sorted(arrays))}, not {', '.join(sorted(wanted))}"
+        )
     arrays |= {"timestep": float(arrays["timestep"]), "loops": bool(arrays["loops"]), "turn": float(arrays["turn"])}
     return Reference(**arrays)
 

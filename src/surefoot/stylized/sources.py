@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +37,13 @@ _ACCURACY = np.radians(0.5)  # of the series that a simulated walk becomes
 
 def carried_over(clip: Path, table: CharacterTable) -> Retargeted:
     """A clip, cleaned and on a character."""
-    motion = clips.read(clip).motion
-    parts, _ = parts_of(motion)
-    return retargeting.retarget(clean(motion, parts).motion, parts, table)
+    return on_body(clips.read(clip), table)
+
+
+def on_body(clip: clips.Clip, table: CharacterTable) -> Retargeted:
+    """A clip that has been read, cleaned and on a character."""
+    parts, _ = parts_of(clip.motion)
+    return retargeting.retarget(clean(clip.motion, parts).motion, parts, table)
 
 
 def told_by(motion: Motion, table: CharacterTable) -> Retargeted:
@@ -83,11 +88,15 @@ def recorded(character: str, skill: str) -> Reference:
 
 
 class Cycle(NamedTuple):
-    """Poses (n + 1, nq) whose ends fit but for travel and turn, when feet stand (n, 2), and the turn [rad]."""
+    """Poses (n + 1, nq) whose ends fit but for travel and turn, when feet stand (n, 2), and the turn [rad].
+
+    `clip` (n, nq) is what the retargeted clip has there, neither smoothed nor closed.
+    """
 
     poses: np.ndarray
     stands: np.ndarray
     turn: float
+    clip: np.ndarray
 
 
 def best_cycle(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Cycle:
@@ -99,7 +108,8 @@ def best_cycle(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) 
     poses = retargeting.coordinates(table, even)
     first, n = _seam(poses, steady, table)
     closed, turn = _closed(model, table, poses[first : first + n + 1])
-    return Cycle(closed, even.contacts[first : first + n], turn)
+    clip = retargeting.coordinates(table, _smooth(found, None))[first : first + n]
+    return Cycle(closed, even.contacts[first : first + n], turn, clip)
 
 
 def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
@@ -107,14 +117,15 @@ def looped(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> R
     cycle = best_cycle(model, table, found)
     three, n = thrice(table, cycle), len(cycle.stands)
     three, bears = carried(Legs(model, table), three, np.tile(cycle.stands, (3, 1)), 1.0 / RATE)
-    return of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n), cycle.turn)
+    return replace(of_poses(model, table, three, bears, 1.0 / RATE, slice(n, 2 * n), cycle.turn), clip=cycle.clip)
 
 
 def once(model: mujoco.MjModel, table: CharacterTable, found: Retargeted) -> Reference:
     """A retargeted clip from its beginning, over the origin and facing ahead, to its end."""
     even = _smooth(found)
     poses, bears = carried(Legs(model, table), _ahead(table, even), even.contacts, 1.0 / RATE)
-    return of_poses(model, table, poses, bears, 1.0 / RATE)
+    clip = retargeting.coordinates(table, _smooth(found, None))
+    return replace(of_poses(model, table, poses, bears, 1.0 / RATE), clip=clip)
 
 
 def _ahead(table: CharacterTable, found: Retargeted) -> np.ndarray:
@@ -126,15 +137,15 @@ def _ahead(table: CharacterTable, found: Retargeted) -> np.ndarray:
     return _moved(poses, -poses[0, :3] * [1.0, 1.0, 0.0], -float(quat.yaw(poses[:1, 3:7])[0]))
 
 
-def _smooth(found: Retargeted) -> Retargeted:
-    """At even times, without what is faster than motion."""
+def _smooth(found: Retargeted, passed: float | None = _PASSED) -> Retargeted:
+    """At even times, without what is faster than a frequency [Hz], or with all of it."""
     time = np.arange(found.time[0], found.time[-1], 1.0 / RATE)
     fps = 1.0 / float(np.median(np.diff(found.time)))
-    low = butter(2, _PASSED, fs=fps, output="sos")
 
     def resampled(values: np.ndarray) -> np.ndarray:
-        smooth = sosfiltfilt(low, values, axis=0).reshape(len(values), -1)
-        return np.asarray(CubicSpline(found.time, smooth)(time))
+        if passed is not None:
+            values = sosfiltfilt(butter(2, passed, fs=fps, output="sos"), values, axis=0)
+        return np.asarray(CubicSpline(found.time, values.reshape(len(values), -1))(time))
 
     turns = resampled(quat.continuous(found.root_rotation))
     return Retargeted(
@@ -187,7 +198,7 @@ def _closed(model: mujoco.MjModel, table: CharacterTable, poses: np.ndarray) -> 
 
 def thrice(table: CharacterTable, one: Cycle) -> np.ndarray:
     """(3n, nq) a cycle before itself, there and after itself, from over the origin ahead."""
-    (cycle, _, turn), n = one, len(one.stands)
+    cycle, turn, n = one.poses, one.turn, len(one.stands)
     if table.root == "planar":
         far = cycle[-1, 0] - cycle[0, 0]
         return np.concatenate([cycle[:n] - [cycle[0, 0] - k * far, *np.zeros(cycle.shape[1] - 1)] for k in (-1, 0, 1)])

@@ -7,6 +7,7 @@ others 2006, the capture point). If the foot lands by as much farther, the next 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Stepping:
 
     def adapt(
         self, qpos: np.ndarray, moment: Moment, swing: Swing, clock: float, shift: np.ndarray, points: Points,
-        mass: np.ndarray,
+        mass: np.ndarray, elsewhere: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         """Change the moment's swing leg: the more the later it swings, its foot is led in the world.
 
@@ -56,21 +57,16 @@ class Stepping:
             shift: (3,) from the reference's places to the world's [m].
             points: of the three links, now, seen from the stance ankle.
             mass: (3,) of the links [kg].
+            elsewhere: by how much farther (2,) a foot lands that would land so far (3,) from the reference's place.
         """
         place = moment.ankles[swing.foot] + shift
         stance = self._body.xpos[self._feet[1 - swing.foot]] - shift
         ready = land(
-            place,
-            *points,
-            mass,
-            stance,
-            moment.com,
-            moment.com_velocity,
-            clock,
-            swing.lifted,
-            swing.strikes,
+            place, *points, mass, stance, moment.com, moment.com_velocity, clock, swing.lifted, swing.strikes,
             self._gain,
-        )
+        )  # fmt: skip
+        if elsewhere is not None:
+            place[:2] += ready * elsewhere(place - moment.ankles[swing.foot] - shift)
         self._lead(qpos, moment, swing.foot, place, self._leading * ready)
 
     def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
@@ -80,12 +76,12 @@ class Stepping:
 
     def _lead(self, qpos: np.ndarray, moment: Moment, side: int, place: np.ndarray, share: float) -> None:
         """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
-        body, foot, dofs, places = self._body, self._feet[side], self._dofs[side], self._places[side]
-        found = steps(
-            body.jacobian(foot), body.velocity, self._rows, dofs, place - body.xpos[foot], body.xmat[foot],
-            moment.axes[side], moment.twists[side], self._softness,
+        body, foot = self._body, self._feet[side]
+        lead(
+            moment.pose, moment.rates, qpos, body.velocity, self._places[side], self._dofs[side], body.jacobian(foot),
+            self._rows, place - body.xpos[foot], body.xmat[foot], moment.axes[side], moment.twists[side],
+            self._softness, share,
         )  # fmt: skip
-        follow(moment.pose, moment.rates, qpos, body.velocity, places, dofs, found, share)
 
 
 @compiled
@@ -188,8 +184,12 @@ def rotation_vector(matrix: Any) -> Any:
 
 
 @compiled
-def follow(pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, change: Any, share: float) -> None:
-    """Move a leg of a pose, with its rates, by a share to where changes (leg, 2) lead from now."""
+def lead(
+    pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, six: Any, rows: Any, way: Any, axes: Any,
+    wanted: Any, twist: Any, softness: float, share: float,
+) -> None:  # fmt: skip
+    """Move a leg of a pose, with its rates, by a share to where `steps` lead from now."""
+    change = steps(six, qvel, rows, dofs, way, axes, wanted, twist, softness)
     for i in range(len(dofs)):
         pose[places[i]] += share * (qpos[places[i]] + change[i, 0] - pose[places[i]])
         rates[dofs[i]] += share * (qvel[dofs[i]] + change[i, 1] - rates[dofs[i]])

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.stylized import TRACKER, tracked_of
+from surefoot.errors import SurefootError
 from surefoot.native import memory
 from surefoot.native.pointers import plain
 from surefoot.stylized import programme
@@ -19,7 +20,9 @@ from surefoot.stylized.anchoring import go_round, set_down
 from surefoot.stylized.balance import Policy, policy, seen
 from surefoot.stylized.bearing import bearing
 from surefoot.stylized.body_dynamics import BodyDynamics, soles
+from surefoot.stylized.grounding import grounding
 from surefoot.stylized.limbs_of_three import groups
+from surefoot.stylized.pacing import hasten
 from surefoot.stylized.patches import FREE, footings
 from surefoot.stylized.reference import Moment, Reference, held, read
 from surefoot.stylized.sources import recorded
@@ -64,7 +67,8 @@ class Tracker:
         self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
         left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
         self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
-        self._goal, self._error = np.zeros(scene.model.nq), np.zeros(scene.model.nv)
+        self._ground = grounding(scene, self.body, self._feet)
+        self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
         self._stepping = Stepping(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
@@ -74,13 +78,23 @@ class Tracker:
         """What is followed."""
         name = self._parameters.reference
         if name.endswith(".npz"):
-            return read(Path(name))
+            return self._fitting(read(Path(name)))
         if name != "start":
             return recorded(self._scene.character, name)
         model = self.model
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
         return held(model, self._table, qpos)
+
+    def _fitting(self, found: Reference) -> Reference:
+        """A reference of this body; another's is refused."""
+        own = len(self._places) + (3 if self._table.root == "planar" else 7)
+        if found.poses.shape[1] != own:
+            raise SurefootError(
+                f"{self._parameters.reference} has {found.poses.shape[1]} coordinates, {self._table.name} has {own}: "
+                "it is another body's reference"
+            )
+        return found
 
     @cached_property
     def policy(self) -> Policy:
@@ -137,7 +151,7 @@ class Tracker:
 
     def _go_on(self, state: SimpleNamespace, seconds: float) -> None:
         """Move the reference's clock on."""
-        reference, clock = self.reference, state.clock + seconds
+        reference, clock = self.reference, state.clock + seconds * (1.0 + state.pace)
         now, after = (reference.bearing[reference.index(at)].tolist() for at in (state.clock, clock))
         state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
@@ -156,16 +170,22 @@ class Tracker:
             for kind, now, before in zip(wanted, touches, (state.left, state.right), strict=True)
         ]
         left, right = self._feet
-        bears = bearing(wanted, landed, (body.xmat[left], body.xmat[right]))
-        leaning, away = reference.leaning(clock), moment.ankles
+        leaning, swing, axes = reference.leaning(clock), reference.swing(clock), (body.xmat[left], body.xmat[right])
+        ground = self._ground if reference.is_level else None
+        if ground is not None:
+            axes = ground.lay(moment, state, leaning, swing, reference, self._seconds)
+        bears, away = bearing(wanted, landed, axes), moment.ankles
         feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
         shift = set_down(state, feet, self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
-        swing, (rows, bias, centers, balance) = reference.swing(clock), self._nothing
+        (rows, bias, centers, balance), state.pace = self._nothing, 0.0
         if swing.foot >= 0 and bears[swing.foot] == FREE:
             stance = 1 - swing.foot
             points, all_rows, all_bias = seen(body, self._groups[stance])
-            self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance])
+            stride = reference.stride(swing, state.heading)
+            state.pace = hasten(moment, swing, clock, stride, points, self._masses[stance], self._parameters.pacing)
+            elsewhere = ground.footholds(swing, stride) if ground is not None else None
+            self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance], elsewhere)
             which = self.policy.find(reference.index(clock)) if weight else None
             if which is not None:
                 rows, bias, balance = all_rows[self._axes], all_bias[self._axes], weight
@@ -181,7 +201,6 @@ class Tracker:
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
         nq, nv, k = len(moment.pose), len(moment.rates), self._parameters.style
-        self._goal[:] = qpos
         self._goal[:nq] = moment.pose
         mujoco.mj_differentiatePos(self.model, self._error, 1.0, qpos, self._goal)
         return np.asarray(moment.accelerations + k * self._error[:nv] + 2.0 * math.sqrt(k) * (moment.rates - qvel[:nv]))

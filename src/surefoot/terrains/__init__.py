@@ -29,9 +29,9 @@ from surefoot.terrains.seesaws import SeeSaw
 from surefoot.terrains.terrain import Terrain
 
 __all__ = [
-    "Ball", "Bar", "Crate", "Obstacle", "Parameter", "SeeSaw", "Table", "Terrain", "bumps", "field", "flat", "gaps", "image",
-    "incline", "load", "names", "parameters", "platform", "profile", "rough", "seesaw", "slope", "stairs", "steps",
-    "with_props",
+    "Ball", "Bar", "Crate", "Obstacle", "Parameter", "SeeSaw", "Table", "Terrain", "bumps", "field", "flat", "gaps",
+    "image", "incline", "load", "names", "parameters", "platform", "profile", "rough", "seesaw", "slope", "stairs",
+    "steps", "with_props",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[..., Terrain]] = {
@@ -53,7 +53,8 @@ class Parameter:
 
     Attributes:
         name: as in the signature.
-        unit: "°" for angles, "m" for lengths, "s" for times, "N·m·s" for damping, "" for whole numbers and for what is no number.
+        unit: "°" for angles, "m" for lengths, "s" for times, "N·m·s" for damping, "" for whole numbers and for
+            what is no number.
         kind: whether it is a whole number, a number, or text (a path, or several numbers).
         default: None if it must be given.
     """

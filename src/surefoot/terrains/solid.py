@@ -21,7 +21,7 @@ def add_solid(world: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom, friction: 
 
 
 def is_ground(body: str) -> bool:
-    """Whether a body of this name is ground that moves: it is stood on, and bearing on it with anything else is a fall."""
+    """Whether a body of this name is ground that moves: feet stand on it, and anything else on it is a fall."""
     return body.startswith("ground_")
 
 

@@ -13,6 +13,7 @@ from surefoot.lab.reproduce.stylized import (
     slopes,
     standing,
     what_balances,
+    worlds,
 )
 
 PAPER = "da Silva, Abe, Popović 2008"
@@ -24,6 +25,7 @@ EXPERIMENTS = (
     Experiment("stylized/planar", f"{PAPER}, §5.1 and Table 1, 2D data", planar.run),
     Experiment("stylized/slopes", f"{PAPER}, §5.2 and figure 6", slopes.run),
     Experiment("stylized/mocap", f"{PAPER}, §5.1 and Table 1", mocap.run),
+    Experiment("stylized/worlds", f"{PAPER}, §5.2 and figure 8", worlds.run),
     Experiment("stylized/what-balances", f"{PAPER}, §5.2", what_balances.run),
     Experiment("stylized/against-simbicon", f"{PAPER}, §5.1", against_simbicon.run),
     Experiment("stylized/action-graph", f"{PAPER}, §5.3 and figure 7", action_graph.run),

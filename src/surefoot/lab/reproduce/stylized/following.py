@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ import numpy as np
 
 from surefoot.controllers.stylized import tracked_of
 from surefoot.lab.clip_shelf import find_clip
-from surefoot.lab.experiment import Setting
+from surefoot.lab.experiment import Setting, fingerprint
 from surefoot.lab.replicas import disturb_state, generator
+from surefoot.lab.reproduce.stylized.paths import Walked
 from surefoot.native.pointers import plain
 from surefoot.scene import Push
 from surefoot.simulation import Simulation
@@ -22,6 +24,7 @@ from surefoot.skills.schema import Skill
 from surefoot.stylized import sources
 from surefoot.stylized.reference import Reference
 from surefoot.stylized.tracker import Tracker
+from surefoot.terrains.seesaws import SeeSaw, tipped
 
 TOES = "human_toes/stylized-stand"
 SETTINGS: dict[str, Any] = {"style": 150.0, "stepping": 0.8, "balance_weight": 0.01}  # of all clips, if not said
@@ -40,6 +43,11 @@ class Followed:
         solves: solutions of the programme.
         failures: how many of them were none.
         slip: how far a foot slid while it bore, on average for a metre of the way.
+        clip: root mean square of the errors against the retargeted clip itself [rad]; 0 without one.
+        drift: distance of the pelvis from the reference's, both from the same beginning on: root mean square, and at
+            the end [m].
+        place: world x and y of the pelvis at the end [m].
+        tipped: how far a see-saw tipped at most, 1 for wholly.
     """
 
     seconds: float
@@ -49,6 +57,10 @@ class Followed:
     solves: int
     failures: int
     slip: float = 0.0
+    clip: float = 0.0
+    drift: tuple[float, float] = (0.0, 0.0)
+    place: tuple[float, float] = (0.0, 0.0)
+    tipped: float = 0.0
 
     @property
     def stays_up(self) -> bool:
@@ -59,7 +71,9 @@ class Followed:
         """In words."""
         how = f"{self.seconds:.0f} s" if self.stays_up else f"fell at {self.fallen_at:.1f} of {self.seconds:.0f} s"
         far = f"{self.path[0]:.1f} of {self.path[1]:.1f} m"
-        return f"{how}, joints {np.degrees(self.joints):.1f}°, path {far}"
+        clip = f" of the reference, {np.degrees(self.clip):.1f}° of the clip" if self.clip else ""
+        drift = f"{self.drift[0]:.2f} m from the reference's (rms), {self.drift[1]:.2f} m at the end"
+        return f"{how}, joints {np.degrees(self.joints):.1f}°{clip}, path {far}, {drift}"
 
 
 def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any] | None = None) -> Skill:
@@ -75,7 +89,10 @@ def clip_reference(setting: Setting, stem: str, loops: bool, base: str = TOES) -
     folder = (setting.out or Path(tempfile.gettempdir())) / "references"
     folder.mkdir(parents=True, exist_ok=True)
     sim = Simulation(skill=base)
-    path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}.npz"
+    made_of = hashlib.sha256(clip.read_bytes() + fingerprint().encode()).hexdigest()[:16]
+    path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}-{made_of}.npz"
+    if path.exists():
+        return path
     make = sources.looped if loops else sources.once
     make(sim.model, sim.scene.table, sources.carried_over(clip, sim.scene.table)).save(path)
     return path
@@ -85,19 +102,22 @@ def follow(
     skill: Skill, seconds: float, terrain: str = "flat", pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
 ) -> Followed:
     """Follow a reference for some time; replicas but the first begin a little elsewhere."""
-    sim = Simulation(skill=skill, terrain=terrain)
-    if replica:
-        disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(seed, "follow", skill.full_name, replica))
-    for push in pushes:
-        sim.push(push.force, push.duration, delay=push.start)
+    sim = begun(skill, terrain, pushes, replica, seed)
     tracker, reference = tracker_of(sim)
     places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
     ways = 1 if sim.scene.table.root == "planar" else 2  # coordinates of the root that go along the ground
     squares, went, last = [], 0.0, sim.data.qpos[:ways].copy()
+    clip_squares, walked, tip = [], Walked(reference, ways, last), 0.0
+    has_seesaw = any(isinstance(prop, SeeSaw) for prop in sim.scene.terrain.props)
     while sim.time < seconds - 1e-9 and not sim.fallen:
         sim.step(max(1, round(_LOOK / sim.model.opt.timestep)))
         off = sim.data.qpos[places] - reference.poses[reference.index(float(tracker.clock))][places]
         squares.append(float((off**2).mean()))
+        if len(reference.clip):
+            off = sim.data.qpos[places] - reference.clip[reference.index(float(tracker.clock))][places]
+            clip_squares.append(float((off**2).mean()))
+        walked.look(float(tracker.clock), sim.data.qpos[:ways])
+        tip = max(tip, tipped(sim.model, sim.data)) if has_seesaw else 0.0
         went += float(np.linalg.norm(sim.data.qpos[:ways] - last))
         last = sim.data.qpos[:ways].copy()
     fallen = sim.fallen_at if sim.fallen else np.inf
@@ -112,7 +132,21 @@ def follow(
         int(tracker.solves),
         int(tracker.failures),
         float(sim.memory.slip.mean() / max(went, 0.1)),
+        float(np.sqrt(np.mean(clip_squares))) if clip_squares else 0.0,
+        walked.drift,
+        (float(sim.data.qpos[0]), float(sim.data.qpos[1]) if ways == 2 else 0.0),
+        tip,
     )
+
+
+def begun(skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0) -> Simulation:
+    """A simulation of a skill; replicas but the first begin a little elsewhere."""
+    sim = Simulation(skill=skill, terrain=terrain)
+    if replica:
+        disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(seed, "follow", skill.full_name, replica))
+    for push in pushes:
+        sim.push(push.force, push.duration, delay=push.start)
+    return sim
 
 
 def tracker_of(sim: Simulation) -> tuple[Any, Reference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from surefoot.motions import quaternions as quat
 from surefoot.simulation import Simulation
 from surefoot.skills import load
 
-SKILL, PLAIN = "human/stylized-walk", "human/robust-walk"
+SKILL = "human/stylized-walk"
+PLAIN = {"SIMBICON, which was recorded": "human/robust-walk", "SIMBICON, tuned for level ground": "human/walk"}
 ANGLE, SECONDS, FROM = 5.0, 60.0, 1.5  # [°], [s], [m] on the level before
 
 
@@ -35,18 +37,15 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress("limits", 0.6)
         steep = _limit(lambda degrees: follow(skill, min(20.0, seconds), ground(degrees)), way)
         result.show(f"steepest {'up' if way > 0 else 'down'}hill, 20 s", f"{steep:g}", "°")
-        plain = _limit(lambda degrees: _plain(min(20.0, seconds), degrees), way)
-        result.show(
-            f"steepest {'up' if way > 0 else 'down'}hill of SIMBICON itself, 20 s",
-            f"{plain:g}",
-            "°",
-            "" if way > 0 else "2",
-        )
+        for name, plain in PLAIN.items():
+            own = _limit(functools.partial(_plain, plain, min(20.0, seconds)), way)
+            result.show(f"steepest {'up' if way > 0 else 'down'}hill of {name}, 20 s", f"{own:g}", "°",
+                        "" if way > 0 else "2")  # fmt: skip
     _draw(setting.figure_path(result.experiment, "slopes.png"), min(20.0, seconds))
 
 
-def _plain(seconds: float, degrees: float) -> Followed:
-    sim = Simulation(skill=PLAIN, terrain=ground(degrees))
+def _plain(name: str, seconds: float, degrees: float) -> Followed:
+    sim = Simulation(skill=name, terrain=ground(degrees))
     sim.run(seconds, fps=5.0)
     return Followed(seconds, sim.fallen_at if sim.fallen else np.inf, 0.0, (0.0, 0.0), 0, 0)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.stylized.following import follow
@@ -27,7 +29,8 @@ CASES: dict[str, dict[str, Any]] = {
     "50 solutions a second": {"rate": 50.0},
 }
 ABLATED = tuple(name for name in CASES if name.startswith("steps as recorded"))
-SECONDS, PUSHED, LASTS, AFTER, BETTER = 20.0, 4.0, 0.2, 6.0, 1.5
+SECONDS, PUSHED, LASTS, AFTER, BETTER = 20.0, 3.0, 0.2, 5.0, 1.5
+LEVELS = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 250.0, 300.0, 350.0, 400.0)  # [N]
 
 
 def run(result: Result, setting: Setting) -> None:
@@ -59,8 +62,8 @@ def lateral(skill: Skill, setting: Setting) -> float:
         pushes = [[Push((0.0, level, 0.0), LASTS, PUSHED + 0.13 * k)] for level, k in cases]
         population = Population(len(cases), skill=skill, pushes=pushes)
         disturb(population, [generator(setting.seed, "balances", k) for _, k in cases])
-        population.run(PUSHED + AFTER, stop_fallen=True)
-        up = (population.fallen_at > PUSHED + AFTER).reshape(-1, replicas).sum(axis=1)
+        population.run(PUSHED + 0.13 * replicas + AFTER, stop_fallen=True)
+        up = np.isinf(population.fallen_at).reshape(-1, replicas).sum(axis=1)
         return [int(count) * REPLICAS // replicas for count in up]
 
-    return robust(survives, [25.0 * i for i in range(1, 13)], 1)[0]
+    return robust(survives, list(LEVELS), 1)[0]
