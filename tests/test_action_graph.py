@@ -17,6 +17,7 @@ from surefoot.stylized.action_graph import ActionGraph, Edge, load_graph
 from surefoot.stylized.reference import Reference
 from surefoot.stylized.tracker import Tracker
 from surefoot.stylized.transitions import Plan, search
+from surefoot.stylized.wandering import Wanderer, blamed, is_connected
 
 WALK, SOFT = "human/stylized-walk", {"softness": 0.1}
 
@@ -212,6 +213,20 @@ def test_a_graph_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load_graph(tmp_path / "graph.yaml") == graph
 
 
+def test_the_graph_of_the_library_leads_from_every_node_to_every_other_and_starts_to_walk() -> None:
+    graph = load_graph("human")
+    assert is_connected(graph)
+    assert not is_connected(graph.without({("stand", "step")}))
+    sim = sf.Simulation(graph=graph)
+    sim.run(1.0, fps=5.0)
+    sim.switch("walk")
+    sim.run(6.0, fps=5.0)
+    assert graph.node_for(sim.skill) == "walk"
+    assert not sim.fallen
+    with pytest.raises(SurefootError, match="unknown action graph 'nobody'; valid: human"):
+        load_graph("nobody")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -243,3 +258,24 @@ def test_the_search_finds_the_way_between_like_walks_and_repeats_itself(tmp_path
     assert abs((edge.enter - edge.leave + 0.5) % 1.0 - 0.5) < 0.1  # the references are the same
     graph_picture.draw(tmp_path / "graph.png", graph.with_edges([edge]))
     assert (tmp_path / "graph.png").stat().st_size > 1000
+
+
+def test_a_wanderer_stays_a_while_and_asks_only_for_nodes_an_edge_leads_to() -> None:
+    graph = load_graph("human")
+    way = Wanderer(graph, np.random.default_rng(1))
+    assert way.wish("stand", 0.0, waits=False) is None
+    assert way.wish("stand", 5.0, waits=True) is None
+    assert way.wish("stand", 5.0, waits=False) == "step"
+    assert way.wish("step", 6.0, waits=False) is None
+    assert way.edges == [("stand", "step")]
+
+
+def test_the_edge_that_falls_share_goes_but_none_that_would_cut_off_a_node() -> None:
+    graph = load_graph("human")
+    rng = np.random.default_rng(0)
+    ways = [
+        Wanderer(graph, rng, been) for been in (["step", "walk", "stand"], ["walk", "stand", "step"], ["step", "walk"])
+    ]
+    assert blamed(graph, ways, [0, 1]) == {("walk", "stand")}
+    assert blamed(graph, ways, [2]) == set()
+    assert blamed(graph, ways, []) == set()

@@ -21,6 +21,7 @@ from surefoot.skills.numbers import NUMBER_AT, number_of
 
 Phase = Annotated[float, Field(ge=0.0, le=1.0)]
 _MOST = 1 << 20  # bytes of a file
+_LIBRARY = Path(__file__).parent / "graphs"
 
 
 class _Part(BaseModel):
@@ -197,7 +198,12 @@ class ActionGraph(_Part):
 
 
 def load_graph(path: Path | str) -> ActionGraph:
-    """What `ActionGraph.save` wrote."""
+    """What `ActionGraph.save` wrote, or a graph of the library by its name (`human`)."""
+    if not str(path).endswith((".yaml", ".yml")):
+        known = sorted(file.stem for file in _LIBRARY.glob("*.yaml"))
+        if str(path) not in known:
+            raise UnknownNameError("action graph", str(path), known)
+        path = _LIBRARY / f"{path}.yaml"
     path = Path(path)
     if not path.is_file():
         raise SurefootError(f"no action graph {str(path)!r}: it is a YAML file of nodes and edges")

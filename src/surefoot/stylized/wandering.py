@@ -83,7 +83,7 @@ def prune(
         progress(f"wandering, round {turn + 1}", turn / rounds)
         ways, fell = _wander(graph, rows, seconds, [seed, turn])
         stayed = rows - len(fell)
-        bad = _blamed(graph, ways, fell)
+        bad = blamed(graph, ways, fell)
         if not bad:
             break
         dropped += sorted(bad)
@@ -115,7 +115,7 @@ def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> t
     return ways, [i for i in range(rows) if np.isfinite(population.fallen_at[i])]
 
 
-def _blamed(graph: ActionGraph, ways: list[Wanderer], fell: list[int]) -> set[Ends]:
+def blamed(graph: ActionGraph, ways: list[Wanderer], fell: list[int]) -> set[Ends]:
     """Edges of which one at least was among the last two before every fall, those that most falls share first.
 
     None goes without which nodes are cut off.
