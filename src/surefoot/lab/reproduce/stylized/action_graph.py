@@ -163,7 +163,7 @@ def _walks(result: Result, setting: Setting, label: str, graph: ActionGraph, see
             for view in _VIEWS:
                 path = setting.figure_path(result.experiment, f"{label.replace(' ', '-')}-{view}.png")
                 begin, end = float(motion.time[0]), float(motion.time[-1])
-                figures.strip(path, motion, " → ".join(been[:6]), view, begin, min(begin + 15.0, end))
+                figures.strip(path, motion, ", ".join(been[:6]), view, begin, min(begin + 15.0, end))
     text, unit = f"{good} of {seeds}", f"without a fall (≥ {seeds})"
     if label == "found":
         result.row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)
