@@ -18,6 +18,7 @@ from surefoot.errors import TerrainError
 from surefoot.lab.catalogue import measured
 from surefoot.simulation import Simulation
 from surefoot.skills import library_path, load, varied
+from surefoot.skills.numbers import NUMBER_AT
 from surefoot.skills.schema import BIPED
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains import profile, steps
@@ -297,7 +298,7 @@ def test_two_simulations_of_a_skill_share_no_memory(full: str) -> None:
     before = other.snapshot().state
     assert not np.shares_memory(one.data.userdata, other.data.userdata)
     one.set_parameters(CHANGED[skill.controller])
-    one.memory.slots[:, 1:] *= 1.5  # but for the controller's number
+    one.memory.slots[:, NUMBER_AT + 1 :] *= 1.5  # but for the numbers of controller and skill
     one.model.body_mass[:] *= 2.0
     one.step(20)
     assert np.array_equal(other.snapshot().state, before)

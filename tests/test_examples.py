@@ -34,6 +34,7 @@ WRITES = {
     "12_follow_path": {"paths.csv"},
     "13_limit_cycle": {"march.png"},
     "14_watch_your_step": {"pushed.png"},
+    "15_stylized": {"downhill.png", "pushed.png"},
 }
 
 
@@ -268,3 +269,13 @@ def test_14_it_sways_steps_walks_and_bends_its_knees_under_a_box(
     bends = [float(line.split()[-1].removesuffix("°")) for line in boxes]
     assert bends == sorted(bends)
     assert bends[-1] >= bends[0] + 2.0
+
+
+def test_15_what_is_followed_goes_downhill_bears_a_push_and_goes_over_into_another_motion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = run("15_stylized", tmp_path, monkeypatch, capsys)
+    downhill, pushed, step, walk, _ = out.splitlines()
+    assert float(downhill.split()[-5]) > 3.0
+    assert pushed.endswith("went on")
+    assert abs(float(step.split()[3])) < 1.0 < float(walk.split()[3])

@@ -66,7 +66,9 @@ class Thinkers:
         return self._known[number][1]
 
     def _thinks(self, slot: np.ndarray) -> bool:
-        return self._names[int(slot[0])] in INTENTIONS
+        """Whether the controller of a slot does; a number of none does not."""
+        number = int(slot[0])
+        return 0 <= number < len(self._names) and self._names[number] in INTENTIONS
 
     def _running(self, row: memory.Row) -> tuple[Skill, Intention] | None:
         slot = row.slots[int(row.header.item()[_ACTIVE])]
