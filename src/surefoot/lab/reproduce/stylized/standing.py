@@ -27,8 +27,8 @@ PAPERS = Weights.alike(1.0, 0.0, 1.0)  # figure 5: velocity errors are free, pos
 # found by an evolution strategy over these numbers, for the largest lean forward at 300 N·m
 SEARCHED = Weights(
     1.0,
-    pitch=Costs((14.0, 0.037, 0.38), (0.22, 0.054, 0.037), (1.7e-6, 8.2e-7)),
-    roll=Costs((19.0, 0.0013, 0.0013), (66.0, 22.0, 22.0), (1e-5, 1e-5)),
+    pitch=Costs((15.0, 0.052, 0.44), (0.13, 0.078, 0.038), (4.8e-07, 5.4e-07)),
+    roll=Costs((9.6, 0.0017, 0.0017), (58.0, 37.0, 37.0), (1e-5, 1e-5)),
 )
 _OTHERS = tuple(Weights.alike(1.0, rates, control) for rates in (0.03, 0.1, 1.0) for control in (1e-4, 1e-5, 1e-6))
 _DIRECTIONS = {"forward": (1.0, 0.0), "backward": (-1.0, 0.0), "inward": (0.0, 1.0), "outward": (0.0, -1.0)}
