@@ -95,6 +95,27 @@ def test_solution_keeps_to_dynamics_contact_cone_and_limits(name: str, seed: int
     assert (np.abs(found.torque) <= dynamics.limits + 1e-6).all()
 
 
+@pytest.mark.parametrize("name", BODIES)
+def test_calm_feet_press_less_against_each_other_and_the_body_moves_as_before(name: str) -> None:
+    model, table = body(name)
+    dynamics = BodyDynamics(model, table)
+    qpos, qvel = generic_state(model, 5)
+    dynamics.set(qpos, 0.1 * qvel)
+    left, right = (footings(model, table, side)[FLAT][:1] for side in (0, 1))
+    held = dynamics.held(soles([*left, *right]))
+    against = held.forces[: 1 if table.root == "planar" else 2] * dynamics.signs(left, right)
+    found = []
+    for weight in (0.0, 1e-5):
+        problem = programme.build(dynamics, asked(dynamics, 1), held, 20.0)
+        programme.calm(problem, against, weight)
+        found.append(programme.solve(problem, model.nu))
+    assert all(one.good for one in found)
+    pressed = [float(np.linalg.norm(against @ one.edges)) for one in found]
+    assert pressed[1] < pressed[0]
+    moved = np.abs(found[1].acceleration - found[0].acceleration).max()
+    assert moved < 0.05 * max(1.0, np.abs(found[0].acceleration).max())
+
+
 @pytest.mark.parametrize("name", [*BODIES, "human_toes"])
 @pytest.mark.parametrize("sides", [(), (0,), (0, 1)])
 def test_compiled_programme_is_equation_nine(name: str, sides: tuple[int, ...]) -> None:

@@ -25,6 +25,7 @@ class StylizedParameters(BaseModel):
         softness: damping of the inverse kinematics by which it does: large for legs that swing wildly.
         rate: solutions of the programme a second [1/s].
         settle: rate at which a foot that bears and moves is brought to rest [1/s].
+        calm: cost of the horizontal forces by which feet that stand press against each other [N⁻²], against w_s.
         strength: servo stiffness by kind of joint, `all` for those not named, for a unit of the inertia that hangs on
             the joint [1/s²] (Table 2); the damping is critical.
     """
@@ -43,4 +44,5 @@ class StylizedParameters(BaseModel):
     softness: float = Field(1e-3, ge=1e-6, le=1.0)
     rate: float = Field(200.0, ge=10.0, le=2000.0)
     settle: float = Field(20.0, ge=0.0, le=200.0)
+    calm: float = Field(0.0, ge=0.0, le=1.0)
     strength: dict[str, Strength] = Field(default_factory=dict)

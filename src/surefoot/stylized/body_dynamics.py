@@ -86,6 +86,11 @@ class BodyDynamics:
         mujoco.mj_rne(model, data, 0, self._h)
         mujoco.mj_rnePostConstraint(model, data)  # q̈ is always 0 here: accelerations J̇ q̇, and the negative of gravity
 
+    def signs(self, left: Sequence[Patch], right: Sequence[Patch]) -> np.ndarray:
+        """(edges,) 1 for the cones of one foot's patches, −1 for the other's, in the order of `Held.forces`."""
+        counts = [sum(len(patch.corners) for patch in side) * len(self._edges) for side in (left, right)]
+        return np.repeat([1.0, -1.0], counts)
+
     def jacobian(self, body: int) -> np.ndarray:
         """(6, nv) of a body's origin: velocity, then spin, in world axes."""
         _, center, _ = self._rest

@@ -67,6 +67,21 @@ def build(body: BodyDynamics, wish: Wish, held: Held, settle: float) -> Problem:
     return Problem(*found)
 
 
+def calm(problem: Problem, against: np.ndarray, weight: float) -> None:
+    """Add a cost of the forces by which feet work against each other, in place.
+
+    Two feet that are held can press against each other without moving anything. What torques and forces cost alone
+    lets them press outwards along the legs, and feet creep apart on ground that is a little soft.
+
+    Args:
+        problem: of feet that all bear.
+        against: (directions, edges) horizontal force of each edge [1], negative for those of the other foot.
+        weight: of its square [N⁻²].
+    """
+    nu = len(problem.f) - against.shape[1]
+    problem.H[nu:, nu:] += weight * against.T @ against
+
+
 def solve(problem: Problem, actuators: int) -> Solution:
     """The programme's solution, or one that says it is none."""
     sense = np.zeros(len(problem.low), dtype=np.int32)

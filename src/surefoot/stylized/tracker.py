@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import cached_property
 from pathlib import Path
@@ -66,7 +67,9 @@ class Tracker:
         nothing = np.zeros(0)
         self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
         left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
-        self._soles = {(i, j): soles(left[i] + right[j]) for i in range(len(left)) for j in range(len(right))}
+        ways = list(itertools.product(range(len(left)), range(len(right))))
+        self._soles = {(i, j): soles(left[i] + right[j]) for i, j in ways}
+        self._sides = {(i, j): self.body.signs(left[i], right[j]) for i, j in ways}
         self._ground = grounding(scene, self.body, self._feet)
         self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
         self._stepping = Stepping(
@@ -196,7 +199,12 @@ class Tracker:
             self._stepping.reach_down(qpos, moment, side, shift, state.late)
         style = self._style(qpos, qvel, moment)[: body.count]
         wish = programme.Wish(style, self._weights, rows, bias, centers, balance)
-        return programme.build(body, wish, body.held(self._soles[bears]), self._parameters.settle)
+        held = body.held(self._soles[bears])
+        problem = programme.build(body, wish, held, self._parameters.settle)
+        if self._parameters.calm and FREE not in bears:
+            against = held.forces[: self._freedoms - 1] * self._sides[bears]
+            programme.calm(problem, against, self._parameters.calm)
+        return problem
 
     def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
         """(nv,) a_s of eq. 8."""

@@ -28,7 +28,12 @@ from surefoot.stylized.tracker import Tracker
 from surefoot.terrains.seesaws import SeeSaw, tipped
 
 TOES = "human_toes/stylized-stand"
-SETTINGS: dict[str, Any] = {"style": 150.0, "stepping": 0.8, "balance_weight": 0.01}  # of all clips, if not said
+SETTINGS: dict[str, Any] = {
+    "style": 150.0,
+    "stepping": 0.8,
+    "balance_weight": 0.01,
+    "calm": 0.0,
+}  # of all clips, if not said
 _LOOK = 1.0 / 30.0  # [s] between looks
 
 
