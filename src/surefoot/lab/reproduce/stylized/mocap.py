@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.lab import figures
 from surefoot.lab.clip_shelf import MISSING
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stylized.following import Followed, clip_reference, follow, skill_for, tracker_of
 from surefoot.lab.reproduce.stylized.sumo import stomp
 from surefoot.simulation import Simulation
+from surefoot.skills.schema import Skill
 from surefoot.stylized.reference import read
 
 # kind: clip, whether it loops, and what is not as for all
@@ -39,18 +41,28 @@ STOPS = {
     "dance": "it hops at 1.4 s and spins on a toe after; steps do not adapt in flight, and a toe that bears is held"
 }
 NEEDED, SECONDS, LIKE = 6, 60.0, np.radians(12.0)
+_FILMED = 4.5  # [s]
 
 
 def followed(
     setting: Setting, stem: str, loops: bool, changes: dict[str, float], seconds: float = SECONDS
-) -> Followed | None:
-    """A clip, followed; nothing without the clip."""
+) -> tuple[Skill, Followed] | None:
+    """A skill that follows a clip, and how it did; nothing without the clip."""
     path = clip_reference(setting, stem, loops)
     if path is None:
         return None
     skill = skill_for(path, changes=changes)
     _, reference = tracker_of(Simulation(skill=skill))
-    return follow(skill, seconds if loops else reference.duration)
+    return skill, follow(skill, seconds if loops else reference.duration)
+
+
+def _draw(setting: Setting, result: Result, skill: Skill, kind: str) -> None:
+    """Filmstrips of the first seconds, from both sides."""
+    path = setting.figure_path(result.experiment, f"{kind.replace(' ', '-')}.png")
+    if path is not None:
+        motion = Simulation(skill=skill).run(_FILMED)
+        figures.strip(path, motion, kind, "side", 0.0)
+        figures.strip(path.with_stem(f"{path.stem}-front"), motion, kind, "front", 0.0)
 
 
 def run(result: Result, setting: Setting) -> None:
@@ -58,10 +70,13 @@ def run(result: Result, setting: Setting) -> None:
     seconds, good, more, found = (10.0 if setting.quick else SECONDS), 0, 0, 0
     for i, (kind, (stem, loops, changes)) in enumerate((KINDS | FURTHER).items()):
         setting.progress(kind, i / len(KINDS | FURTHER))
-        one = followed(setting, stem, loops, changes, seconds)
-        if one is None:
+        made = followed(setting, stem, loops, changes, seconds)
+        if made is None:
             result.partial = True
             continue
+        skill, one = made
+        if kind in KINDS:
+            _draw(setting, result, skill, kind)
         found += 1
         like = one.stays_up and max(one.joints, one.clip) <= LIKE
         good += kind in KINDS and like
