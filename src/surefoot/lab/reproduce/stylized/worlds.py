@@ -20,9 +20,11 @@ REPLICAS, SECONDS = 5, 15.0
 # what: clip or skill, whether it loops, what is not as for all, the world
 WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
     "sideways down steps": ("113_18", True, {"root_weight": 30.0, "stepping": 1.1}, "stairs:-0.02,0.9,3,0.5,-90"),
-    "turn down steps": ("16_18", False, {"root_weight": 30.0, "stepping": 1.1}, "stairs:-0.02,0.8,3,0.7"),
+    "turn down steps": (
+        "16_18", False, {"root_weight": 30.0, "stepping": 1.1, "softness": 0.01}, "stairs:-0.02,0.8,3,0.7",
+    ),
     "silly walk over a see-saw": (
-        "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0}, "seesaw:3,0.06",
+        "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0, "stepping": 1.1}, "seesaw:3,0.06",
     ),
     "walk on a moving platform": ("human/stylized-walk", True, {}, "platform:4,10,3"),
 }  # fmt: skip
