@@ -157,9 +157,14 @@ def begun(skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: in
     return sim
 
 
-def tracker_of(sim: Simulation) -> tuple[Any, Reference]:
-    """A simulation's record of its tracker, and what is followed."""
+def intention_of(sim: Simulation) -> Tracker:
+    """What thinks in a simulation of a stylized skill."""
     intention = sim.scene.intention(sim.skill)
     if not isinstance(intention, Tracker):
         raise TypeError(f"{sim.skill.full_name} follows nothing")
-    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], intention.reference
+    return intention
+
+
+def tracker_of(sim: Simulation) -> tuple[Any, Reference]:
+    """A simulation's record of its tracker, and what is followed."""
+    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], intention_of(sim).reference

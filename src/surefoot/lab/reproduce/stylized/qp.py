@@ -10,11 +10,10 @@ import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb_state, generator
-from surefoot.lab.reproduce.stylized.following import tracker_of
+from surefoot.lab.reproduce.stylized.following import intention_of, tracker_of
 from surefoot.native import callback
 from surefoot.simulation import Simulation
 from surefoot.stylized import programme
-from surefoot.stylized.tracker import Tracker
 
 SKILL = "human/stylized-walk"
 ROUNDS, MEDIAN, HIGH, FASTER = 5, 0.3, 1.0, 3.0  # [ms], [ms], times real time
@@ -49,7 +48,7 @@ def run(result: Result, setting: Setting) -> None:
 def _moments(count: int) -> list[Moment]:
     """Moments of a walk at which the programme is due, every third one, before it is solved."""
     sim, found = Simulation(skill=SKILL), []
-    period = _tracker(sim).period
+    period = intention_of(sim).period
     for _ in range(count):
         sim.step(3 * period - 1)
         row, data = sim.memory, sim.data
@@ -63,7 +62,7 @@ def _timed(moments: list[Moment], setting: Setting) -> np.ndarray:
     """(rounds, moments, 3) CPU seconds of a tick, of its solution, and of a physics step without any controller."""
     sim = Simulation(skill=SKILL)
     sim.step(1)  # with all that is made only once
-    tracker, row, bare = _tracker(sim), sim.memory, mujoco.MjData(sim.model)
+    tracker, row, bare = intention_of(sim), sim.memory, mujoco.MjData(sim.model)
     found, clock, solve = np.zeros((ROUNDS, len(moments), 3)), time.process_time_ns, programme.solve
     solved = [0, 0]
 
@@ -90,12 +89,6 @@ def _timed(moments: list[Moment], setting: Setting) -> np.ndarray:
     finally:
         programme.solve = solve
     return found * 1e-9
-
-
-def _tracker(sim: Simulation) -> Tracker:
-    tracker = sim.scene.intention(sim.skill)
-    assert isinstance(tracker, Tracker)
-    return tracker
 
 
 def _walk(result: Result, setting: Setting) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stylized.following import Followed, follow
+from surefoot.lab.reproduce.stylized.following import follow
 from surefoot.motions import quaternions as quat
 from surefoot.simulation import Simulation
 from surefoot.skills import load
@@ -35,7 +35,7 @@ def run(result: Result, setting: Setting) -> None:
         result.row(f"the walk at {degrees:+g}°", "holds", f"{one}, {speed:.2f} m/s", f"({seconds:g} s)", one.stays_up)
     for way in (-1.0, 1.0):
         setting.progress("limits", 0.6)
-        steep = _limit(lambda degrees: follow(skill, min(20.0, seconds), ground(degrees)), way)
+        steep = _limit(lambda degrees: follow(skill, min(20.0, seconds), ground(degrees)).stays_up, way)
         result.show(f"steepest {'up' if way > 0 else 'down'}hill, 20 s", f"{steep:g}", "°")
         for name, plain in PLAIN.items():
             own = _limit(functools.partial(_plain, plain, min(20.0, seconds)), way)
@@ -44,17 +44,17 @@ def run(result: Result, setting: Setting) -> None:
     _draw(setting.figure_path(result.experiment, "slopes.png"), min(20.0, seconds))
 
 
-def _plain(name: str, seconds: float, degrees: float) -> Followed:
+def _plain(name: str, seconds: float, degrees: float) -> bool:
     sim = Simulation(skill=name, terrain=ground(degrees))
     sim.run(seconds, fps=5.0)
-    return Followed(seconds, sim.fallen_at if sim.fallen else np.inf, 0.0, (0.0, 0.0), 0, 0)
+    return not sim.fallen
 
 
-def _limit(tried: Callable[[float], Followed], way: float) -> float:
+def _limit(holds: Callable[[float], bool], way: float) -> float:
     """The steepest of 2, 4, … degrees at which it and all gentler ones hold."""
     best = 0.0
     for degrees in range(2, 13, 2):
-        if not tried(way * degrees).stays_up:
+        if not holds(way * degrees):
             break
         best = way * degrees
     return best

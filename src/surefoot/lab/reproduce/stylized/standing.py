@@ -19,8 +19,9 @@ from surefoot.simulation import Simulation
 from surefoot.skills import load
 from surefoot.stylized.leaning import Stand, bound, center_offset, shift_of_a_radian
 from surefoot.stylized.limbs_of_three import groups
+from surefoot.stylized.linear import Steps, controllable, equilibrium
 from surefoot.stylized.riccati import Costs, Weights
-from surefoot.stylized.three_link import ThreeLink, build
+from surefoot.stylized.three_link import Joints, ThreeLink, build, frame_of
 
 SKILL = "human/stylized-stand"
 PAPERS = Weights.alike(1.0, 0.0, 1.0)  # figure 5: velocity errors are free, position and control count alike
@@ -43,17 +44,31 @@ _STANDS = 0.1  # [m] that the pelvis may be from where it began
 def run(result: Result, setting: Setting) -> None:
     """Lean, stand, be pushed."""
     link = three_link()
+    _reach(result, link)
     _lean(result, setting, link)
     _argue(result, link)
     _stand(result, setting)
     _push(result, setting)
 
 
-def three_link() -> ThreeLink:
+def three_link(joints: Joints = "hinges") -> ThreeLink:
     """Of the human in its standing pose, on its left leg."""
     sim = Simulation(skill=SKILL)
     mujoco.mj_forward(sim.model, sim.data)
-    return build(groups(sim.model, sim.scene.table, 0), sim.model, sim.data)
+    return build(groups(sim.model, sim.scene.table, 0), sim.model, sim.data, joints=joints)
+
+
+def _reach(result: Result, link: ThreeLink) -> None:
+    """How much of the state the hips reach, with hinges and with the paper's ball joints: turning is out of reach."""
+    ball, (state, control) = three_link("ball"), equilibrium(link)
+    turns = np.zeros((3, 4))
+    for i in range(3):
+        mujoco.mju_mat2Quat(turns[i], frame_of(*state[2 * i : 2 * i + 2]).ravel())
+    still = np.concatenate([turns.ravel(), np.zeros(ball.model.nv)])
+    torques = Steps(ball).needed(still, np.zeros(ball.model.nv))[ball.axes :]
+    ranks = controllable(link, state, control), controllable(ball, still, torques)
+    result.show("dimensions of the state that torques reach: hinges, the paper's ball joints",
+                f"{ranks[0]} of {2 * link.model.nv}, {ranks[1]} of {2 * ball.model.nv}")  # fmt: skip
 
 
 def _lean(result: Result, setting: Setting, link: ThreeLink) -> None:
