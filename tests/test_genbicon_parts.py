@@ -28,7 +28,7 @@ from surefoot.native.pointers import plain
 from surefoot.native.world import world_of
 from surefoot.reflexes import limb_servo, pendulum
 from surefoot.reflexes.curves import KNOTS, WIDTH, curve_at
-from surefoot.reflexes.swing import hand_point
+from surefoot.reflexes.limb_servo import hand_point
 from surefoot.reflexes.two_links import first_rotation, middle_angle
 from surefoot.reflexes.walker import SHIFT, STAND, STEP
 from surefoot.simulation import Simulation

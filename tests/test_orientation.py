@@ -12,10 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from human_body import LEFT, RIGHT, TABLE, graph_of, hip_torque, hovering, look, unlimited, walk
 from surefoot.native.pointers import plain
-from surefoot.reflexes import orientation
+from surefoot.reflexes import orientation, servo
 
 turned, turn_between = plain(orientation.turned), plain(orientation.turn_between)
-world_servo, length = plain(orientation.world_servo), plain(orientation.length)
+world_servo, length = plain(servo.world_servo), plain(orientation.length)
 SEEDS = range(8)
 
 
@@ -120,7 +120,7 @@ def test_along_axis_is_the_projection_on_the_actuators_own_joint() -> None:
     axes = Rotation.random(rng=5).as_matrix()
     world = SimpleNamespace(xaxis=axes, joint=np.array([2.0, 0.0, 1.0]))
     torque = np.array([3.0, -1.0, 2.0])
-    found = [plain(orientation.along_axis)(world, actuator, tuple(torque)) for actuator in range(3)]
+    found = [plain(servo.along_axis)(world, actuator, tuple(torque)) for actuator in range(3)]
     assert found == pytest.approx([axes[2] @ torque, axes[0] @ torque, axes[1] @ torque])
 
 

@@ -20,6 +20,7 @@ from surefoot.reflexes.limb_servo import (
     drive,
     framed_target,
     framed_torque,
+    hand_point,
     hand_torque,
     link_torque,
     relative_target,
@@ -215,7 +216,7 @@ def upper_body(
             carried = link.left_hand if hand == 0 else link.right_hand
             if carried != 0.0:
                 force = (hands[hand].fx, hands[hand].fy, hands[hand].fz)
-                torque = add(torque, hand_torque(world, link, swing.hand_point(world, limbs.arms[hand]), force))
+                torque = add(torque, hand_torque(world, link, hand_point(world, limbs.arms[hand]), force))
         torques[i, 0], torques[i, 1], torques[i, 2] = torque
 
 

@@ -19,10 +19,10 @@ from surefoot.reflexes.balance import hip_midpoint, over_stance_ankle
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.lessons import learn, track
-from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within
+from surefoot.reflexes.orientation import length, turn_between, turned, within
 from surefoot.reflexes.reaction import stiffness
 from surefoot.reflexes.sensing import SAMPLE, seeded, sense_balance
-from surefoot.reflexes.servo import actuate, clamp
+from surefoot.reflexes.servo import actuate, along_axis, clamp
 from surefoot.reflexes.speed import lean_for_speed
 from surefoot.reflexes.striding import IMITATOR, advance
 from surefoot.reflexes.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span

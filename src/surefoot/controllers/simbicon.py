@@ -21,11 +21,11 @@ from surefoot.reflexes.balance import (
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
 from surefoot.reflexes.handover import NONE, TAKEN
-from surefoot.reflexes.orientation import along_axis, length, turn_between, turned, within, world_servo
+from surefoot.reflexes.orientation import length, turn_between, turned, within
 from surefoot.reflexes.pose_graph import MACHINE, advance, balanced_target, begin_at, graph_of
 from surefoot.reflexes.reaction import stiffness
 from surefoot.reflexes.sensing import SAMPLE, seeded, sense_balance
-from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
+from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 from surefoot.reflexes.speed import lean_for_speed
 
 SWING_HIP = 0

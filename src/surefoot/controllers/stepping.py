@@ -16,7 +16,7 @@ from surefoot.native.pointers import apart, kernel, records, viewer
 from surefoot.reflexes.aiming import aim
 from surefoot.reflexes.decision import decide
 from surefoot.reflexes.displacement import steer
-from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.handover import NONE, TAKEN, told
 from surefoot.reflexes.holding import arm_stiffness, load_torque
 from surefoot.reflexes.joint_servo import exert
 from surefoot.reflexes.leg_pose import stance_leg, swing_leg
@@ -28,7 +28,6 @@ from surefoot.reflexes.pressing import adapt_height, ground_force, press
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import pull_bias
 from surefoot.reflexes.stepper import CAREFUL, HIGHEST, STEP, STEPPER, begin_stand, plan_of, servos_of
-from surefoot.reflexes.steps import told
 from surefoot.reflexes.support import foot_region, on_sole, within_foot
 from surefoot.reflexes.vectors import about, add, minus, scaled
 

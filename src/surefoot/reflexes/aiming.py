@@ -17,7 +17,7 @@ from surefoot.reflexes.pendulum import carried_on, frequency, speed_offset, sway
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import lossy, step_distance
 from surefoot.reflexes.stepper import BALANCE, WALK
-from surefoot.reflexes.steps import ahead_and_left
+from surefoot.reflexes.vectors import ahead_and_left
 
 _SETTLED = 0.85  # phase from which a foot comes down where it is
 _SIDE_BY_SIDE = 0.22  # [m] along, within which feet would stand on each other

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.native.pointers import kernel
 from surefoot.reflexes.servo import nearest_turn
-from surefoot.reflexes.steps import ahead_and_left
+from surefoot.reflexes.vectors import ahead_and_left
 
 _FAR = 0.6  # [m] beyond which a foot is brought nearer in more than one step
 

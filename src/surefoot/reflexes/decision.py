@@ -12,12 +12,13 @@ from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.aiming import settle_goal
 from surefoot.reflexes.comfort import comfortable_place, discomfort, foot_to_move
 from surefoot.reflexes.ground import height_at
+from surefoot.reflexes.handover import switch_skill
 from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY, frequency, speed_offset, sway_offset
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.stepper import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
-from surefoot.reflexes.steps import ahead_and_left, switch_skill
 from surefoot.reflexes.support import is_beyond, within_both, within_foot
+from surefoot.reflexes.vectors import ahead_and_left
 
 _EARLIEST, _OVERDUE = 0.5, 1.7  # phase before which a touch is a scuff, at which a foot without ground is given up
 _LOADED = 0.05  # of the weight, on a foot that has landed

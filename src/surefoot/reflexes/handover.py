@@ -30,3 +30,20 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
         row.commands[i] = 0.0
     for i in range(len(row.table)):
         row.table[i] = 0.0
+
+
+GIVEN = 8  # behind the commands: which of them were given
+
+
+@kernel
+def told(row: Any, command: int, default: float) -> float:
+    """A command, or what the style says while none was given."""
+    return row.commands[command] if row.commands[GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
+
+
+@kernel
+def switch_skill(row: Any) -> None:
+    """Take up a requested skill."""
+    if row.header[0].pending != 0.0:
+        row.header[0].active = 1.0 - row.header[0].active
+        row.header[0].pending = 0.0

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.native.pointers import kernel
-from surefoot.reflexes.limb_servo import hand_torque
+from surefoot.reflexes.limb_servo import hand_point, hand_torque
 from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY
-from surefoot.reflexes.swing import hand_point
 from surefoot.reflexes.vectors import add
 
 _CONTACT = 3  # place of the contact scale among a servo's numbers

@@ -8,7 +8,7 @@ from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.orientation import Quaternion, Vector, turn_between
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.vectors import cross, inverse, minus, times
+from surefoot.reflexes.vectors import add, cross, inverse, minus, rotated, times
 
 
 @kernel
@@ -102,3 +102,11 @@ def drive(world: Any, row: Any, link: Any, torque: Vector) -> None:
         share = link.flip * (axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2])
         share = clamp(share + link.kp * row.residual[actuator], -link.limit, link.limit)
         world.ctrl[actuator] = share + world.damping[actuator] * world.qvel[int(world.dof[actuator])]
+
+
+@kernel
+def hand_point(world: Any, chain: Any) -> Vector:
+    """Where a hand is [m]."""
+    body = int(chain.body)
+    origin = world.xpos[body]
+    return add((origin[0], origin[1], origin[2]), rotated(quaternion_of(world, body), (chain.px, chain.py, chain.pz)))  # type: ignore[no-any-return]

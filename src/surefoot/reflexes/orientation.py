@@ -38,10 +38,6 @@ def turn_between(wanted: Quaternion, actual: Any) -> Vector:
     return scale * i, scale * j, scale * k
 
 
-@kernel
-def world_servo(kp: float, kd: float, error: Vector, spin: Any) -> Vector:
-    """Torque vector kp·error − kd·ω of a virtual servo in the world frame [N·m]."""
-    return kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]
 
 
 @kernel
@@ -58,8 +54,3 @@ def length(vector: Vector) -> float:
     return math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
 
 
-@kernel
-def along_axis(world: Any, actuator: int, torque: Vector) -> float:
-    """Share of a torque vector that a hinge can exert: its projection on the hinge's axis [N·m]."""
-    axis = world.xaxis[int(world.joint[actuator])]
-    return axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2]  # type: ignore[no-any-return]

@@ -17,8 +17,8 @@ from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, f
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.slip import leg_force
 from surefoot.reflexes.stepper import CAREFUL, HIGHEST, SHIFT, STEP, WALK
-from surefoot.reflexes.steps import ahead_and_left
 from surefoot.reflexes.support import is_beyond, on_sole, within_both, within_foot
+from surefoot.reflexes.vectors import ahead_and_left
 
 _SHORTEST = 0.08  # [s] within which a step's end is aimed at
 _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # of the weight, that legs bear

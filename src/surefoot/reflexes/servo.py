@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from surefoot.native.pointers import kernel
+from surefoot.reflexes.orientation import Vector
 
 
 @kernel
@@ -36,3 +37,16 @@ def actuate(world: Any, row: Any, joint: int, torque: float, gain: Any) -> float
     torque = clamp(torque + gain.kp * row.residual[joint], -gain.limit, gain.limit)
     world.ctrl[joint] = torque + world.damping[joint] * world.qvel[int(world.dof[joint])]
     return torque
+
+
+@kernel
+def world_servo(kp: float, kd: float, error: Vector, spin: Any) -> Vector:
+    """Torque vector kp·error − kd·ω of a virtual servo in the world frame [N·m]."""
+    return kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]
+
+
+@kernel
+def along_axis(world: Any, actuator: int, torque: Vector) -> float:
+    """Share of a torque vector that a hinge can exert: its projection on the hinge's axis [N·m]."""
+    axis = world.xaxis[int(world.joint[actuator])]
+    return axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2]  # type: ignore[no-any-return]

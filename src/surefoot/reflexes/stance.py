@@ -22,10 +22,10 @@ from surefoot.reflexes.limb_servo import (
 from surefoot.reflexes.orientation import Quaternion, Vector, turned, within
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, ankle_of, bend_of, driven_speed, softness, wanted_width
+from surefoot.reflexes.steps import ankle_of, bend_of, driven_speed, softness, wanted_width
 from surefoot.reflexes.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
 from surefoot.reflexes.two_links import middle_angle
-from surefoot.reflexes.vectors import about, add, cross, inverse, minus, rotated, scaled, times
+from surefoot.reflexes.vectors import about, add, ahead_and_left, cross, inverse, minus, rotated, scaled, times
 from surefoot.reflexes.walker import STEP
 
 PELVIS_SHARE = 0.4  # of a bend

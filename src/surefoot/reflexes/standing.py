@@ -11,8 +11,8 @@ from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY, frequency
 from surefoot.reflexes.servo import clamp
 from surefoot.reflexes.stance import bear, pressure_point, reaction
-from surefoot.reflexes.steps import ahead_and_left, ankle_of
-from surefoot.reflexes.vectors import cross, minus, scaled
+from surefoot.reflexes.steps import ankle_of
+from surefoot.reflexes.vectors import ahead_and_left, cross, minus, scaled
 from surefoot.reflexes.walker import SHIFT
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.foothold import step_time
+from surefoot.reflexes.handover import GIVEN, switch_skill, told
 from surefoot.reflexes.orientation import Vector
 from surefoot.reflexes.pendulum import GRAVITY, frequency, sway_offset
 from surefoot.reflexes.servo import clamp, nearest_turn
 from surefoot.reflexes.two_links import middle_angle
+from surefoot.reflexes.vectors import ahead_and_left
 from surefoot.reflexes.walker import SHIFT, STEP, begin_stand, begin_step
 
 _EARLIEST = 0.5  # phase before which a touch is a scuff, no footstrike
@@ -27,13 +29,8 @@ _USUAL = 0.15  # [m] a foothold may be off without haste
 _LONGEST_SHIFT = 0.8  # [s]
 _REST = 0.15  # [s] on two feet before it may go again
 _SPEED, _HEADING, _TIME, _WIDTH, _STOP = 0, 1, 3, 5, 7  # places of the commands
-_GIVEN = 8  # behind the commands: which of them were given
 
 
-@kernel
-def told(row: Any, command: int, default: float) -> float:
-    """A command, or what the style says while none was given."""
-    return row.commands[command] if row.commands[_GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
 
 
 @kernel
@@ -68,11 +65,6 @@ def ankle_of(world: Any, limbs: Any, side: int) -> Vector:
     return at[0], at[1], at[2]
 
 
-@kernel
-def ahead_and_left(heading: float, x: float, y: float) -> tuple[float, float]:
-    """A horizontal vector in the character frame."""
-    c, s = math.cos(heading), math.sin(heading)
-    return c * x + s * y, c * y - s * x
 
 
 @apart
@@ -83,10 +75,10 @@ def take_steps(
     numbers, biped = style.numbers[0], limbs.biped[0]
     walks = numbers.walks != 0.0 and told(row, _STOP, 0.0) < 0.5 and intent.hold == 0.0
     walker.wish = 1.0 if walks else 0.0
-    turn = abs(nearest_turn(row.commands[_HEADING] - walker.heading)) if row.commands[_GIVEN + _HEADING] != 0.0 else 0.0
+    turn = abs(nearest_turn(row.commands[_HEADING] - walker.heading)) if row.commands[GIVEN + _HEADING] != 0.0 else 0.0
     wanted = told(row, _SPEED, numbers.speed) * max(0.2, 1.0 - turn / _BIG_TURN) if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
-    if row.commands[_GIVEN + _TIME] != 0.0:
+    if row.commands[GIVEN + _TIME] != 0.0:
         walker.period = row.commands[_TIME] / LANDS
     else:
         walker.period = step_time(numbers.step_time, walker.speed, biped.leg_length)
@@ -150,12 +142,6 @@ def bend_of(world: Any, limbs: Any, side: int) -> float:
     return chain.bend * middle_angle(chain, math.sqrt(x * x + y * y + z * z))  # type: ignore[no-any-return]
 
 
-@kernel
-def switch_skill(row: Any) -> None:
-    """Take up a requested skill."""
-    if row.header[0].pending != 0.0:
-        row.header[0].active = 1.0 - row.header[0].active
-        row.header[0].pending = 0.0
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot.native.pointers import apart, kernel
 from surefoot.reflexes.foothold import arrived, share_of_way, sunk, wanted_side, wanted_step
+from surefoot.reflexes.handover import told
 from surefoot.reflexes.limb_servo import (
     anchor_of,
     framed_target,
@@ -21,10 +22,10 @@ from surefoot.reflexes.mass import point_velocity
 from surefoot.reflexes.orientation import Quaternion, Vector, turned
 from surefoot.reflexes.over import over_at
 from surefoot.reflexes.servo import clamp
-from surefoot.reflexes.steps import ahead_and_left, driven_speed, fast, told, wanted_width
+from surefoot.reflexes.steps import driven_speed, fast, wanted_width
 from surefoot.reflexes.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, value
 from surefoot.reflexes.two_links import first_rotation, middle_angle
-from surefoot.reflexes.vectors import about, add, inverse, minus, rotated, scaled, times, unit
+from surefoot.reflexes.vectors import about, add, ahead_and_left, inverse, minus, rotated, scaled, times, unit
 
 _SETTLED = 0.9  # phase from which the foot comes down where it is, whatever happens meanwhile
 _SOON = 0.01  # [s] ahead, to know how fast the targets move
@@ -149,12 +150,6 @@ def _put(torques: Any, link: int, torque: Vector) -> None:
     torques[link, 0], torques[link, 1], torques[link, 2] = torque
 
 
-@kernel
-def hand_point(world: Any, chain: Any) -> Vector:
-    """Where a hand is [m]."""
-    body = int(chain.body)
-    origin = world.xpos[body]
-    return add((origin[0], origin[1], origin[2]), rotated(quaternion_of(world, body), (chain.px, chain.py, chain.pz)))  # type: ignore[no-any-return]
 
 
 @kernel

@@ -114,3 +114,10 @@ def between_frames(u: Vector, n: Vector, t: Vector, w: Vector) -> Quaternion:
         return (m02 - m20) / s, (m01 + m10) / s, 0.25 * s, (m12 + m21) / s
     s = 2.0 * math.sqrt(1.0 + m22 - m00 - m11)
     return (m10 - m01) / s, (m02 + m20) / s, (m12 + m21) / s, 0.25 * s
+
+
+@kernel
+def ahead_and_left(heading: float, x: float, y: float) -> tuple[float, float]:
+    """A horizontal vector in the character frame."""
+    c, s = math.cos(heading), math.sin(heading)
+    return c * x + s * y, c * y - s * x
