@@ -136,9 +136,9 @@ def reproduce(
     ] = None,
 ) -> int:
     """Reproduce the papers' tables, figures and claims; say which of ours hold."""
+    from surefoot.atomic_file import replace_file
     from surefoot.lab.experiment import Setting, make_folder, perform
     from surefoot.lab.reproduce import select
-    from surefoot.skills.files import replace_file
 
     chosen = select(experiments or [])
     if seed < 0:

@@ -16,8 +16,8 @@ from typing import Any
 import mujoco
 
 import surefoot
+from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
-from surefoot.skills.files import replace_file
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from surefoot.atomic_file import replace_file
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import View
-from surefoot.skills.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 
+from surefoot.atomic_file import replace_file
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion
-from surefoot.skills.files import replace_file
 
 _SIDE, _FRONT, _TALL = 520, 270, 230  # [px] widths of a tile's two views, and its height
 _SIDES, _FRONTS = 5, 3  # figures

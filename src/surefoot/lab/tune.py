@@ -12,10 +12,10 @@ from typing import Any
 import cma
 import numpy as np
 
+from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError, SkillError, SurefootError
 from surefoot.lab.objectives import Cost
 from surefoot.skills import varied
-from surefoot.skills.files import replace_file
 from surefoot.skills.schema import Skill
 
 _INFEASIBLE = 1e3

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
 from surefoot.motions import bvh_text
 from surefoot.motions import quaternions as quat
 from surefoot.motions.ends import leaf_ends
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.resample import rate, resample
-from surefoot.skills.files import replace_file
 
 _STRETCH = 0.02  # of the skeleton's size: how far a joint may slide along its parent and still count as fixed
 _AXES = {sign + name: (-1.0 if sign else 1.0) * np.eye(3)[i] for i, name in enumerate("xyz") for sign in ("", "-")}

@@ -10,10 +10,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
 from surefoot.motions import resample
 from surefoot.motions.motion import Motion
-from surefoot.skills.files import replace_file
 
 SKINNED = (".glb", ".usda")  # suffixes of formats that can hold a skin
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +11,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent
 
-from surefoot.errors import OutputError, SkillError
+from surefoot.atomic_file import replace_file
+from surefoot.errors import SkillError
 from surefoot.skills.check import misfits
 from surefoot.skills.schema import Skill, class_of
 
@@ -113,22 +112,6 @@ def write(document: Any, path: Path) -> None:
     replace_file(path, buffer.getvalue().encode())
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Put `content` at `path` in one step: readers see the old file or the new one."""
-    try:
-        if path.is_dir():
-            raise OutputError(f"cannot write {path}: it is a folder")
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _bounded_text(path: Path) -> str:

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from surefoot.atomic_file import replace_file
 from surefoot.motions import figure, painter
 from surefoot.motions.facing import mean_facing
 from surefoot.motions.motion import Motion
 from surefoot.simulation import Simulation
 from surefoot.skills import load, names
-from surefoot.skills.files import replace_file
 from surefoot.skills.schema import Skill
 from surefoot.studio.curves import has_curves
 

@@ -13,10 +13,11 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 
+from surefoot.atomic_file import replace_file
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
 from surefoot.native import memory
 from surefoot.skills import Skill, load, varied
-from surefoot.skills.files import parse, replace_file
+from surefoot.skills.files import parse
 from surefoot.skills.numbers import NUMBER_AT, number_of
 
 Phase = Annotated[float, Field(ge=0.0, le=1.0)]

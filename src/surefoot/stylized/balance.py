@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
+from surefoot.atomic_file import replace_file
 from surefoot.motions import quaternions as quat
-from surefoot.skills.files import replace_file
 from surefoot.stylized import ilqr, riccati
 from surefoot.stylized.limbs_of_three import Groups
 from surefoot.stylized.linear import Steps

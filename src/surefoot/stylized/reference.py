@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
+from surefoot.atomic_file import replace_file
 from surefoot.errors import SurefootError
-from surefoot.skills.files import replace_file
 from surefoot.stylized.assembly import compiled
 from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE, footings
 from surefoot.stylized.three_link import turn_by

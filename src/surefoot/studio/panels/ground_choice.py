@@ -8,7 +8,8 @@ import viser
 
 from surefoot.errors import TerrainError
 from surefoot.studio.panels.panel import Desk, one_of, put
-from surefoot.terrains import Parameter, names, parameters
+from surefoot.terrains import Parameter, parameters
+from surefoot.terrains import names as terrain_names
 
 _EXAMPLES = {  # where a number has no default: something one can walk on
     "angle": "4", "rise": "0.06", "run": "0.4", "count": "8", "seed": "7", "amplitude": "0.02",
@@ -33,7 +34,7 @@ class GroundChoice:
         self._shown = ""  # the description whose numbers were last put into the fields
         self._folder = gui.add_folder("Ground")
         with self._folder:
-            self._kind = gui.add_dropdown("Kind", names(), initial_value="flat")
+            self._kind = gui.add_dropdown("Kind", terrain_names(), initial_value="flat")
             self._put = gui.add_button(
                 "Put it there",
                 icon=viser.Icon.STAIRS_UP,
@@ -51,7 +52,7 @@ class GroundChoice:
 
     def choose(self, kind: str) -> None:
         """Show the numbers of a kind."""
-        put(self._kind, one_of(names(), kind))
+        put(self._kind, one_of(terrain_names(), kind))
         for field in self._fields.values():
             field.remove()
         with self._folder:
@@ -71,7 +72,7 @@ class GroundChoice:
         """Begin again on the chosen ground, with the skill that runs."""
         session = self._desk.session
         values = [self._checked(name, field.value) for name, field in self._fields.items()]
-        text = one_of(names(), self._kind.value) + (":" + ",".join(values) if values else "")
+        text = one_of(terrain_names(), self._kind.value) + (":" + ",".join(values) if values else "")
         session.rebuild(terrain=text, skill=session.sim.skill, character=self._character())
 
     def _character(self) -> str:
@@ -92,7 +93,7 @@ class GroundChoice:
         """Show the ground it walks on."""
         description = self._desk.session.sim.scene.terrain.description
         kind = description.partition(":")[0]
-        if kind in names() and description != self._shown:
+        if kind in terrain_names() and description != self._shown:
             self._shown = description
             self.choose(kind)
             for name, value in values_of(description).items():

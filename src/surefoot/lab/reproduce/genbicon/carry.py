@@ -6,7 +6,8 @@ import math
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.genbicon.crates import performed
-from surefoot.tasks.carry import Carry, crate
+from surefoot.tasks.carry import Carry
+from surefoot.tasks.carry import crate as carried_crate
 from surefoot.terrains.props import Prop, Table
 
 _MASSES = (5.0, 10.0, 15.0, 20.0, 25.0)  # [kg]
@@ -40,6 +41,6 @@ def _errand(mass: float, height: float) -> tuple[Carry, list[Prop]]:
     x, y = _AT
     way = _WAY + _MORE
     if height == 0.0:
-        return Carry((x + way, y)), [crate(mass, x, y)]
+        return Carry((x + way, y)), [carried_crate(mass, x, y)]
     tables = [Table((x + 0.05, y), _TABLE), Table((x, y + way + 0.05), _TABLE, 0.5 * math.pi)]
-    return Carry((x, y + way), height=height), [crate(mass, x, y, height), *tables]
+    return Carry((x, y + way), height=height), [carried_crate(mass, x, y, height), *tables]
