@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefoot.studio.page import Studio
+from surefoot.studio.app import Studio
 from surefoot.studio.session import Setup
 
 _FLAGS = (

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from human_body import ENDLESS, TABLE, look
-from surefoot import imitating
-from surefoot.native.pointers import records
-from surefoot.reflexes.striding import IMITATOR
-from surefoot.simulation import Simulation
-from surefoot.skills import files, trajectories, varied
+from surefoot.controllers.imitation import slot as trajectories
+from surefoot.controllers.imitation.law import IMITATOR
+from surefoot.engine.simulation import Simulation
+from surefoot.lab import clip_skills
+from surefoot.native.kernels import records
+from surefoot.skills import files, varied
 from surefoot.skills.schema import Skill
 
 WALKS: dict[str, Any] = {  # with these it stays up, whatever the first guess is
@@ -42,13 +43,13 @@ def clip_file() -> Path:
 
 
 @functools.cache
-def understood() -> imitating.Understood:
-    return imitating.understand(imitating.Source(clip_file()))
+def understood() -> clip_skills.Understood:
+    return clip_skills.read_gait_clip(clip_skills.Source(clip_file()))
 
 
 @functools.cache
 def _begun() -> tuple[dict[str, Any], Any]:
-    documents, cycle = imitating.begin(understood(), "captured")
+    documents, cycle = clip_skills.begin(understood(), "captured")
     return documents[0], cycle
 
 

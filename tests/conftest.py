@@ -9,12 +9,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from surefoot.controllers import simbicon
-from surefoot.native import callback
-from surefoot.native.pointers import plain, records
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.engine import callback
+from surefoot.engine.scene import Scene
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain, records
 from surefoot.reflexes import pose_graph
-from surefoot.scene import Scene
-from surefoot.simulation import Simulation
 from surefoot.skills import files, load
 from surefoot.skills.schema import Skill
 

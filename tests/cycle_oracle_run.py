@@ -13,11 +13,11 @@ from numba import config
 from scipy.spatial.transform import Rotation
 
 from oracles import in_random_states
-from surefoot.controllers import limit_cycle
-from surefoot.native import callback
-from surefoot.native.pointers import plain
+from surefoot.controllers.limit_cycle import law as limit_cycle
+from surefoot.engine import callback
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.reflexes.pose_graph import CAPACITY, graph_of
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import conftest
 from surefoot.characters import load as load_character
 from surefoot.characters.table import SAGITTAL
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
 from surefoot.skills import files, load, varied
 from surefoot.skills.schema import Skill
 

@@ -14,10 +14,10 @@ from scipy.spatial.transform import Rotation
 from conftest import machine_of
 from human_body import ROLES, TABLE, graph_of, made_human, walk
 from oracles import in_random_states
-from surefoot.controllers import simbicon
-from surefoot.native import callback
-from surefoot.native.pointers import plain
-from surefoot.simulation import Simulation
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.engine import callback
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.skills.schema import Skill
 
 STATES_EACH = 8

@@ -12,10 +12,10 @@ import numpy as np
 from numba import config
 
 from conftest import graph_of, learners_of, machine_of, made_skill
-from surefoot.controllers import simbicon
-from surefoot.native import callback
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.engine import callback
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
 from surefoot.skills.schema import Skill
 
 HERE = Path(__file__).parent

@@ -10,9 +10,9 @@ import sys
 import numpy as np
 from numba import config
 
-from surefoot.controllers import stepping
-from surefoot.native.pointers import plain
-from surefoot.simulation import Simulation
+from surefoot.controllers.stepping import law as stepping
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.terrains import Crate, flat, with_props
 
 STEPS, AHEAD = 40, 400  # physics steps compared, and those before

@@ -12,7 +12,7 @@ import viser
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from surefoot.lab.bench_studio import greeting
+from surefoot.studio.benchmark import greeting
 
 
 async def look(port: int, seconds: float) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 from surefoot.characters import builder
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
-from surefoot.native.memory import Sizes
+from surefoot.native.userdata import Sizes
 from surefoot.terrains import load as load_terrain
 
 

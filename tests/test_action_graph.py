@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.controllers.stylized import tracked_of
+from surefoot.controllers.stylized.action_graph import ActionGraph, Edge, load_graph
+from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.errors import CommandError, SurefootError
-from surefoot.lab import graph_picture
-from surefoot.native.pointers import plain
+from surefoot.lab.action_graph_search import Plan, Wanderer, blamed, is_connected, search
+from surefoot.lab.reproduce.stylized import action_graph_walks
+from surefoot.native.kernels import plain
 from surefoot.skills import load, varied
-from surefoot.stylized.action_graph import ActionGraph, Edge, load_graph
-from surefoot.stylized.reference import Reference
-from surefoot.stylized.tracker import Tracker
-from surefoot.stylized.transitions import Plan, search
-from surefoot.stylized.wandering import Wanderer, blamed, is_connected
 
 WALK, SOFT = "human/stylized-walk", {"softness": 0.1}
 
@@ -256,7 +255,7 @@ def test_the_search_finds_the_way_between_like_walks_and_repeats_itself(tmp_path
     assert edge.enter is not None
     assert edge.survival == 1.0
     assert abs((edge.enter - edge.leave + 0.5) % 1.0 - 0.5) < 0.1  # the references are the same
-    graph_picture.draw(tmp_path / "graph.png", graph.with_edges([edge]))
+    action_graph_walks.draw(tmp_path / "graph.png", graph.with_edges([edge]))
     assert (tmp_path / "graph.png").stat().st_size > 1000
 
 

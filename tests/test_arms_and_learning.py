@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from conftest import bits, machine_of
 from human_body import LEFT, RIGHT, ROLES, SIDE, TABLE, graph_of, hovering, look, role, torso_torque, unlimited, walk
-from surefoot.controllers import simbicon
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.native.pointers import plain
+from surefoot.native.kernels import plain
+from surefoot.reflexes.balance import stiffness
 from surefoot.reflexes.displacement import ELBOW, STRAIGHT
-from surefoot.reflexes.reaction import stiffness
-from surefoot.simulation import Simulation
 
 CHANNELS = TABLE.anatomy.channels
 COUNT = 3 + len(CHANNELS)

@@ -11,9 +11,9 @@ from surefoot.errors import OutputError
 from surefoot.lab.experiment import Result, Setting, perform
 from surefoot.lab.reproduce import experiments
 from surefoot.lab.reproduce.motions import round_trip
-from surefoot.motions import amc_text, asf, asf_text, bvh
+from surefoot.motions import acclaim, bvh
 from surefoot.motions import quaternions as quat
-from surefoot.motions.places import world
+from surefoot.motions.forward_kinematics import world
 
 CLIPS = os.environ.get("SUREFOOT_CLIPS", "")
 needs_clips = pytest.mark.skipif(not CLIPS, reason="SUREFOOT_CLIPS does not name a folder of clips")
@@ -89,7 +89,7 @@ def files(folder: Path, skeleton: str = SKELETON, motion: str = MOTION) -> tuple
 
 def test_bones_are_where_the_formats_rules_put_them(tmp_path: Path) -> None:
     """An independent reading with matrices: R = Rz Ry Rx, C M C⁻¹, bones from their parents' ends on."""
-    motion = asf.load(*files(tmp_path), fps=50.0, up="z", forward="x")  # the file's own axes
+    motion = acclaim.load(*files(tmp_path), fps=50.0, up="z", forward="x")  # the file's own axes
     assert motion.skeleton.names == ("root", "thigh", "shin", "foot")
     assert motion.time == pytest.approx([0.0, 0.02])
     rows = [
@@ -111,28 +111,28 @@ def test_bones_are_where_the_formats_rules_put_them(tmp_path: Path) -> None:
 
 
 def test_metres_and_axes_are_chosen_as_for_bvh(tmp_path: Path) -> None:
-    raw = asf.load(*files(tmp_path), up="z", forward="x")
-    ours = asf.load(*files(tmp_path), scale=20.0)  # y up, z forward
+    raw = acclaim.load(*files(tmp_path), up="z", forward="x")
+    ours = acclaim.load(*files(tmp_path), scale=20.0)  # y up, z forward
     np.testing.assert_allclose(world(ours)[0], world(raw)[0][..., [2, 0, 1]] / 20.0, atol=1e-12)
-    assert asf.unit(tmp_path / "body.asf") == pytest.approx(0.0508)
+    assert acclaim.unit(tmp_path / "body.asf") == pytest.approx(0.0508)
 
 
 def test_radians_are_told_by_each_file_for_itself(tmp_path: Path) -> None:
-    degrees = asf.load(*files(tmp_path))
+    degrees = acclaim.load(*files(tmp_path))
     rows = [line.split() for line in MOTION.replace(":DEGREES", ":RADIANS").splitlines()]
     for words in rows:
         first = {"root": 4, "thigh": 1, "shin": 1}.get(words[0], len(words))
         words[first:] = [repr(float(np.radians(float(word)))) for word in words[first:]]
-    radians = asf.load(*files(tmp_path, motion="\n".join(map(" ".join, rows))))
+    radians = acclaim.load(*files(tmp_path, motion="\n".join(map(" ".join, rows))))
     np.testing.assert_allclose(radians.rotations, degrees.rotations, atol=1e-12)
 
 
 def test_channels_come_back_as_they_were(tmp_path: Path) -> None:
     amc, body = files(tmp_path)
-    motion = asf.load(amc, body, scale=17.0)
-    table = asf_text.read(body)
-    (tmp_path / "again.amc").write_text(asf.text(motion, body, scale=17.0))
-    before, after = (amc_text.read(path, table)[0] for path in (amc, tmp_path / "again.amc"))
+    motion = acclaim.load(amc, body, scale=17.0)
+    table = acclaim.read_asf(body)
+    (tmp_path / "again.amc").write_text(acclaim.text(motion, body, scale=17.0))
+    before, after = (acclaim.read_amc(path, table)[0] for path in (amc, tmp_path / "again.amc"))
     np.testing.assert_allclose(after, before, atol=2e-9)
 
 
@@ -140,32 +140,32 @@ def test_a_turn_of_more_than_a_right_angle_and_a_whole_spin_come_back(tmp_path: 
     spin = np.linspace(-150.0, 200.0, 40)
     lines = [f"{i + 1}\nroot 0 17 0 3 {a:.4f} 5\nthigh 4 {0.5 * a:.4f} -7\nshin 1 2" for i, a in enumerate(spin)]
     amc, body = files(tmp_path, motion=":DEGREES\n" + "\n".join(lines))
-    found = asf.channels(asf.load(amc, body), body)
+    found = acclaim.channels(acclaim.load(amc, body), body)
     start = found["root"] - found["root"][0]
     np.testing.assert_allclose(np.abs(start[:, 4]), spin - spin[0], atol=1e-3)
-    again = asf.load(*files(tmp_path, motion=asf.text(asf.load(amc, body), body)))
-    off = quat.log(quat.multiply(quat.inverse(asf.load(amc, body).rotations), again.rotations))
+    again = acclaim.load(*files(tmp_path, motion=acclaim.text(acclaim.load(amc, body), body)))
+    off = quat.log(quat.multiply(quat.inverse(acclaim.load(amc, body).rotations), again.rotations))
     assert np.abs(off).max() < 1e-9
 
 
 def test_another_skeletons_motion_is_not_written(tmp_path: Path) -> None:
     amc, body = files(tmp_path)
-    motion = asf.load(amc, body)
+    motion = acclaim.load(amc, body)
     body.write_text(SKELETON.replace("shin", "calf"))
     with pytest.raises(OutputError, match="not the skeleton"):
-        asf.text(motion, body)
+        acclaim.text(motion, body)
 
 
 @needs_clips
 @pytest.mark.parametrize(("skeleton", "take"), [("07", "07_05"), ("09", "09_06"), ("131", "131_04")])
 def test_a_take_agrees_with_its_bvh_twin(skeleton: str, take: str) -> None:
     folder = Path(CLIPS)
-    motion = asf.load(folder / f"cmu_asfamc/{take}.amc", folder / f"cmu_asfamc/{skeleton}.asf")
+    motion = acclaim.load(folder / f"cmu_asfamc/{take}.amc", folder / f"cmu_asfamc/{skeleton}.asf")
     twin = bvh.load(folder / f"cmu_bvh/{take}.bvh")
     assert round_trip.twins_apart(motion, twin) < 2e-4  # units; the twin is printed with four digits
     head = [m.skeleton.names.index(name) for m, name in ((motion, "head"), (twin, "Head"))]
     high = np.linalg.norm(world(motion)[0][:, head[0]] - world(twin)[0][1:, head[1]], axis=1)
-    thorax = asf_text.read(folder / f"cmu_asfamc/{skeleton}.asf").bones
+    thorax = acclaim.read_asf(folder / f"cmu_asfamc/{skeleton}.asf").bones
     length = next(bone.length for bone in thorax if bone.name == "thorax")
     np.testing.assert_allclose(high, length, atol=1e-3)  # the bone the conversion left out
 
@@ -184,7 +184,7 @@ def test_what_was_not_run_is_run_when_the_clips_are_there(tmp_path: Path, monkey
     assert "not run" in perform(experiment, setting).rows[1].ours
     clips = tmp_path / "clips"
     clips.mkdir()
-    (clips / "a.bvh").write_text(bvh.text(asf.load(*files(tmp_path))))
+    (clips / "a.bvh").write_text(bvh.text(acclaim.load(*files(tmp_path))))
     monkeypatch.setenv("SUREFOOT_CLIPS", str(clips))
     rows = perform(experiment, setting).rows
     assert rows[1].ours.startswith("1 of 1 files exact")

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.engine.scene import PUSHES
 from surefoot.errors import OutputError
-from surefoot.scene import PUSHES
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains import names, profile, rough, slope, steps
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from conftest import bits
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, TerrainError
-from surefoot.motions import bvh, figure
-from surefoot.simulation import Simulation
+from surefoot.motions import bvh, posed_body
 from surefoot.terrains import Ball, flat, load, with_props
 from surefoot.terrains.balls import bodies, is_parked
 
@@ -216,8 +216,8 @@ def test_a_ball_that_flies_is_drawn_and_does_not_make_the_figure_smaller(tmp_pat
     without = Simulation(None, "human/fast-walk").run(0.1)
     sim.throw((-6.0, 0.0, 1.5), (8.0, 0.0, 2.0), 1)
     motion = sim.run(0.1)
-    actor = figure.actor_of(motion)
-    assert len(actor.limbs(0.05)) == len(figure.actor_of(without).limbs(0.05))
+    actor = posed_body.actor_of(motion)
+    assert len(actor.limbs(0.05)) == len(posed_body.actor_of(without).limbs(0.05))
     (ball,) = actor.passing(0.05)
     assert ball.shapes[0].radius == BALLS[1].radius
     assert ball.shapes[0].points[0, 0] == pytest.approx(-6.0 + 8.0 * 0.05, abs=0.01)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from human_body import LEFT, RIGHT, SIDE, TABLE, hovering, look, made_human, torso_servo, wanted_thigh
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
 
 HEADING = 0.9  # [rad] a generic one
 LEGS = pytest.mark.parametrize("leg", [LEFT, RIGHT])

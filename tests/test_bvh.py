@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 
 import surefoot as sf
 from surefoot.errors import OutputError
-from surefoot.motions import bvh, bvh_text
+from surefoot.motions import bvh
+from surefoot.motions import bvh as bvh_text
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion, Skeleton
 

@@ -9,14 +9,14 @@ import pytest
 
 from strangers_walk import NAMES, hops, walk
 from surefoot.errors import SurefootError
-from surefoot.motions import bvh
+from surefoot.motions import bvh, floor_fit, leg_ik
 from surefoot.motions import quaternions as quat
-from surefoot.motions.cleaning import Cleaned, clean, floor, legs
-from surefoot.motions.cleaning.contacts import mask
-from surefoot.motions.cleaning.smoothing import spread
+from surefoot.motions.body_parts import Parts, parts_of
+from surefoot.motions.cleaning import Cleaned, clean
+from surefoot.motions.cleaning.foot_planting import spread
+from surefoot.motions.foot_contacts import mask
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.parts import Parts, parts_of
-from surefoot.motions.places import world
 
 WALK, PLANTED = walk()
 PARTS, _ = parts_of(WALK)
@@ -57,7 +57,7 @@ def planted_toes(done: Cleaned, parts: Parts) -> list[tuple[float, np.ndarray]]:
     for limb, foot in ((parts.left, done.contacts.left), (parts.right, done.contacts.right)):
         on = mask(foot.toe, len(done.motion))
         there = places[:, limb.toe]
-        found.append((float(np.median(floor.speeds(there, done.motion.time)[on])), there[on, 2]))
+        found.append((float(np.median(floor_fit.speeds(there, done.motion.time)[on])), there[on, 2]))
     return found
 
 
@@ -149,10 +149,12 @@ def test_a_root_that_strays_for_a_moment_is_brought_back() -> None:
 @pytest.mark.parametrize("rise", [(0.018, -0.007), (-0.011, 0.014)])
 def test_a_tilted_floor_is_levelled(rise: tuple[float, float]) -> None:
     ahead = faced(WALK, 0.9)
-    tilted = floor.level(ahead, -np.array(rise))
+    tilted = floor_fit.level(ahead, -np.array(rise))
     places, _ = world(tilted)
     direction = np.array([np.cos(0.9), np.sin(0.9)])  # the only one in which a straight walk tells
-    assert floor.slope(places, tilted.time, PARTS) @ direction == pytest.approx(np.array(rise) @ direction, abs=1e-3)
+    assert floor_fit.slope(places, tilted.time, PARTS) @ direction == pytest.approx(
+        np.array(rise) @ direction, abs=1e-3
+    )
     for skate, heights in planted_toes(clean(tilted, PARTS), PARTS):
         assert skate < 0.005
         assert np.ptp(np.quantile(heights, [0.02, 0.98])) < 0.01
@@ -170,7 +172,7 @@ def test_feet_are_planted_flat_on_the_ground() -> None:
     for (skate, heights), limb in zip(planted_toes(done, PARTS), (PARTS.left, PARTS.right), strict=True):
         places, turns = world(done.motion)
         assert skate < 0.005
-        ball = floor.BALL * floor.leg_length(places, limb)
+        ball = floor_fit.BALL * floor_fit.leg_length(places, limb)
         assert np.abs(np.quantile(heights, [0.05, 0.95]) - ball).max() < 0.01
         foot = done.contacts.left if limb is PARTS.left else done.contacts.right
         up = quat.rotate(turns[:, limb.toe], np.array([0.0, 0.0, 1.0]))[mask(foot.toe, len(done.motion))]
@@ -203,7 +205,7 @@ def test_a_clip_can_be_cleaned_without_moving_its_legs() -> None:
     done = clean(damaged(), PARTS, feet=False)
     assert np.array_equal(done.motion.rotations[:, LEGS], quat.continuous(damaged().rotations)[:, LEGS])
     places, _ = world(done.motion)
-    assert np.quantile(places[:, PARTS.right.toe, 2], 0.1) == pytest.approx(floor.BALL * 0.85, abs=0.02)
+    assert np.quantile(places[:, PARTS.right.toe, 2], 0.1) == pytest.approx(floor_fit.BALL * 0.85, abs=0.02)
 
 
 def test_feet_without_toes_are_planted_at_their_ankles() -> None:
@@ -217,7 +219,7 @@ def test_feet_without_toes_are_planted_at_their_ankles() -> None:
     places, _ = world(done.motion)
     for limb, foot in ((parts.left, done.contacts.left), (parts.right, done.contacts.right)):
         on, there = mask(foot.toe, len(motion)), places[:, limb.ankle]
-        assert np.median(floor.speeds(there, motion.time)[on]) < 0.005
+        assert np.median(floor_fit.speeds(there, motion.time)[on]) < 0.005
         assert np.quantile(np.abs(there[on, 2] - 0.1 * 0.85), 0.95) < 0.01
 
 
@@ -269,7 +271,7 @@ def test_a_leg_reaches_what_is_wanted() -> None:
     goal = places[:, PARTS.left.ankle] + rng.normal(0.0, 0.02, (len(WALK), 3)) + [0.0, 0.0, 0.05]
     foot, toe = (quat.exp(rng.normal(0.0, 0.4, (len(WALK), 3))) for _ in range(2))
     across = places[:, PARTS.left.hip] - places[:, PARTS.right.hip]
-    there, turns = world(replace(WALK, rotations=legs.reach(WALK, PARTS.left, across, goal, foot, toe)))
+    there, turns = world(replace(WALK, rotations=leg_ik.reach(WALK, PARTS.left, across, goal, foot, toe)))
     assert np.abs(there[:, PARTS.left.ankle] - goal).max() < 1e-9
     assert angles(turns[:, PARTS.left.ankle], foot).max() < 1e-5
     assert angles(turns[:, PARTS.left.toe], toe).max() < 1e-5
@@ -282,9 +284,9 @@ def test_a_leg_stretches_towards_what_it_cannot_reach() -> None:
     goal = hip + 1.7 * (ankle - hip)
     across = hip - places[:, PARTS.right.hip]
     ankle_turn, toe_turn = turns[:, PARTS.left.ankle], turns[:, PARTS.left.toe]
-    there, _ = world(replace(WALK, rotations=legs.reach(WALK, PARTS.left, across, goal, ankle_turn, toe_turn)))
+    there, _ = world(replace(WALK, rotations=leg_ik.reach(WALK, PARTS.left, across, goal, ankle_turn, toe_turn)))
     reached = there[:, PARTS.left.ankle] - hip
-    assert np.linalg.norm(np.cross(legs.unit(reached), legs.unit(goal - hip)), axis=1).max() < 1e-6
+    assert np.linalg.norm(np.cross(leg_ik.unit(reached), leg_ik.unit(goal - hip)), axis=1).max() < 1e-6
     assert np.linalg.norm(reached, axis=1).min() > 0.999 * 0.85
 
 
@@ -355,7 +357,7 @@ def test_captured_feet_are_planted_and_step_at_their_known_cadence(name: str) ->
     late = max(done.first - 1, 0) * (motion.time[1] - motion.time[0])  # the windows count from the file's frame 1
     assert done.contacts.cadence(done.motion.time, start - late, end - late) == pytest.approx(cadence, rel=0.05)
     places, _ = world(done.motion)
-    ball = floor.BALL * np.mean([floor.leg_length(places, limb) for limb in (parts.left, parts.right)])
+    ball = floor_fit.BALL * np.mean([floor_fit.leg_length(places, limb) for limb in (parts.left, parts.right)])
     for skate, heights in planted_toes(done, parts):
         assert skate <= (0.05 if name in RUNS else 0.02)
         assert np.mean(np.abs(heights - ball) < 0.01) > 0.9

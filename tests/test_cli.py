@@ -22,11 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot import cli
-from surefoot.controllers.simbicon import COMMANDS
+from surefoot.cli.main import main
+from surefoot.controllers.simbicon.law import COMMANDS
 from surefoot.lab import bench
 from surefoot.lab.experiment import Experiment, Result, Setting, perform
-from surefoot.lab.measures import measure
+from surefoot.lab.gait_measures import measure
 from surefoot.skills import library_path
 
 WALK = library_path("planar/walk").read_text()
@@ -67,7 +67,7 @@ def call(*arguments: object, within: float = 30.0) -> Outcome:
         limited(within),
         pytest.raises(SystemExit) as left,
     ):
-        cli.main()
+        main.main()
     return Outcome(left.value.code, out.getvalue(), err.getvalue())
 
 
@@ -558,7 +558,7 @@ def test_bad_input_to_tune_is_refused_before_the_search_begins(
     tmp_path: Path, arguments: tuple[str, ...], valid: str
 ) -> None:
     generations = () if "--generations" in arguments else ("--generations", "400")
-    importlib.import_module("surefoot.lab.tune")  # seconds on a busy machine; the limit is that of a search
+    importlib.import_module("surefoot.lab.parameter_tuning")  # seconds on a busy machine; the limit is that of a search
     assert valid in refused("tune", *arguments, *generations, within=5.0)
     assert os.listdir(tmp_path) == []
 

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from surefoot.errors import OutputError
 from surefoot.motions import bvh, clips
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.places import world
 
 CLIPS = os.environ.get("SUREFOOT_CLIPS", "")
 PARENTS = np.array([-1, 0, 1, 2, 3, 0, 5, 6, 7, 0, 9, 10, 10, 12, 13, 10, 15, 16])

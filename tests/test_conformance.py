@@ -13,13 +13,17 @@ from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
-from surefoot.controllers import genbicon, imitation, limit_cycle, simbicon, stepping, stylized
+from surefoot.controllers.genbicon import law as genbicon
+from surefoot.controllers.imitation import law as imitation
+from surefoot.controllers.limit_cycle import law as limit_cycle
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.controllers.stepping import law as stepping
+from surefoot.controllers.stylized import law as stylized
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
-from surefoot.lab.catalogue import measured
-from surefoot.simulation import Simulation
+from surefoot.lab.skill_metadata import measured
 from surefoot.skills import library_path, load, varied
-from surefoot.skills.numbers import NUMBER_AT
-from surefoot.skills.schema import BIPED
+from surefoot.skills.schema import BIPED, NUMBER_AT
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.controllers.genbicon.memory import INTENT
 from surefoot.errors import CommandError
-from surefoot.native.pointers import plain
-from surefoot.reflexes.mass import balance_point
+from surefoot.native.kernels import plain
+from surefoot.reflexes.limb_servo import balance_point
 from surefoot.reflexes.pendulum import GRAVITY
-from surefoot.reflexes.walker import INTENT
-from surefoot.tasks import Carry, PullCrate, PushCrate, Task, carry, haul, load
-from surefoot.tasks.hands import handles
+from surefoot.tasks import Carry, PullCrate, PushCrate, Task, carry_crate, load, push_pull_crate
+from surefoot.tasks.crate_grasp import handles
 from surefoot.terrains import flat
 from surefoot.terrains.props import Crate, Prop, with_props
 
@@ -39,7 +39,7 @@ def is_free(sim: sf.Simulation) -> bool:
 
 @pytest.mark.parametrize("kind", [PushCrate, PullCrate])
 def test_a_crate_of_80_kg_is_moved_and_let_go(kind: type[PushCrate] | type[PullCrate]) -> None:
-    sim = world(haul.crate(2.2, 0.1))
+    sim = world(push_pull_crate.crate(2.2, 0.1))
     before = sim.actor.position("crate")
     task = kind(0.4)
     done(sim, task)
@@ -53,7 +53,7 @@ def test_a_crate_of_80_kg_is_moved_and_let_go(kind: type[PushCrate] | type[PullC
 def test_it_leans_against_the_crate_it_pushes_and_away_from_the_one_it_pulls() -> None:
     leans = []
     for kind in (PushCrate, PullCrate):
-        sim = world(haul.crate(1.5))
+        sim = world(push_pull_crate.crate(1.5))
         task = sim.add(kind(3.0))
         sampled: list[float] = []
         while task.moved < 1.0 and not task.is_over:
@@ -67,7 +67,7 @@ def test_it_leans_against_the_crate_it_pushes_and_away_from_the_one_it_pulls() -
 
 @pytest.mark.slow
 def test_a_crate_is_carried_and_put_down_where_it_was_asked_for() -> None:
-    sim = world(carry.crate(10.0, 1.2))
+    sim = world(carry_crate.crate(10.0, 1.2))
     task = Carry((4.0, 0.0))
     done(sim, task)
     place = sim.actor.position("crate")
@@ -81,7 +81,7 @@ def test_a_crate_is_carried_and_put_down_where_it_was_asked_for() -> None:
 def test_a_load_without_mass_is_no_load() -> None:
     ends = []
     for tells in (False, True):
-        sim = world(carry.crate(10.0, 6.0, 2.0))
+        sim = world(carry_crate.crate(10.0, 6.0, 2.0))
         if tells:
             sim.actor.intent.load_body = sim.actor.body("crate")
         sim.step(1500)
@@ -102,7 +102,7 @@ def test_a_lasting_force_shifts_the_pendulum_along_the_heading() -> None:
 
 @pytest.mark.parametrize("task", [PushCrate(timeout=1.0), PullCrate(timeout=1.0), Carry(timeout=1.0)])
 def test_a_timeout_says_what_it_was_at(task: Task) -> None:
-    sim = world(haul.crate() if not isinstance(task, Carry) else carry.crate(5.0))
+    sim = world(push_pull_crate.crate() if not isinstance(task, Carry) else carry_crate.crate(5.0))
     sim.add(task)
     sim.step(1200)
     assert task.status == "failed"
@@ -111,7 +111,7 @@ def test_a_timeout_says_what_it_was_at(task: Task) -> None:
 
 
 def test_a_failed_push_lets_go() -> None:
-    sim = world(haul.crate(1.5))
+    sim = world(push_pull_crate.crate(1.5))
     task = sim.add(PushCrate(5.0, timeout=9.0))
     while not sim.actor.gripping("grip_left") and not task.is_over:
         sim.step(100)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from conftest import bits
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, UnknownNameError
-from surefoot.motions import figure, ground, painter, video
+from surefoot.motions import painter, posed_body, video
+from surefoot.motions import painter as ground
 from surefoot.motions import quaternions as quat
-from surefoot.motions.facing import mean_facing
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.painter import Camera, Canvas
-from surefoot.simulation import Simulation
+from surefoot.motions.painter import Camera, Canvas, mean_facing
 from surefoot.terrains import Terrain
 from surefoot.terrains import load as load_terrain
 
@@ -31,7 +31,7 @@ def walk() -> Motion:
 
 def painted(motion: Motion, time: float, camera: Camera, width: int = 400, height: int = 300) -> Image.Image:
     canvas = Canvas(width, height)
-    painter.paint_body(canvas, figure.actor_of(motion).limbs(time), camera)
+    painter.paint_body(canvas, posed_body.actor_of(motion).limbs(time), camera)
     return canvas.image()
 
 
@@ -67,7 +67,7 @@ def test_trunk_and_near_shin_have_their_colours_where_they_are(walk: Motion) -> 
 
 
 def test_nothing_is_drawn_outside_the_bodys_extent(walk: Motion) -> None:
-    limbs, camera = figure.actor_of(walk).limbs(0.5), around(0.4)
+    limbs, camera = posed_body.actor_of(walk).limbs(0.5), around(0.4)
     rows, columns = np.nonzero(drawn(painted(walk, 0.5, camera)))
     (left, right), (low, high) = painter.extent(limbs, 0), painter.extent(limbs, 2)
     corners = camera.project(np.array([[left, 0.0, high], [right, 0.0, low]]))
@@ -91,7 +91,7 @@ def test_side_and_front_differ(walk: Motion) -> None:
 
 
 def test_faded_figure_is_nearer_to_the_paper(walk: Motion) -> None:
-    limbs, camera = figure.actor_of(walk).limbs(0.0), around(0.0)
+    limbs, camera = posed_body.actor_of(walk).limbs(0.0), around(0.0)
     contrast = []
     for fade in (0.0, 0.5, 1.0):
         canvas = Canvas(400, 300)
@@ -103,7 +103,7 @@ def test_faded_figure_is_nearer_to_the_paper(walk: Motion) -> None:
 
 def test_pose_between_two_frames_lies_between_them(walk: Motion) -> None:
     for motion in (walk, replace(walk, scene=None)):
-        actor = figure.actor_of(motion)
+        actor = posed_body.actor_of(motion)
         before, middle, after = (
             np.vstack([s.points for limb in actor.limbs(t) for s in limb.shapes])
             for t in (walk.time[30], 0.5 * (walk.time[30] + walk.time[31]), walk.time[31])
@@ -118,7 +118,7 @@ def test_stick_figure_joints_are_where_the_bodies_are(walk: Motion) -> None:
     for frame in (0, 50):
         data.qpos[:] = walk.qpos[frame]
         mujoco.mj_kinematics(model, data)
-        limbs = figure.actor_of(replace(walk, scene=None)).limbs(walk.time[frame])
+        limbs = posed_body.actor_of(replace(walk, scene=None)).limbs(walk.time[frame])
         joints = np.array([limb.shapes[0].points[0] for limb in limbs])
         assert np.abs(joints - data.xpos[1 : 1 + len(joints)]).max() < 1e-9
 

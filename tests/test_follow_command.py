@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from surefoot.controllers.stylized.reference import read
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
-from surefoot.stylized.reference import read
 from test_cli import call
 
 

@@ -12,13 +12,13 @@ from scipy.spatial.transform import Rotation
 
 from clip_shelf import needs_clips
 from strangers_walk import NAMES, walk
-from surefoot.motions import bvh, clips, part_names
+from surefoot.motions import body_parts, bvh, clips
 from surefoot.motions import quaternions as quat
-from surefoot.motions.facing import mean_facing
-from surefoot.motions.figure import actor_of
 from surefoot.motions.formats import suffixes
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion, Skeleton, load
-from surefoot.motions.places import world
+from surefoot.motions.painter import mean_facing
+from surefoot.motions.posed_body import actor_of
 
 ASF = (
     *("root", "lfemur", "ltibia", "lfoot", "ltoes", "rfemur", "rtibia", "rfoot", "rtoes"),
@@ -56,14 +56,14 @@ def lying(motion: Motion) -> Motion:
 
 @pytest.mark.parametrize("names", [NAMES, ASF, tuple("mixamorig:" + name for name in NAMES)])
 def test_names_of_many_makers_tell_the_side(names: tuple[str, ...]) -> None:
-    assert part_names.sides(names) == SIDES
+    assert body_parts.sides(names) == SIDES
     motion, _ = walk(seconds=0.5)
     limbs = actor_of(replace(motion, skeleton=replace(motion.skeleton, names=names))).limbs(0.2)
     assert [limb.side for limb in limbs] == SIDES
 
 
 def test_a_body_of_one_side_keeps_it() -> None:
-    assert part_names.sides(("pelvis", "left_thigh", "left_shin")) == [0, 1, 1]
+    assert body_parts.sides(("pelvis", "left_thigh", "left_shin")) == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("up", "forward"), [("y", "z"), ("z", "-y"), ("z", "y"), ("y", "-x")])

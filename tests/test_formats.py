@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError
 from surefoot.motions import formats, video
 from surefoot.motions.motion import Motion, load
-from surefoot.simulation import Simulation
 
 
 @pytest.fixture(scope="module")

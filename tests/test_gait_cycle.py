@@ -15,13 +15,12 @@ from surefoot.characters import load as load_character
 from surefoot.errors import SurefootError
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.gait_cycle import GaitCycle
+from surefoot.motions.body_parts import parts_of
+from surefoot.motions.forward_kinematics import places
+from surefoot.motions.gait_cycle import GaitCycle, slid, treading
 from surefoot.motions.gait_search import CYCLIC, NotCyclicError, gait_cycle
 from surefoot.motions.motion import Motion
-from surefoot.motions.parts import parts_of
-from surefoot.motions.retarget_pose import places
 from surefoot.motions.retargeting import Retargeted, retarget
-from surefoot.motions.treading import slid, treading
 
 HUMAN = load_character("human")
 STRIDES = {  # [s] as measured by autocorrelation in the clips' steady parts

@@ -16,29 +16,31 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import conftest
-from surefoot.characters import ape, builder, humanoid, load, names, robot, strider
-from surefoot.characters.gains import gain
-from surefoot.characters.limb_block import limb_block
-from surefoot.characters.limbs import KINDS, LEFT, MIDDLE, RIGHT, Limbs, Link
+from surefoot.characters import builder, load, names, parametric_biped
+from surefoot.characters.link_geometry import limb_block
+from surefoot.characters.links import KINDS, LEFT, MIDDLE, RIGHT, Limbs, Link, gain
 from surefoot.characters.table import SAGITTAL, CharacterTable
-from surefoot.controllers import genbicon
-from surefoot.native.limbs import limbs_of
-from surefoot.native.memory import COMMANDS, Sizes
-from surefoot.native.pointers import plain
-from surefoot.native.world import world_of
+from surefoot.controllers.genbicon import law as genbicon
+from surefoot.controllers.genbicon.memory import SHIFT, STAND, STEP
+from surefoot.controllers.genbicon.style import KNOTS, WIDTH, curve_at
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain
+from surefoot.native.links import limbs_of
+from surefoot.native.physics import world_of
+from surefoot.native.userdata import COMMANDS, Sizes
 from surefoot.reflexes import limb_servo, pendulum
-from surefoot.reflexes.curves import KNOTS, WIDTH, curve_at
+from surefoot.reflexes.leg_ik import first_rotation, middle_angle
 from surefoot.reflexes.limb_servo import hand_point
-from surefoot.reflexes.two_links import first_rotation, middle_angle
-from surefoot.reflexes.walker import SHIFT, STAND, STEP
-from surefoot.simulation import Simulation
 from surefoot.skills import files
 from surefoot.skills import load as load_skill
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 
 BODIES = [name for name in names() if load(name).is_biped]
-MEASURED = {m.name: m for m in (ape.MEASURES, humanoid.MEASURES, robot.MEASURES, strider.MEASURES)}
+MEASURED = {
+    m.name: m
+    for m in (parametric_biped.APE, parametric_biped.HUMANOID, parametric_biped.ROBOT, parametric_biped.STRIDER)
+}
 SIDES = {"left": LEFT, "right": RIGHT}
 G = 9.81
 

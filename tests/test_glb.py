@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 import surefoot as sf
 from glb_reading import Read
 from surefoot.errors import OutputError
-from surefoot.motions import glb, solids
+from surefoot.motions import gltf, meshes
+from surefoot.motions.meshes import Solid
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.solids import Solid
 
 NAMES = ("hips", "thigh", "shin", "spine")
 PARENTS = np.array([-1, 0, 1, 0])
@@ -40,7 +40,7 @@ def walk() -> Motion:
 @pytest.fixture(scope="module")
 def files(walk: Motion) -> dict[str, tuple[Motion, Read]]:
     motions = {"walk": walk, "sticks": replace(walk, scene=None), "generic": generic(), "still": generic(1)}
-    return {name: (motion, Read(glb.encode(motion))) for name, motion in motions.items()}
+    return {name: (motion, Read(gltf.encode(motion))) for name, motion in motions.items()}
 
 
 CASES = pytest.mark.parametrize("name", ["walk", "sticks", "generic", "still"])
@@ -171,7 +171,7 @@ def volume(solid: Solid) -> tuple[float, np.ndarray]:
 @pytest.mark.parametrize("kind", VOLUMES)
 def test_solids_enclose_their_volume_and_face_outward(kind: str) -> None:
     model = mujoco.MjModel.from_xml_string(XML)
-    solid = solids.of_geom(model, model.geom(kind).id)
+    solid = meshes.of_geom(model, model.geom(kind).id)
     assert solid is not None
     size, centre = volume(solid)
     assert size == pytest.approx(VOLUMES[kind], rel=0.0 if kind == "box" else 0.07, abs=1e-9)
@@ -187,7 +187,7 @@ def test_solids_enclose_their_volume_and_face_outward(kind: str) -> None:
 
 @pytest.mark.parametrize("end", [[0.1, 0.2, -0.4], [0.0, 0.0, -0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]])
 def test_a_stick_reaches_from_joint_to_joint(end: list[float]) -> None:
-    solid = solids.stick(np.array(end), 0.03)
+    solid = meshes.stick(np.array(end), 0.03)
     way = np.array(end)
     for point in (np.zeros(3), way):
         assert np.linalg.norm(solid.vertices - point, axis=1).min() == pytest.approx(0.03, abs=1e-6)
@@ -196,7 +196,7 @@ def test_a_stick_reaches_from_joint_to_joint(end: list[float]) -> None:
 
 @pytest.mark.parametrize("end", [[0.1, 0.2, -0.4], [0.0, 0.0, -0.3], [0.0, 0.0, 0.0]])
 def test_a_limb_narrows_from_joint_to_joint_in_even_rings(end: list[float]) -> None:
-    solid, way = solids.limb(np.array(end), (0.05, 0.02), 0.04), np.array(end)
+    solid, way = meshes.limb(np.array(end), (0.05, 0.02), 0.04), np.array(end)
     long = float(np.linalg.norm(way))
     for point, radius in ((np.zeros(3), 0.05), (way, 0.02 if long else 0.05)):
         assert np.linalg.norm(solid.vertices - point, axis=1).min() == pytest.approx(radius, abs=1e-6)
@@ -214,7 +214,7 @@ def test_colours_of_one_body_are_primitives_of_one_mesh_and_what_is_hidden_is_le
     scene: Any = SimpleNamespace(model=mujoco.MjModel.from_xml_string(XML), skill=SimpleNamespace(name="roll"))
     skeleton = Skeleton(("b",), np.array([-1]), np.zeros((1, 3)))
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (2, 1, 1))
-    file = Read(glb.encode(Motion(np.array([0.0, 0.1]), skeleton, np.ones((2, 3)), turns, scene=scene)))
+    file = Read(gltf.encode(Motion(np.array([0.0, 0.1]), skeleton, np.ones((2, 3)), turns, scene=scene)))
     (mesh,) = file.json["meshes"]
     assert len(mesh["primitives"]) == 2
     assert [material.get("alphaMode") for material in file.json["materials"]] == [None, "BLEND"]

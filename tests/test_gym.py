@@ -17,8 +17,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import surefoot.gym as sg  # noqa: E402
 from conftest import graph_of  # noqa: E402
+from surefoot.engine.simulation import Simulation  # noqa: E402
 from surefoot.errors import SurefootError  # noqa: E402
-from surefoot.simulation import Simulation  # noqa: E402
 from surefoot.skills import load, varied  # noqa: E402
 
 STILL = sg.StartNoise(0.0, 0.0, 0.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.population import Population
-from surefoot.simulation import Simulation
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 
 
 def switched(sim: Simulation, skill: str) -> Simulation:

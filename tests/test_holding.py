@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.simulation import Simulation
 from surefoot.terrains import Crate, flat, with_props
 
 HANDLES = ((0.0, 0.19, 0.1), (0.0, -0.19, 0.1))

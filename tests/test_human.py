@@ -12,8 +12,8 @@ from human_body import ROLES, TABLE, graph_of, mirrored, other_side, role, walk
 from surefoot.characters import load
 from surefoot.characters.builder import HEAVIEST, proportioned, standing_height, with_backpack
 from surefoot.characters.table import SAGITTAL, Segment
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, UnknownNameError
-from surefoot.simulation import Simulation
 
 # da Silva, Abe, Popović 2008, Table 2, "3D SIMBICON": mass [kg] and principal inertias [kg·m²] in ascending order;
 # the hands' are printed a hundred times too large, and one of the foot's is missing.

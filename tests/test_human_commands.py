@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from human_body import walk
-from surefoot.controllers import simbicon
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.lab.measures import Gait, facing, measure
+from surefoot.lab.gait_measures import Gait, facing, measure
 from surefoot.motions.motion import Motion
-from surefoot.simulation import Simulation
 from surefoot.skills import load
 
 COMMANDS = sorted(simbicon.RANGES)

@@ -9,9 +9,9 @@ import human_oracle_run
 from conftest import bits
 from human_body import walk
 from oracles import run_plainly
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 
 SKILLS = list(human_oracle_run.skills())
 WALKS = {"sensing__noise_velocity": 0.05, "sensing__delay": 0.01, "learning__bins": 9, "arms__swing": 0.3}

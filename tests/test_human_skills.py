@@ -9,14 +9,19 @@ from typing import Any
 import pytest
 
 from human_body import ROLES, SIDE, TABLE, graph_of, made_human, role, walk
-from surefoot.controllers import genbicon, imitation, simbicon, stepping, stylized
+from surefoot.controllers.genbicon import law as genbicon
+from surefoot.controllers.imitation import law as imitation
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.controllers.simbicon import slot as graph
+from surefoot.controllers.simbicon.parameters import MAX_STATES
+from surefoot.controllers.stepping import law as stepping
+from surefoot.controllers.stylized import law as stylized
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
-from surefoot.native.pointers import plain
+from surefoot.native.kernels import plain
 from surefoot.reflexes import pose_graph
-from surefoot.simulation import Simulation
-from surefoot.skills import files, graph, library_path, load, names, varied
+from surefoot.skills import files, library_path, load, names, varied
 from surefoot.skills.check import gain_names
-from surefoot.skills.simbicon import MAX_STATES
 
 COMMANDS = {
     law.__name__.rpartition(".")[2]: law.COMMANDS for law in (simbicon, genbicon, imitation, stepping, stylized)

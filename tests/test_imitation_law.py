@@ -11,11 +11,11 @@ from scipy.spatial.transform import Rotation
 from captured_gait import AS_IS, asked, begun, document, gait, imitator_of, own_cycle, plan_of
 from conftest import bits
 from human_body import RIGHT, TABLE, angles, hip_torque, image_of, look, mirrored
+from surefoot.controllers.imitation.trajectory import HARMONICS, THIGHS, TORSO, WIDTH, follow
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.motions import fourier
-from surefoot.native.pointers import plain
-from surefoot.population import Population
-from surefoot.reflexes.trajectory import HARMONICS, THIGHS, TORSO, WIDTH, follow
-from surefoot.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.skills import files, varied
 from surefoot.skills.schema import Skill
 

@@ -10,7 +10,7 @@ from numba import cfunc, types
 
 from captured_gait import AS_IS, asked, begun, gait
 from human_body import look
-from surefoot.native.pointers import array_at, plain
+from surefoot.native.kernels import array_at, plain
 from surefoot.reflexes.feedback_error import absorb, lesson_of, lessons_size, visits_of
 from surefoot.skills import varied
 

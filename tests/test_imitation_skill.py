@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 
 from captured_gait import AS_IS, document, gait, imitator_of, own_cycle, plan_of, understood
 from human_body import TABLE
+from surefoot.controllers.imitation import captured_gait
+from surefoot.controllers.imitation.parameters import ROOT
+from surefoot.controllers.imitation.trajectory import HARMONICS, WIDTH
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
 from surefoot.motions.gait_cycle import GaitCycle
-from surefoot.reflexes.trajectory import HARMONICS, WIDTH
-from surefoot.simulation import Simulation
-from surefoot.skills import captured, files, load
-from surefoot.skills.imitation import ROOT
-from surefoot.studio.aims import Aims
-from surefoot.studio.panels.steering import value_of
+from surefoot.skills import files, load
+from surefoot.studio.panels.walk_tab import value_of
 from surefoot.studio.session import Session, Setup
+from surefoot.studio.telemetry import Aims
 
 Edit = Callable[[dict[str, Any]], Any]
 
@@ -120,7 +121,7 @@ def spun(cycle: GaitCycle, phase: float) -> tuple[np.ndarray, np.ndarray]:
 def test_the_start_moves_and_spins_as_the_cycle_does(turn: float) -> None:
     """Bent by 20° and rolling, where angles in another order would be other angles."""
     cycle = replace(understood().followed[0], turn=turn)
-    skill = files.validate(captured.captured(cycle, TABLE, "own", "turns", "a test"), "own")
+    skill = files.validate(captured_gait.captured(cycle, TABLE, "own", "turns", "a test"), "own")
     sim = Simulation(skill=skill)
     places, rotations = spun(cycle, skill.parameters.begins)
     spin, facing = np.zeros(3), turn * skill.parameters.begins

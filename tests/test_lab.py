@@ -14,21 +14,21 @@ import numpy as np
 import pytest
 
 from conftest import in_the_air, made_skill
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, SurefootError, UnknownNameError
-from surefoot.lab import cycles, replicas, thresholds
+from surefoot.lab import replicas, robustness
+from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Experiment, Result, Setting, perform
-from surefoot.lab.measures import foot_positions, measure, torso_pitch
-from surefoot.lab.objectives import Objective
+from surefoot.lab.gait_measures import foot_positions, measure, torso_pitch
+from surefoot.lab.parameter_tuning import Objective, Tuned, tune, value_of
 from surefoot.lab.replicas import disturb_state, generator
 from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon, stylized
 from surefoot.lab.reproduce import stepping as watch_your_step
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
-from surefoot.lab.thresholds import Norm, planar_grid, push_survivors, resumed, robust
-from surefoot.lab.tune import Tuned, tune, value_of
+from surefoot.lab.robustness import Norm, planar_grid, push_survivors, resumed, robust
+from surefoot.motions.foot_contacts import strikes
 from surefoot.motions.motion import Motion
-from surefoot.motions.strikes import strikes
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 
 # ------------------------------------------------------------------------------------------------- measures
@@ -202,7 +202,7 @@ def test_a_gait_in_place_resumes_if_it_steps_in_place_again() -> None:
 
 @pytest.mark.slow
 def test_walk_survives_ten_small_pushes_and_none_that_throw_it_over() -> None:
-    assert push_survivors(load("planar/walk"), 1.0, seed=3)([10.0, 5000.0]) == [thresholds.REPLICAS, 0]
+    assert push_survivors(load("planar/walk"), 1.0, seed=3)([10.0, 5000.0]) == [robustness.REPLICAS, 0]
 
 
 # -------------------------------------------------------------------------------------------------- replicas

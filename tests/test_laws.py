@@ -9,25 +9,29 @@ import pytest
 
 import surefoot as sf
 from surefoot import controllers
-from surefoot.native import laws, memory
+from surefoot.engine import compiled_laws
+from surefoot.native import userdata
 
 
 def _sources(controller: str) -> set[str]:
     found: dict[str, bytes] = {}
-    laws.gather_sources(f"surefoot.controllers.{controller}", found)
+    compiled_laws.gather_sources(f"surefoot.controllers.{controller}", found)
     return set(found)
 
 
 def test_cache_key_of_a_law_sees_the_parts_it_imports_however_deep_and_not_those_of_another() -> None:
     ours, others = _sources("simbicon"), _sources("genbicon")
-    assert {"surefoot.reflexes.pose_graph", "surefoot.native.memory"} <= ours
-    assert {"surefoot.reflexes.stance", "surefoot.reflexes.curves"} <= others  # a module by name, a part of a part
-    assert "surefoot.controllers.simbicon" not in others
-    assert "surefoot.reflexes.stance" not in ours
+    assert {"surefoot.reflexes.pose_graph", "surefoot.native.userdata"} <= ours
+    assert {
+        "surefoot.controllers.genbicon.stance",
+        "surefoot.controllers.genbicon.style",
+    } <= others  # a module by name, a part of a part
+    assert "surefoot.controllers.simbicon.law" not in others
+    assert "surefoot.controllers.genbicon.stance" not in ours
 
 
 def test_keys_of_different_laws_differ() -> None:
-    keys = {laws.fingerprint(f"surefoot.controllers.{name}") for name in controllers.names()}
+    keys = {compiled_laws.fingerprint(f"surefoot.controllers.{name}") for name in controllers.names()}
     assert len(keys) == len(controllers.names())
 
 
@@ -35,17 +39,17 @@ def test_law_that_was_not_prepared_prepares_itself_and_acts_in_the_same_step() -
     prepared, waiting = sf.Simulation("planar", "walk"), sf.Simulation("planar", "walk")
     prepared.step(40)
     number = controllers.names().index("simbicon")
-    stand_in = ctypes.cast(laws._waiting[number], ctypes.c_void_p).value
-    laws._table[number] = stand_in
+    stand_in = ctypes.cast(compiled_laws._waiting[number], ctypes.c_void_p).value
+    compiled_laws._table[number] = stand_in
     waiting.step(40)
-    assert laws._table[number] != stand_in
+    assert compiled_laws._table[number] != stand_in
     assert np.array_equal(prepared.data.qpos, waiting.data.qpos)
 
 
 @pytest.mark.parametrize("number", [-1.0, float(len(controllers.names()))])
 def test_number_of_no_law_leaves_the_controls_alone(number: float) -> None:
     sim = sf.Simulation("planar", "walk")
-    row = memory.view(sim.data.userdata)
+    row = userdata.view(sim.data.userdata)
     row.slots[int(row.header[0].active), 0] = number
     sim.data.ctrl[:] = 0.25
     sim.step()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from conftest import bits, learners_of, machine_of
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.population import Population
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

@@ -10,17 +10,16 @@ import pytest
 
 from captured_gait import gait, own_cycle, understood
 from human_body import TABLE
-from surefoot import imitating
-from surefoot.lab.following import BOUNDS, FALL, Following
-from surefoot.lab.imitate import Stage, guesses, imitate
-from surefoot.lab.likeness import FPS, Body, Frames, Likeness, at_phases, likeness, watch
-from surefoot.lab.tune import tune, value_of
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Scene
+from surefoot.lab import clip_skills
+from surefoot.lab.imitation_search import BOUNDS, FALL, Following, Stage, guesses, imitate
+from surefoot.lab.parameter_tuning import tune, value_of
+from surefoot.lab.tracking_error import FPS, Body, Frames, Likeness, at_phases, likeness, watch
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.manner import manner
-from surefoot.native.memory import REPORT
-from surefoot.population import Population
-from surefoot.scene import Scene
+from surefoot.motions.gait_cycle import manner
+from surefoot.native.userdata import REPORT
 from surefoot.skills import load, varied
 
 SCENE = Scene(None, "human/fast-walk", "flat")
@@ -204,8 +203,8 @@ class Cheap:
 
 @pytest.mark.parametrize("is_good", [True, False])
 def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefoot.lab.imitate._CANDIDATES", 4)
-    monkeypatch.setattr("surefoot.lab.imitate.Following", Cheap)
+    monkeypatch.setattr("surefoot.lab.imitation_search._CANDIDATES", 4)
+    monkeypatch.setattr("surefoot.lab.imitation_search.Following", Cheap)
     stages = (
         Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
         Stage(6.0, 1, 0.01, spare_above=1.0),
@@ -257,9 +256,9 @@ def test_a_torso_that_does_not_lean_like_the_clip_is_an_error() -> None:
 
 
 def test_a_walk_is_measured_against_the_clip_in_words() -> None:
-    walked = imitating.walk(gait(), own_cycle(), seconds=4.0, replicas=1)
+    walked = clip_skills.walk(gait(), own_cycle(), seconds=4.0, replicas=1)
     assert len(walked.seen) == 1
-    words = imitating.told(walked)
+    words = clip_skills.told(walked)
     assert ("fell" in words["walked"]) != walked.stays_up
     assert ("cadence" in words) == bool(walked.seen[0].strides)
     if walked.seen[0].strides:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from surefoot.characters import load as load_character
-from surefoot.controllers import limit_cycle
+from surefoot.controllers.limit_cycle import law as limit_cycle
+from surefoot.controllers.limit_cycle.planner import Foresight
+from surefoot.controllers.limit_cycle.regulation import CYCLE, REGULATION, solve
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
-from surefoot.foresight import Foresight
-from surefoot.lab.measures import measure
-from surefoot.native.pointers import plain
-from surefoot.population import Population
-from surefoot.reflexes.regulation import CYCLE, REGULATION, solve
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
+from surefoot.lab.gait_measures import measure
+from surefoot.native.kernels import plain
 from surefoot.skills import load, names, varied
 
 MARCH = load("human19/march")

@@ -13,8 +13,8 @@ import pytest
 from conftest import GROUNDS, graph_of, machine_of
 from human_body import TABLE, hovering, image_of, look, made_human, mirrored, other_side, walk
 from surefoot.characters.table import SAGITTAL
-from surefoot.lab.measures import measure
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
+from surefoot.lab.gait_measures import measure
 from surefoot.skills import load, names
 from surefoot.skills.schema import Skill
 

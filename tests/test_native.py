@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from numba import njit
 
 from conftest import graph_of, in_the_air, machine_of
+from surefoot.engine import callback
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import LayoutError
-from surefoot.native import callback, layout, memory, world
-from surefoot.native.pointers import block
-from surefoot.simulation import Simulation
+from surefoot.native import layout, physics
+from surefoot.native import userdata as memory
+from surefoot.native.kernels import block
 from surefoot.skills import load, varied
 
 # ---------------------------------------------------------------------------------------------- layout
@@ -317,7 +319,7 @@ def test_install_twice_keeps_the_same_callback() -> None:
 
 def test_anatomy_in_the_model_is_that_of_the_body() -> None:
     sim = Simulation()
-    fields = world.ANATOMY.names or ()
+    fields = physics.ANATOMY.names or ()
     head = sim.model.numeric_data[sim.scene.build.anatomy_at :][: len(fields)]
     named = dict(zip(fields, head.tolist(), strict=True))
     assert (named["actuators"], named["feet"], named["roles"], named["side_roles"]) == (6, 2, 6, 3)

@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.controllers.genbicon import swing
+from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.lab.reproduce.genbicon import obstacles
-from surefoot.native.pointers import plain
-from surefoot.reflexes import over
+from surefoot.native.kernels import plain
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.tasks import load as load_task
-from surefoot.tasks.climb import Climb
-from surefoot.tasks.course import Course
-from surefoot.tasks.duck_under import DuckUnder
-from surefoot.tasks.ducking import duck_under
-from surefoot.tasks.footsteps import even_steps, speed_for
+from surefoot.tasks.climb_stairs import Climb
+from surefoot.tasks.duck_under import DuckUnder, duck_under
+from surefoot.tasks.footstep_planning import even_steps, speed_for
+from surefoot.tasks.obstacle_course import Course
 from surefoot.tasks.step_over import StepOver
-from surefoot.tasks.task import Task
 from surefoot.terrains import flat
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import Bar, Crate, Obstacle, Prop, with_props
@@ -42,8 +41,8 @@ def finished(simulation: sf.Simulation, task: Task) -> Task:
 
 
 def test_a_path_over_something_passes_its_knots_and_rests_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(over, "_segment", plain(over._segment))
-    path = plain(over.over_at)
+    monkeypatch.setattr(swing, "_segment", plain(swing._segment))
+    path = plain(swing.over_at)
     places = np.array([path(s, *KNOTS) for s in np.linspace(0.0, 1.0, 20_001)])
     assert places[0] == pytest.approx(KNOTS[:2])
     assert places[-1] == pytest.approx(KNOTS[6:])

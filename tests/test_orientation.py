@@ -11,18 +11,19 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from human_body import LEFT, RIGHT, TABLE, graph_of, hip_torque, hovering, look, unlimited, walk
-from surefoot.native.pointers import plain
-from surefoot.reflexes import orientation, servo
+from surefoot.native import vectors
+from surefoot.native.kernels import plain
+from surefoot.reflexes import servo
 
-turned, turn_between = plain(orientation.turned), plain(orientation.turn_between)
-world_servo, length = plain(servo.world_servo), plain(orientation.length)
+turned, turn_between = plain(vectors.turned), plain(vectors.turn_between)
+world_servo, length = plain(servo.world_servo), plain(vectors.length)
 SEEDS = range(8)
 
 
 @pytest.fixture(autouse=True)
 def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """`within` calls `length`, which can be called by kernels only."""
-    monkeypatch.setattr(orientation, "length", length)
+    monkeypatch.setattr(vectors, "length", length)
 
 
 def quaternion(rotation: Rotation) -> tuple[float, float, float, float]:
@@ -107,13 +108,13 @@ def test_world_servo_pulls_along_the_error_and_brakes_the_spin() -> None:
 @pytest.mark.parametrize("limit", [0.5, 6.9, 7.1, 1e9])
 def test_within_shortens_a_vector_to_the_limit_and_keeps_its_direction(limit: float) -> None:
     vector = np.array([2.0, -3.0, 6.0])  # 7 long
-    found = np.array(plain(orientation.within)(tuple(vector), limit))
+    found = np.array(plain(vectors.within)(tuple(vector), limit))
     assert np.linalg.norm(found) == pytest.approx(min(limit, 7.0))
     assert found / np.linalg.norm(found) == pytest.approx(vector / 7.0)
 
 
 def test_within_leaves_no_torque_alone() -> None:
-    assert plain(orientation.within)((0.0, 0.0, 0.0), 5.0) == (0.0, 0.0, 0.0)
+    assert plain(vectors.within)((0.0, 0.0, 0.0), 5.0) == (0.0, 0.0, 0.0)
 
 
 def test_along_axis_is_the_projection_on_the_actuators_own_joint() -> None:

@@ -8,8 +8,8 @@ import pytest
 from strangers_walk import NAMES, walk
 from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
+from surefoot.motions.body_parts import Arm, Limb, parts_of
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.parts import Arm, Limb, parts_of
 
 MOTION, _ = walk(seconds=2.0)
 ORDER = (1, 2, 3, 4, 12, 13, 14)  # left leg and arm in NAMES

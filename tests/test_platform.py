@@ -9,13 +9,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
-from surefoot.motions.figure import actor_of
 from surefoot.motions.filmstrip import filmstrip
-from surefoot.reflexes import ground
-from surefoot.simulation import Simulation
-from surefoot.terrains import load, platform
-from surefoot.terrains.platforms import NAME
+from surefoot.motions.posed_body import actor_of
+from surefoot.terrains import ground_kernels, load, platform
+from surefoot.terrains.ground_shapes import NAME
 from test_genbicon_parts import python
 
 
@@ -50,7 +49,7 @@ def test_a_law_reads_the_tilted_plates_height(sim: Simulation) -> None:
     world = SimpleNamespace(numeric=sim.model.numeric_data, xpos=sim.data.xpos, xmat=sim.data.xmat)
     at = int(sim.memory.header[0].ground)
     for x, y in ((3.1, 0.4), (-2.2, 5.0)):
-        assert python(ground.height_at)(world, at, x, y) == pytest.approx(plate_height(sim, x, y), abs=1e-9)
+        assert python(ground_kernels.height_at)(world, at, x, y) == pytest.approx(plate_height(sim, x, y), abs=1e-9)
 
 
 def test_its_steepest_way_down_goes_round_once_in_a_period() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from conftest import DT, bits, graph_of
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

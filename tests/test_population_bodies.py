@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from conftest import bits
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError, UnknownNameError
 from surefoot.lab.replicas import disturb, generator
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
 
 BODIES = [
     {"leg_length": 1.2, "torso_mass": 0.7},

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from conftest import DT, actuator_of, bits, graph_of, in_the_air, machine_of, made_skill, torques
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

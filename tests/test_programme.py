@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 
 from stylized_bodies import at, body, generic_state
-from surefoot.stylized import legs, programme, stepping
-from surefoot.stylized.body_dynamics import BodyDynamics, soles
-from surefoot.stylized.limbs_of_three import groups
-from surefoot.stylized.patches import EDGE, FLAT, cone, footings
-from surefoot.stylized.servos import composite_inertias
+from surefoot.controllers.stylized import foot_planting, qp, step_adaptation
+from surefoot.controllers.stylized.controller import composite_inertias
+from surefoot.controllers.stylized.foot_contacts import EDGE, FLAT, cone, footings
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, soles
+from surefoot.controllers.stylized.three_link import groups
 
 BODIES = ("human", "planar")
 
 
-def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> programme.Wish:
+def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> qp.Wish:
     rng, n = np.random.default_rng(seed), dynamics.count
     parts = groups(dynamics.model, dynamics.table, 0)
     _, rows, bias = dynamics.centers(parts)
     if dynamics.planar:
         rows, bias = rows[[0, 2, 3, 5, 6, 8]], bias[[0, 2, 3, 5, 6, 8]]
-    return programme.Wish(
+    return qp.Wish(
         rng.uniform(-5.0, 5.0, n), rng.uniform(0.5, 5.0, n), rows, bias, rng.uniform(-2.0, 2.0, len(bias)), balance
     )
 
@@ -82,8 +82,8 @@ def test_solution_keeps_to_dynamics_contact_cone_and_limits(name: str, seed: int
     dynamics.set(*generic_state(model, seed))
     sides = ((0, 1), (0,), (1,))[seed % 3]
     held = dynamics.held(soles([footings(model, table, side)[FLAT][0] for side in sides]))
-    problem = programme.build(dynamics, asked(dynamics, seed), held, 20.0)
-    found = programme.solve(problem, model.nu)
+    problem = qp.build_qp(dynamics, asked(dynamics, seed), held, 20.0)
+    found = qp.solve_qp(problem, model.nu)
     assert found.good
     forces = held.forces @ found.edges
     forces[dynamics.dofs] += found.torque
@@ -106,9 +106,9 @@ def test_calm_feet_press_less_against_each_other_and_the_body_moves_as_before(na
     against = held.forces[: 1 if table.root == "planar" else 2] * dynamics.signs(left, right)
     found = []
     for weight in (0.0, 1e-5):
-        problem = programme.build(dynamics, asked(dynamics, 1), held, 20.0)
-        programme.calm(problem, against, weight)
-        found.append(programme.solve(problem, model.nu))
+        problem = qp.build_qp(dynamics, asked(dynamics, 1), held, 20.0)
+        qp.calm(problem, against, weight)
+        found.append(qp.solve_qp(problem, model.nu))
     assert all(one.good for one in found)
     pressed = [float(np.linalg.norm(against @ one.edges)) for one in found]
     assert pressed[1] < pressed[0]
@@ -124,7 +124,7 @@ def test_compiled_programme_is_equation_nine(name: str, sides: tuple[int, ...]) 
     dynamics.set(*generic_state(model, 11))
     held = dynamics.held(soles([patch for side in sides for patch in footings(model, table, side)[FLAT]]))
     wish = asked(dynamics, 11)
-    found = programme.build(dynamics, wish, held, 20.0)
+    found = qp.build_qp(dynamics, wish, held, 20.0)
     acts = np.eye(dynamics.count)[:, dynamics.dofs]
     moves = np.linalg.solve(dynamics.M, np.concatenate([acts, held.forces], axis=1))
     free = np.linalg.solve(dynamics.M, -dynamics.h)
@@ -152,8 +152,8 @@ def test_leg_is_led_where_its_foot_shall_be_by_the_damped_inverse() -> None:
         mujoco.mju_axisAngle2Quat(four, np.array([0.6, 0.0, 0.8]), angle)
         mujoco.mju_quat2Mat(axes[i], four)
     now, wanted = axes.reshape(2, 3, 3)
-    found = stepping.steps(six, qvel, np.arange(6), dofs, way, now, wanted, twist, 1e-3)
-    goals = np.column_stack([np.concatenate([way, legs.rotation_vector(wanted @ now.T)]), twist - six @ qvel])
+    found = step_adaptation.steps(six, qvel, np.arange(6), dofs, way, now, wanted, twist, 1e-3)
+    goals = np.column_stack([np.concatenate([way, foot_planting.rotation_vector(wanted @ now.T)]), twist - six @ qvel])
     leg = six[:, dofs]
     free = leg.T @ np.linalg.solve(leg @ leg.T + 1e-3 * np.eye(6), goals)
     assert found == pytest.approx(free * np.minimum(1.0, [0.5, 10.0] / np.abs(free).max(axis=0)))
@@ -164,8 +164,8 @@ def test_solution_is_better_than_any_other_that_is_allowed_nearby() -> None:
     dynamics, rng = BodyDynamics(model, table), np.random.default_rng(7)
     dynamics.set(*generic_state(model, 2))
     held = dynamics.held(soles(footings(model, table, 0)[FLAT]))
-    problem = programme.build(dynamics, asked(dynamics, 2), held, 20.0)
-    found = programme.solve(problem, model.nu)
+    problem = qp.build_qp(dynamics, asked(dynamics, 2), held, 20.0)
+    found = qp.solve_qp(problem, model.nu)
     z = np.concatenate([found.torque, found.edges])
     free = np.linalg.svd(problem.rows)[2][len(problem.rows) :]
 
@@ -189,7 +189,7 @@ def test_programme_without_solution_says_so() -> None:
     pulled = held._replace(
         bias=held.bias + np.array([0.0, 0.0, 5000.0, 0.0, 0.0, 0.0])
     )  # the ground would have to pull
-    found = programme.solve(programme.build(dynamics, asked(dynamics, 0), pulled, 0.0), model.nu)
+    found = qp.solve_qp(qp.build_qp(dynamics, asked(dynamics, 0), pulled, 0.0), model.nu)
     assert not found.good
 
 
@@ -198,7 +198,7 @@ def test_body_that_nothing_bears_falls_freely(name: str) -> None:
     model, table = body(name)
     dynamics, parts = BodyDynamics(model, table), groups(model, table, 0)
     dynamics.set(*generic_state(model, 3))
-    found = programme.solve(programme.build(dynamics, asked(dynamics, 3), dynamics.held(soles([])), 20.0), model.nu)
+    found = qp.solve_qp(qp.build_qp(dynamics, asked(dynamics, 3), dynamics.held(soles([])), 20.0), model.nu)
     assert found.good
     _, rows, bias = dynamics.centers(parts)
     com = parts.mass @ (rows @ found.acceleration + bias).reshape(3, 3) / parts.mass.sum()
@@ -213,7 +213,7 @@ def test_more_weight_on_balance_brings_the_centres_nearer_to_what_is_asked() -> 
     held = dynamics.held(soles(footings(model, table, 0)[FLAT]))
     wish, misses = asked(dynamics, 4)._replace(style=np.zeros(model.nv), weights=np.full(model.nv, 0.5)), []
     for weight in (0.0, 0.1, 1.0, 10.0):
-        found = programme.solve(programme.build(dynamics, wish._replace(balance=weight), held, 20.0), model.nu)
+        found = qp.solve_qp(qp.build_qp(dynamics, wish._replace(balance=weight), held, 20.0), model.nu)
         misses.append(float(np.linalg.norm(wish.rows @ found.acceleration + wish.bias - wish.centers)))
     assert misses == sorted(misses, reverse=True)
     assert misses[-1] < 0.9 * misses[0]

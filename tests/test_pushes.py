@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from conftest import DT, bits, in_the_air
+from surefoot.engine.population import Population
+from surefoot.engine.scene import PUSHES, Push
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.population import Population
-from surefoot.scene import PUSHES, Push
-from surefoot.simulation import Simulation
 
 _A_THIRD_OF_A_STEP = 0.33 * DT  # [s] a step more or less would show; what is below is the integrator's own
 

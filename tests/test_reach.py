@@ -13,8 +13,7 @@ from conftest import bits
 from surefoot import tasks
 from surefoot.errors import CommandError
 from surefoot.tasks import LEFT, RIGHT, Actor, Task
-from surefoot.tasks.arm import Arm, distance_of_reach
-from surefoot.tasks.reach import Reach
+from surefoot.tasks.reach_target import Arm, Reach, distance_of_reach
 from surefoot.tasks.stoop import Stoop
 
 
@@ -76,7 +75,7 @@ def test_a_hand_settles_on_a_point_within_its_reach(target: tuple[float, float, 
 def test_a_hand_that_is_pulled_comes_back_by_the_integrated_error_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     misses = []
     for gain in (0.0, 1.2):
-        monkeypatch.setattr("surefoot.tasks.arm._GAIN", gain)
+        monkeypatch.setattr("surefoot.tasks.reach_target._GAIN", gain)
         sim = walker()
         task = sim.add(Point(RIGHT, (0.31, -0.35, 1.83)))
         sim.push((3.0, 0.0, -6.0), 10.0, "right_lower_arm")

@@ -13,16 +13,16 @@ import pytest
 
 from stranger_bodies import SKEW, Y_UP, Body
 from surefoot.characters import load as load_character
-from surefoot.lab import bench, cycles, directions, measures
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
+from surefoot.lab import bench, gait_measures, robustness
+from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.headings import EVERY
-from surefoot.lab.measures import Gait
+from surefoot.lab.gait_measures import EVERY, Gait
 from surefoot.lab.reproduce import experiments
-from surefoot.lab.reproduce.genbicon import characters, heading, proportions, pushes, speeds, strangers, walks
-from surefoot.lab.thresholds import NEEDED, REPLICAS
+from surefoot.lab.reproduce.genbicon import bodies, heading, proportions, pushes, speeds, walks
+from surefoot.lab.robustness import NEEDED, REPLICAS
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
-from surefoot.simulation import Simulation
 from surefoot.skills import load
 
 GAIT = Gait(
@@ -190,7 +190,7 @@ def asked(table: np.ndarray) -> tuple[np.ndarray, set[tuple[int, int, int]]]:
         seen.update((d, k, r) for d in ways for r in replicas)
         return np.array([table[d, k, list(replicas)].sum() for d in ways])
 
-    return directions.climb(kept, 10.0, 10.0 * table.shape[1]), seen
+    return robustness.climb(kept, 10.0, 10.0 * table.shape[1]), seen
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -216,27 +216,27 @@ def test_one_weak_direction_fails_the_bar() -> None:
 
 
 def test_bodies_are_pushed_at_the_height_of_the_sternum() -> None:
-    assert directions.sternum(load_character("human")) == directions.STERNUM
+    assert robustness.sternum(load_character("human")) == robustness.STERNUM
     sim = Simulation("humanoid", walks.SKILL)
     table = sim.scene.table
     chest = sim.data.body(table.anatomy.torso)
-    height = float((chest.xpos + chest.xmat.reshape(3, 3) @ directions.sternum(table))[2])
+    height = float((chest.xpos + chest.xmat.reshape(3, 3) @ robustness.sternum(table))[2])
     assert height == pytest.approx(1.395 * 0.92 / 0.945, abs=0.01)
 
 
 def test_a_told_walker_is_pushed_from_its_own_strike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(directions, "SETTLE", 3.0)
+    monkeypatch.setattr(robustness, "SETTLE", 3.0)
     monkeypatch.setattr(cycles, "SETTLE", 3.0)
-    monkeypatch.setattr(directions, "AFTER", 6.0)
+    monkeypatch.setattr(robustness, "AFTER", 6.0)
     skill = load(f"biped/{walks.SKILL}")
-    start = directions.at_strike(skill, 1, count=2, character="humanoid", commands={"speed": 0.4})
+    start = robustness.at_strike(skill, 1, count=2, character="humanoid", commands={"speed": 0.4})
     assert start.speed == pytest.approx(0.4, abs=0.1)
     population = Population(2, "humanoid", skill)
     population.restore(start.states)
     for row in population.rows:
         assert row.commands[0] == 0.4
         assert row.report[0].swing == 0.0  # the right foot has just been set down
-    alive = directions.survivors(skill, start, [((0.0, 0.0), 0), ((2000.0, 0.0), 1)], "humanoid")
+    alive = robustness.survivors(skill, start, [((0.0, 0.0), 0), ((2000.0, 0.0), 1)], "humanoid")
     assert alive.tolist() == [True, False]
 
 
@@ -279,19 +279,19 @@ def test_the_grid_of_bodies_is_large_distinct_and_spans_the_claim() -> None:
 
 
 def test_without_the_packages_each_body_is_a_row_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert strangers.installed("no_such_package_anywhere", "a.xml") is None
-    assert strangers.installed("surefoot", "no/such/file.xml") is None
-    monkeypatch.setattr(strangers, "installed", lambda package, file: None)
+    assert bodies.installed("no_such_package_anywhere", "a.xml") is None
+    assert bodies.installed("surefoot", "no/such/file.xml") is None
+    monkeypatch.setattr(bodies, "installed", lambda package, file: None)
     result = Result("made", "paper")
-    strangers.run(result, Setting(quick=True))
+    bodies.run_imported(result, Setting(quick=True))
     assert [row.holds for row in result.rows] == [False] * 3
     assert all("not installed" in row.ours for row in result.rows)
 
 
 def test_a_body_that_should_be_refused_and_is_accepted_does_not_hold(tmp_path: Path) -> None:
     result = Result("made", "paper")
-    strangers.refusal(result, "walker", Body().write(tmp_path))
-    strangers.refusal(result, "nothing", tmp_path / "missing.xml")
+    bodies.refusal(result, "walker", Body().write(tmp_path))
+    bodies.refusal(result, "nothing", tmp_path / "missing.xml")
     assert [row.holds for row in result.rows] == [False, False]
 
 
@@ -300,11 +300,11 @@ def test_a_stranger_is_measured_upright_and_facing_where_it_goes_whatever_its_ax
     sim = Simulation(str(Body(axes=axes).write(tmp_path)), walks.SKILL)
     sim.command(stop=1.0)
     found = sim.run(0.1, fps=walks.FPS)
-    assert measures.facing(found) == pytest.approx(0.0, abs=0.05)
-    assert measures.torso_pitch(found) == pytest.approx(0.0, abs=0.05)
-    feet = measures.foot_positions(found)
+    assert gait_measures.facing(found) == pytest.approx(0.0, abs=0.05)
+    assert gait_measures.torso_pitch(found) == pytest.approx(0.0, abs=0.05)
+    feet = gait_measures.foot_positions(found)
     assert (feet[:, 0, 1] > feet[:, 1, 1] + 0.05).all()
-    assert measures.measure(found).roll < 3.0
+    assert gait_measures.measure(found).roll < 3.0
 
 
 # ------------------------------------------------------------------------------------- registry and benchmark
@@ -314,7 +314,7 @@ def test_the_walking_experiments_are_registered_by_their_modules_names() -> None
     found = {name: e.run.__module__ for name, e in experiments().items() if name.startswith("genbicon/")}
     for module in OURS:
         assert found[f"genbicon/{module}"].endswith(f"genbicon.{module}")
-    assert set(characters.CHARACTERS) == {"humanoid", "robot", "ape", "strider"}
+    assert set(bodies.CHARACTERS) == {"humanoid", "robot", "ape", "strider"}
 
 
 @pytest.mark.slow

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from conftest import graph_of
-from surefoot.lab import bench, catalogue, cycles, figures, headings, styles, transitions
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Scene
+from surefoot.engine.simulation import Simulation
+from surefoot.lab import bench, figures, gait_measures, replicas, skill_metadata
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.ranges import around
 from surefoot.lab.reproduce import experiments
 from surefoot.lab.reproduce.simbicon import (
+    gait_transitions,
     gaits,
     spatial_fel,
     spatial_gains,
@@ -23,13 +26,10 @@ from surefoot.lab.reproduce.simbicon import (
     spatial_proportions,
     spatial_pushes,
     spatial_terrain,
-    spatial_transitions,
     steering,
 )
+from surefoot.lab.robustness import around
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
-from surefoot.scene import Scene
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
@@ -90,44 +90,44 @@ def test_every_gain_grid_holds_the_printed_value_and_more_than_the_papers_range(
 
 
 def test_style_is_compared_over_seven_angles_from_right_strike_to_right_strike(motion: Motion) -> None:
-    usual = styles.mean_cycle(motion)
+    usual = gait_measures.mean_cycle(motion)
     assert usual is not None
-    assert usual.shape == (styles.PHASES, 7)
+    assert usual.shape == (gait_measures.PHASES, 7)
     assert motion.scene is not None
     knee = int(motion.scene.model.joint("left_knee").qposadr[0])
     bent = motion.qpos.copy()
     bent[:, knee] -= 0.2
-    other = styles.mean_cycle(replace(motion, qpos=bent))
+    other = gait_measures.mean_cycle(replace(motion, qpos=bent))
     assert other is not None
-    assert styles.difference(usual, other) == pytest.approx(np.degrees(0.2) / np.sqrt(7))
-    assert styles.difference(usual, usual) == 0.0
+    assert gait_measures.difference(usual, other) == pytest.approx(np.degrees(0.2) / np.sqrt(7))
+    assert gait_measures.difference(usual, usual) == 0.0
 
 
 def test_style_does_not_depend_on_where_the_recording_begins(motion: Motion) -> None:
     names = [n for n in motion.arrays() if not n.startswith("skeleton")]
     late = Motion(skeleton=motion.skeleton, scene=motion.scene, **{n: getattr(motion, n)[130:] for n in names})
-    one, other = styles.mean_cycle(motion), styles.mean_cycle(late)
+    one, other = gait_measures.mean_cycle(motion), gait_measures.mean_cycle(late)
     assert one is not None
     assert other is not None
-    assert styles.difference(one, other) < 0.3
-    assert styles.difference(one, np.roll(one, 50, axis=0)) > 5.0
+    assert gait_measures.difference(one, other) < 0.3
+    assert gait_measures.difference(one, np.roll(one, 50, axis=0)) > 5.0
 
 
 def test_without_a_whole_cycle_there_is_no_style(motion: Motion) -> None:
-    assert styles.mean_cycle(replace(motion, contact_force=np.full_like(motion.contact_force, 300.0))) is None
+    assert gait_measures.mean_cycle(replace(motion, contact_force=np.full_like(motion.contact_force, 300.0))) is None
 
 
 def test_smoothing_over_a_stride_removes_its_swing_and_keeps_a_turn() -> None:
-    time = headings.EVERY * np.arange(200)
+    time = gait_measures.EVERY * np.arange(200)
     swing, turn = 0.1 * np.sin(2.0 * np.pi * time / 0.8), 0.2 * time
-    smooth = headings.smoothed(np.column_stack([swing, swing + turn]), 0.8)
+    smooth = gait_measures.smoothed(np.column_stack([swing, swing + turn]), 0.8)
     assert np.abs(smooth[:, 0]).max() < 1e-9
-    assert np.diff(smooth[:, 1]) == pytest.approx(0.2 * headings.EVERY)
+    assert np.diff(smooth[:, 1]) == pytest.approx(0.2 * gait_measures.EVERY)
 
 
 def test_a_watched_population_is_told_and_seen_every_twentieth_of_a_second() -> None:
     population, times = Population(2, skill=[varied(WALK, {"start.heading": y}) for y in (0.4, -1.0)]), []
-    yaws, places = headings.watch(population, 0.2, times.append)
+    yaws, places = gait_measures.track_heading(population, 0.2, times.append)
     assert times == pytest.approx([0.0, 0.05, 0.1, 0.15])
     assert yaws.shape == (4, 2)
     assert places.shape == (4, 2, 2)
@@ -139,7 +139,7 @@ def test_step_durations_add_up_to_the_time_between_exchanges_of_legs() -> None:
     population = Population(2, skill=[WALK] * 2)
     population.run(1.0)
     before = population.rows[0].report[0].steps
-    durations = cycles.step_durations(population, 3.0)
+    durations = replicas.step_durations(population, 3.0)
     assert len(durations[0]) == population.rows[0].report[0].steps - before
     assert durations[0] == durations[1]
     assert 2.4 < sum(durations[0]) < 3.5
@@ -171,11 +171,11 @@ def test_a_missing_skill_is_a_row_that_does_not_hold_and_names_it(module: Any, m
 
 
 def test_one_gait_alone_has_no_transitions_and_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spatial_transitions, "human", lambda name: WALK if name == "walk" else None)
+    monkeypatch.setattr(gait_transitions, "human", lambda name: WALK if name == "walk" else None)
     result = Result("made", "paper")
-    spatial_transitions.run(result, Setting(quick=True))
+    gait_transitions.run_spatial(result, Setting(quick=True))
     assert [row.holds for row in result.rows] == [False]
-    assert len(result.also) == len(spatial_transitions.GAITS)
+    assert len(result.also) == len(gait_transitions.GAITS)
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_a_walk_by_another_name_is_no_run_hop_skip_or_climb(monkeypatch: pytest.
 
 def test_a_walk_leads_into_itself_from_every_phase_and_not_into_one_that_falls() -> None:
     falls = varied(WALK, {"states.0.targets.stance_knee": -2.5, "states.1.targets.stance_knee": -2.5})
-    kept = transitions.matrix([WALK, named("again"), named("falls", falls)], 2, 3.0, seed=5)
+    kept = gait_transitions.matrix([WALK, named("again"), named("falls", falls)], 2, 3.0, seed=5)
     assert kept[0].tolist() == [-1, 2, 0]
     assert kept[1].tolist() == [2, -1, 0]
     assert kept[2, 2] == -1
@@ -300,13 +300,13 @@ def test_a_quick_look_at_every_experiment_gives_rows_with_a_bar(name: str, tmp_p
 
 
 def test_the_catalogue_measures_the_human_on_the_ground_it_is_made_for() -> None:
-    level, uphill = catalogue.measured(WALK), catalogue.measured(WALK, "incline:4")
+    level, uphill = skill_metadata.measured(WALK), skill_metadata.measured(WALK, "incline:4")
     assert level is not None
     assert uphill is not None
     assert level.speed is not None
     assert uphill.speed is not None
     assert uphill.speed < level.speed
-    assert level.cadence == pytest.approx(1.0 / cycles.step_period(WALK), rel=0.1)
+    assert level.cadence == pytest.approx(1.0 / replicas.step_period(WALK), rel=0.1)
 
 
 def test_benchmark_rows_are_named_by_character(monkeypatch: pytest.MonkeyPatch) -> None:

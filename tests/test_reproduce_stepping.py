@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce import stepping
 from surefoot.lab.reproduce.stepping import (
@@ -25,7 +26,6 @@ from surefoot.lab.reproduce.stepping import (
     terrain,
     trials,
 )
-from surefoot.population import Population
 from surefoot.terrains import load as load_terrain
 
 HOLDS = math.inf  # [s] when it fell

@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation, Slerp
 import surefoot as sf
 from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
+from surefoot.motions.foot_contacts import strikes
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.resample import in_place, loop, rate, resample
-from surefoot.motions.strikes import strikes
+from surefoot.motions.motion_editing import in_place, loop, rate, resample
 
 PERIOD, SPEED, TURN = 1.13, 1.2, 0.2  # [s], [m/s], [rad/s]
 BODY = """<mujoco><worldbody><body name="hips" pos="0 0 1"><freejoint/><geom size=".1"/>

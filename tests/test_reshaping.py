@@ -10,10 +10,10 @@ import pytest
 
 from conftest import bits, learners_of
 from surefoot import tasks
-from surefoot.controllers import genbicon
+from surefoot.controllers.genbicon import law as genbicon
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, CommandError, SurefootError
-from surefoot.native.pointers import plain
-from surefoot.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.skills import load, varied
 from surefoot.terrains import Crate, with_props
 from surefoot.terrains import load as load_terrain

@@ -16,12 +16,10 @@ from surefoot.characters.table import SAGITTAL
 from surefoot.errors import CharacterError, OutputError
 from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
+from surefoot.motions.body_parts import parts_of
+from surefoot.motions.forward_kinematics import below_ankle, matrices, places, quaternions, world
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.parts import parts_of
-from surefoot.motions.places import world
-from surefoot.motions.retarget_motion import motion_of
-from surefoot.motions.retarget_pose import below_ankle, matrices, places, quaternions
-from surefoot.motions.retargeting import Retargeted, coordinates, retarget
+from surefoot.motions.retargeting import Retargeted, coordinates, motion_of, retarget
 
 HUMAN = load_character("human")
 STYLES = ("07_01", "136_01", "136_17", "132_55", "104_41", "113_18", "09_06", "136_25")

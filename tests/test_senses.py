@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 
 from conftest import bits, machine_of
 from human_body import LEFT, RIGHT, hovering, look, walk
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.native.pointers import plain
-from surefoot.reflexes import sensing
+from surefoot.native.kernels import plain
+from surefoot.reflexes import balance
 from surefoot.reflexes.pose_graph import MACHINE
-from surefoot.simulation import Simulation
 
 FIELDS = ("d", "v", "lateral_d", "lateral_v")
 REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity")
@@ -28,7 +28,7 @@ REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity")
 def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts that are called by kernels only, as the Python they are written in."""
     for name in ("_uniform", "_gaussian"):
-        monkeypatch.setattr(sensing, name, plain(getattr(sensing, name)))
+        monkeypatch.setattr(balance, name, plain(getattr(balance, name)))
 
 
 def seen(sim: Simulation) -> np.ndarray:
@@ -138,10 +138,10 @@ def test_after_a_switch_to_late_senses_the_first_samples_are_not_those_of_nothin
 
 def test_all_four_numbers_are_late_by_the_same_steps() -> None:
     machine, head = np.zeros(1, MACHINE).view(np.recarray)[0], heads(delay=3.0)
-    ring = np.zeros(8, sensing.SAMPLE).view(np.recarray)
+    ring = np.zeros(8, balance.SAMPLE).view(np.recarray)
     samples = np.random.default_rng(2).normal(size=(30, 4))
     for n, sample in enumerate(samples):
-        plain(sensing.sense_balance)(machine, ring, head, tuple(sample))
+        plain(balance.sense_balance)(machine, ring, head, tuple(sample))
         assert [machine[name] for name in FIELDS] == samples[max(0, n - 3)].tolist()
 
 
@@ -166,11 +166,11 @@ def heads(delay: float = 0.0, distance: float = 0.0, velocity: float = 0.0) -> A
 @functools.cache
 def noises(seed: int, count: int, distance: float = 0.03, velocity: float = 0.2) -> np.ndarray:
     """(count, 4) what is added to a measurement that is known."""
-    machine, ring = np.zeros(1, MACHINE).view(np.recarray)[0], np.zeros(0, sensing.SAMPLE).view(np.recarray)
-    machine.random = plain(sensing.seeded)(seed)
+    machine, ring = np.zeros(1, MACHINE).view(np.recarray)[0], np.zeros(0, balance.SAMPLE).view(np.recarray)
+    machine.random = plain(balance.seeded)(seed)
     truth, found = (1.0, -2.0, 0.5, 0.25), []
     for _ in range(count):
-        plain(sensing.sense_balance)(machine, ring, heads(0.0, distance, velocity), truth)
+        plain(balance.sense_balance)(machine, ring, heads(0.0, distance, velocity), truth)
         found.append([machine[name] - t for name, t in zip(FIELDS, truth, strict=True)])
     return np.array(found)
 
@@ -200,7 +200,7 @@ def test_other_seeds_give_other_noise_from_the_first_sample_on(one: int, two: in
 
 @pytest.mark.parametrize("seed", [0, -5, 2**31 - 2, 2**40, 2147483646])
 def test_every_seed_gives_a_state_the_generator_does_not_stick_at(seed: int) -> None:
-    state = plain(sensing.seeded)(seed)
+    state = plain(balance.seeded)(seed)
     assert 1.0 <= state < 2147483647.0
     assert state == int(state)
 

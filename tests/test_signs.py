@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import actuator_of, graph_of, in_the_air, machine_of, role_index, torques
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
 from surefoot.skills import load, varied
 
 KP, KD = 300.0, 30.0

@@ -16,11 +16,10 @@ import surefoot as sf
 from glb_reading import Read
 from strangers_walk import walk
 from surefoot.errors import OutputError
-from surefoot.motions import glb
-from surefoot.motions.hold import Hinge, hold
+from surefoot.motions import gltf
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.places import world
-from surefoot.motions.skin import skin_of
+from surefoot.motions.skinned_mesh import Hinge, hold, skin_of
 
 XML = """<mujoco><compiler angle="degree"/><worldbody><body name="b" pos="0 0 1" euler="20 30 40"><freejoint/>
 <geom type="capsule" size=".08 .2" euler="10 50 5"/>
@@ -51,7 +50,7 @@ def made(name: str) -> Motion:
 
 @functools.cache
 def file_of(name: str) -> Read:
-    return Read(glb.encode(made(name), skinned=True))
+    return Read(gltf.encode(made(name), skinned=True))
 
 
 CASES = pytest.mark.parametrize("name", ["human/fast-walk", "biped/zero-walk", "planar/walk", "stranger", "tilted"])

@@ -17,10 +17,10 @@ from PIL import Image
 
 from browser import PATIENCE, chromium_running, until
 from strangers_walk import walk
-from surefoot.motions import glb
+from surefoot.engine.simulation import Simulation
+from surefoot.motions import gltf
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion
-from surefoot.motions.places import world
-from surefoot.simulation import Simulation
 
 pytest.importorskip("viser")
 pytestmark = pytest.mark.browser
@@ -110,16 +110,16 @@ def likeness(one: np.ndarray, other: np.ndarray) -> float:
 
 def test_a_skinned_body_stands_where_its_shapes_stand(stage: Stage) -> None:
     motion = held(Simulation(skill="human/skip").run(1.7, fps=60), 90)
-    shapes = stage.drawn(glb.encode(motion), "shapes")
-    skin = stage.drawn(glb.encode(motion, skinned=True), "ours")
-    rest = stage.drawn(glb.encode(at_rest(motion), skinned=True), "rest")
+    shapes = stage.drawn(gltf.encode(motion), "shapes")
+    skin = stage.drawn(gltf.encode(motion, skinned=True), "ours")
+    rest = stage.drawn(gltf.encode(at_rest(motion), skinned=True), "rest")
     assert likeness(shapes, skin) > 0.93
     assert likeness(rest, skin) < 0.8  # so it is the pose that is seen
 
 
 def test_the_skin_of_a_strangers_skeleton_covers_its_joints(stage: Stage) -> None:
     motion = held(walk(seconds=1.0)[0], 45)
-    seen = stage.drawn(glb.encode(motion, skinned=True), "stranger")
+    seen = stage.drawn(gltf.encode(motion, skinned=True), "stranger")
     ahead = (AIM - EYE) / np.linalg.norm(AIM - EYE)
     right = np.cross(ahead, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(ahead, [0.0, 0.0, 1.0]))
     height, width = seen.shape
@@ -134,7 +134,7 @@ def test_the_skin_of_a_strangers_skeleton_covers_its_joints(stage: Stage) -> Non
 def test_its_animation_plays(stage: Stage) -> None:
     motion = walk(seconds=2.0)[0]
     motion = replace(motion, root_position=motion.root_position * [0.0, 0.0, 1.0])
-    stage.show(glb.encode(motion, skinned=True))
+    stage.show(gltf.encode(motion, skinned=True))
     until(lambda: stage.silhouette().sum() > 2000, "the walker is drawn")
     first = stage.silhouette()
     until(lambda: likeness(first, stage.silhouette()) < 0.85, "it moves")

@@ -23,8 +23,8 @@ from human_body import (
     wanted_thigh,
     wanted_torso,
 )
+from surefoot.engine.simulation import Simulation
 from surefoot.reflexes.displacement import LIFT_KNEE, SLOPE_ANKLE, SLOPE_HIP, SLOPE_LEAN
-from surefoot.simulation import Simulation
 
 HEADING = 0.9  # [rad] a generic one, so that x is not ahead and y is not left
 AHEAD = np.array([math.cos(HEADING), math.sin(HEADING), 0.0])

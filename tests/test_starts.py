@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab.starts import start_on_cycle
-from surefoot.simulation import Simulation
+from surefoot.lab.skill_metadata import start_on_cycle
 from surefoot.skills import load, varied
 
 

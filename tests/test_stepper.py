@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from surefoot.characters import load
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
 
 MASSES = {
     "head": 4.8, "pelvis": 21.0, "trunk": 25.5, "left_upper_arm": 3.0, "right_lower_arm": 1.6, "left_hand": 0.7,

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.controllers import stepping
-from surefoot.native.pointers import plain
-from surefoot.reflexes.stepper import STAND
-from surefoot.simulation import Simulation
+from surefoot.controllers.stepping import law as stepping
+from surefoot.controllers.stepping.plan import STAND
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.skills import library_path, load, varied
 from surefoot.terrains import load as load_terrain
 

@@ -7,7 +7,7 @@ import pytest
 
 import stepping_oracle_run
 from oracles import run_plainly
-from surefoot.reflexes.stepper import SHIFT, STAND, STEP
+from surefoot.controllers.stepping.plan import SHIFT, STAND, STEP
 
 Arrays = dict[str, np.ndarray]
 

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from surefoot.characters import load as load_character
-from surefoot.controllers import stepping
-from surefoot.native.pointers import plain
-from surefoot.reflexes import aiming, bezier, comfort, ground, leg_lengths, leg_pose, platform, slip, support
-from surefoot.reflexes.stepper import BALANCE, NUMBERS, STEPPER
-from surefoot.simulation import Simulation
+from surefoot.controllers.stepping import center_of_pressure, decision, foot_target, legs, slip, support
+from surefoot.controllers.stepping import law as stepping
+from surefoot.controllers.stepping.parameters import SteppingParameters
+from surefoot.controllers.stepping.plan import BALANCE, NUMBERS, STEPPER
+from surefoot.engine.simulation import Simulation
+from surefoot.native.kernels import plain
 from surefoot.skills import load as load_skill
-from surefoot.skills.stepping import SteppingParameters
+from surefoot.terrains import ground_kernels
 from surefoot.terrains import load as load_terrain
-from surefoot.terrains.heights import heights_block
+from surefoot.terrains.terrain import heights_block
 from test_genbicon_parts import bend_range, built, python, spanned
 
 G = 9.81
@@ -132,10 +133,10 @@ def test_a_point_of_a_tilted_sole_lies_in_its_plane() -> None:
 
 def test_on_a_step_the_longest_leg_is_full_and_the_other_shorter_by_the_step() -> None:
     full, low, high = 0.82, 0.07, 0.22
-    height = python(leg_lengths.hip_height)(low, 0.05, high, 0.11, full)
+    height = python(center_of_pressure.hip_height)(low, 0.05, high, 0.11, full)
     lower, upper = (
-        python(leg_lengths.rest_length)(low, 0.05, height),
-        python(leg_lengths.rest_length)(high, 0.11, height),
+        python(center_of_pressure.rest_length)(low, 0.05, height),
+        python(center_of_pressure.rest_length)(high, 0.11, height),
     )
     assert lower == pytest.approx(full)
     assert upper < full
@@ -145,9 +146,9 @@ def test_on_a_step_the_longest_leg_is_full_and_the_other_shorter_by_the_step() -
 def test_on_a_slope_rest_lengths_put_both_feet_on_the_ground() -> None:
     full, slope = 0.8, math.tan(math.radians(25))
     places = np.array([-0.15, 0.15])
-    height = python(leg_lengths.hip_height)(slope * places[0], 0.15, slope * places[1], 0.15, full)
+    height = python(center_of_pressure.hip_height)(slope * places[0], 0.15, slope * places[1], 0.15, full)
     for place in places:
-        length = python(leg_lengths.rest_length)(slope * place, 0.15, height)
+        length = python(center_of_pressure.rest_length)(slope * place, 0.15, height)
         assert length <= full + 1e-12
         assert height - math.sqrt(length**2 - 0.15**2) == pytest.approx(slope * place)
 
@@ -163,10 +164,10 @@ def test_leg_angles_put_the_ankle_where_it_can_be_to_a_millimetre(character: str
     reached = 0
     for _ in range(200):
         to = tuple(rng.normal(size=3) * 0.5)
-        if not python(leg_pose.reaches)(chain, to):
+        if not python(legs.reaches)(chain, to):
             assert not nearest < np.linalg.norm(to) < 0.999 * chain.reach
             continue
-        turn, bend = python(leg_pose.leg_angles)(chain, to, (0.1, 1.0, 0.05))
+        turn, bend = python(legs.leg_angles)(chain, to, (0.1, 1.0, 0.05))
         knee = _about(np.array([chain.nx, chain.ny, chain.nz]), bend)
         end = _rotation(turn) @ (a + knee @ b)
         assert np.linalg.norm(end - to) < 1e-3
@@ -186,12 +187,12 @@ def _rotation(quaternion: Any) -> np.ndarray:
 
 def test_a_path_begins_and_ends_where_it_should_and_passes_over_its_top() -> None:
     z0, z1, top = 0.03, 0.21, 0.35
-    control = python(bezier.control_height)(z0, z1, top)
-    heights = [python(bezier.bezier)(s, z0, control, control, z1) for s in (0.0, 0.5, 1.0)]
+    control = python(foot_target.control_height)(z0, z1, top)
+    heights = [python(foot_target.bezier)(s, z0, control, control, z1) for s in (0.0, 0.5, 1.0)]
     assert heights == pytest.approx([z0, top, z1])
-    assert python(bezier.way)(0.0) == 0.0
-    assert python(bezier.way)(1.7) == 1.0
-    assert python(bezier.way)(0.3) == pytest.approx(3 * 0.3**2 - 2 * 0.3**3)
+    assert python(foot_target.way)(0.0) == 0.0
+    assert python(foot_target.way)(1.7) == 1.0
+    assert python(foot_target.way)(0.3) == pytest.approx(3 * 0.3**2 - 2 * 0.3**3)
 
 
 @pytest.mark.parametrize("text", ["flat", "incline:14,50", "slope:-9,1,30", "stairs:0.16,0.3,12", "rough:3,0.05",
@@ -201,23 +202,23 @@ def test_a_law_reads_the_heights_the_terrain_has(text: str) -> None:
     world = SimpleNamespace(numeric=np.concatenate([np.full(5, np.nan), heights_block(terrain)]))
     rng = np.random.default_rng(1)
     for x, y in rng.uniform(-5.0, 5.0, (300, 2)):
-        assert python(ground.height_at)(world, 5, x, y) == pytest.approx(float(terrain.height(x, y)), abs=1e-6)
+        assert python(ground_kernels.height_at)(world, 5, x, y) == pytest.approx(float(terrain.height(x, y)), abs=1e-6)
 
 
 def test_without_numbers_the_ground_is_level() -> None:
-    assert python(ground.height_at)(SimpleNamespace(numeric=np.zeros(3)), -1, 3.3, -2.0) == 0.0
+    assert python(ground_kernels.height_at)(SimpleNamespace(numeric=np.zeros(3)), -1, 3.3, -2.0) == 0.0
 
 
 def test_the_platforms_normal_goes_round_a_cone() -> None:
     angle, period, ramp = 0.6, 12.0, 4.0
     for time in (5.0, 7.3, 11.1):
-        a, b = python(platform.platform_angles)(time, angle, period, ramp)
+        a, b = python(ground_kernels.platform_angles)(time, angle, period, ramp)
         normal = _about(np.array([1.0, 0.0, 0.0]), a) @ _about(np.array([0.0, 1.0, 0.0]), b) @ (0.0, 0.0, 1.0)
         way = 2 * np.pi * time / period
         assert normal == pytest.approx(
             [np.sin(angle) * np.cos(way), np.sin(angle) * np.sin(way), np.cos(angle)], abs=1e-12
         )
-    assert python(platform.platform_angles)(0.0, angle, period, ramp) == (0.0, 0.0)
+    assert python(ground_kernels.platform_angles)(0.0, angle, period, ramp) == (0.0, 0.0)
 
 
 def stepper(**values: float) -> Any:
@@ -235,17 +236,19 @@ def test_crossed_and_turned_feet_are_uncomfortable_and_feet_side_by_side_are_not
         x, y = 0.5 * (c * along - s * beside), 0.5 * (s * along + c * beside)
         return region(1.0 + x, 2.0 + y, 0.3 + turn), region(1.0 - x, 2.0 - y, 0.3)
 
-    assert python(comfort.discomfort)(wanted, facing, *feet(0.01, wanted.step_width)) < 0.2
-    assert python(comfort.discomfort)(wanted, facing, *feet(0.0, -wanted.step_width)) > 1.0
-    assert python(comfort.discomfort)(wanted, facing, *feet(0.3, wanted.step_width)) > 1.0
-    assert python(comfort.discomfort)(wanted, facing, *feet(0.0, wanted.step_width, 0.4)) > 1.0
-    place = python(comfort.comfortable_place)(wanted, facing, region(1.0, 2.0), LEFT)
-    assert python(comfort.discomfort)(wanted, facing, region(*place, 0.3), region(1.0, 2.0, 0.3)) < 1e-6
+    assert python(decision.discomfort)(wanted, facing, *feet(0.01, wanted.step_width)) < 0.2
+    assert python(decision.discomfort)(wanted, facing, *feet(0.0, -wanted.step_width)) > 1.0
+    assert python(decision.discomfort)(wanted, facing, *feet(0.3, wanted.step_width)) > 1.0
+    assert python(decision.discomfort)(wanted, facing, *feet(0.0, wanted.step_width, 0.4)) > 1.0
+    place = python(decision.comfortable_place)(wanted, facing, region(1.0, 2.0), LEFT)
+    assert python(decision.discomfort)(wanted, facing, region(*place, 0.3), region(1.0, 2.0, 0.3)) < 1e-6
 
 
 def test_a_pendulum_at_rest_above_its_foot_is_caught_right_there() -> None:
     still = stepper(x=0.4, y=-0.1, z=0.02, kind=BALANCE)
-    x, y, omega = python(aiming.capture)(still, plan(spring_bias=0.0), (0.4, -0.1, 1.0), (0.0, 0.0, 0.0), 0.2, 0.0, 0.0)
+    x, y, omega = python(foot_target.capture)(
+        still, plan(spring_bias=0.0), (0.4, -0.1, 1.0), (0.0, 0.0, 0.0), 0.2, 0.0, 0.0
+    )
     assert (x, y) == (0.4, -0.1)
     assert omega == pytest.approx(math.sqrt(G / 0.98))
 
@@ -253,7 +256,7 @@ def test_a_pendulum_at_rest_above_its_foot_is_caught_right_there() -> None:
 def test_the_capture_is_where_the_pendulum_will_need_it_not_where_it_needs_it_now() -> None:
     moving = stepper(x=0.0, y=0.0, z=0.0, kind=BALANCE)
     com, velocity = (0.05, 0.01, 0.95), (0.5, -0.2, 0.0)
-    soon = python(aiming.capture)(moving, plan(spring_bias=0.0), com, velocity, 0.25, 0.0, 0.0)
+    soon = python(foot_target.capture)(moving, plan(spring_bias=0.0), com, velocity, 0.25, 0.0, 0.0)
     omega = soon[2]
     grown = math.exp(omega * 0.25)
     # of a linear pendulum p + v/ω grows so; equation 2 is a little longer, as it is not linear

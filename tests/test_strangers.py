@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from stranger_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
-from surefoot.characters.gains import REFERENCE_HIP_HEIGHT, REFERENCE_MASS, gain
-from surefoot.characters.limbs import KINDS, LEFT, MIDDLE, RIGHT, Limbs
-from surefoot.characters.stranger import Stranger, read
+from surefoot.characters.links import KINDS, LEFT, MIDDLE, REFERENCE_HIP_HEIGHT, REFERENCE_MASS, RIGHT, Limbs, gain
+from surefoot.characters.mjcf_import import Stranger, read
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError, UnknownNameError
-from surefoot.simulation import Simulation
 from surefoot.skills import load
 
 SUITE = "suite/humanoid.xml"

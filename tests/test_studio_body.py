@@ -12,11 +12,10 @@ import pytest
 from stranger_bodies import Body as Stranger
 from surefoot import characters
 from surefoot.characters import load
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError
-from surefoot.simulation import Simulation
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.body import Body
-from surefoot.studio.proportions import PRESETS, evened, facts, gathered, parts, preset, size, spread
+from surefoot.studio.app import Studio
+from surefoot.studio.panels.body_tab import PRESETS, Body, evened, facts, gathered, parts, preset, size, spread
 from surefoot.studio.session import Session, Setup
 
 HUMANOID = Setup("biped/zero-walk", "humanoid")

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from browser import Person, chromium_running, until, visit
+from surefoot.engine.simulation import Simulation
 from surefoot.motions.motion import load as load_motion
-from surefoot.simulation import Simulation
 from surefoot.skills import load
-from surefoot.studio import curves
-from surefoot.studio.guard import LARGEST_UPLOAD
-from surefoot.studio.panels.poses import Poses
-from surefoot.studio.panels.push import PushPanel
-from surefoot.studio.panels.styles import Styles
+from surefoot.studio import style_parameters
+from surefoot.studio.panels.pose_tab import Poses
+from surefoot.studio.panels.push_tab import PushPanel
+from surefoot.studio.panels.style_tab import Styles
+from surefoot.studio.server import LARGEST_UPLOAD
 from surefoot.studio.session import Setup
 
 pytestmark = pytest.mark.browser
@@ -99,7 +99,7 @@ def test_a_knot_of_a_style_can_be_dragged(browser: Any, tmp_path: Path) -> None:
         person.tick("Show curve")
         until(lambda: person.ask(lambda: found._board.visible), "the curve is shown")
         person.page.wait_for_timeout(1500)
-        knots = lambda: curves.knots_of(session.sim.skill, found._curve)  # noqa: E731
+        knots = lambda: style_parameters.knots_of(session.sim.skill, found._curve)  # noqa: E731
         before = person.ask(knots)
 
         def spot() -> tuple[float, float]:
@@ -260,6 +260,6 @@ def test_a_bvh_file_is_written_and_read_again(person: Person, folder: Path) -> N
 
 
 def _formats() -> list[str]:
-    from surefoot.studio.panels.record import FORMATS
+    from surefoot.studio.panels.record_tab import FORMATS
 
     return list(FORMATS)

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from surefoot import cli
+from surefoot.cli.main import main
 from surefoot.errors import SurefootError
 from surefoot.lab import bench
-from surefoot.lab.bench_studio import Visitor
-from surefoot.studio import command
+from surefoot.studio import app
+from surefoot.studio.benchmark import Visitor
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     """The status that the command line ends with, for what must not start."""
     monkeypatch.setattr(sys, "argv", ["surefoot", "studio", "--no-browser", *arguments])
     with pytest.raises(SystemExit) as left:
-        cli.main()
+        main.main()
     return left.value.code
 
 
@@ -89,7 +89,7 @@ def served(tmp_path: Path, **options: Any) -> list[str]:
     end = threading.Event()
     timer = threading.Timer(0.3, end.set)
     timer.start()
-    command.serve("planar/walk", port=0, folder=tmp_path, say=lines.append, until=end, **options)
+    app.serve("planar/walk", port=0, folder=tmp_path, say=lines.append, until=end, **options)
     timer.join()
     return lines
 
@@ -128,18 +128,18 @@ def test_a_browser_is_opened_where_it_can_be_seen(tmp_path: Path, monkeypatch: p
 
 
 def test_addresses_are_written_for_a_browser() -> None:
-    assert command.url("127.0.0.1", 80) == "http://127.0.0.1:80"
-    assert command.url("0.0.0.0", 8080) == command.url("::", 8080) == "http://localhost:8080"
-    assert command.url("::1", 8080) == "http://[::1]:8080"
-    assert [command.is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "127.1.2.3")] == [True] * 4
-    assert [command.is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.5", "example.com")] == [False] * 4
+    assert app.url("127.0.0.1", 80) == "http://127.0.0.1:80"
+    assert app.url("0.0.0.0", 8080) == app.url("::", 8080) == "http://localhost:8080"
+    assert app.url("::1", 8080) == "http://[::1]:8080"
+    assert [app.is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "127.1.2.3")] == [True] * 4
+    assert [app.is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.5", "example.com")] == [False] * 4
 
 
 def test_bench_measures_the_studio_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from surefoot.lab import bench_studio
+    from surefoot.studio import benchmark
 
     assert bench.choose(None) is bench.measure_all
-    assert bench.choose("studio") is bench_studio.measure_studio
+    assert bench.choose("studio") is benchmark.measure_studio
     with pytest.raises(SurefootError, match="valid: studio"):
         bench.choose("moon")
 
@@ -150,16 +150,16 @@ def test_bench_measures_the_studio_when_asked(monkeypatch: pytest.MonkeyPatch) -
 def test_benchmarks_status_follows_the_bars(
     share: float, delay: float, growth: float, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from surefoot.lab import bench_studio
+    from surefoot.studio import benchmark
 
-    monkeypatch.setattr(bench_studio, "_cpu", lambda setup, seconds: (float(share), 5.0, "60"))
-    monkeypatch.setattr(bench_studio, "_delays", lambda setup, moves: [1.0, float(delay)])
-    monkeypatch.setattr(bench_studio, "_growth", lambda setup, seconds, done: float(growth))
-    assert cli.bench("studio", True, True) == status
+    monkeypatch.setattr(benchmark, "_cpu", lambda setup, seconds: (float(share), 5.0, "60"))
+    monkeypatch.setattr(benchmark, "_delays", lambda setup, moves: [1.0, float(delay)])
+    monkeypatch.setattr(benchmark, "_growth", lambda setup, seconds, done: float(growth))
+    assert main.bench("studio", True, True) == status
 
 
 def test_a_slider_reaches_the_simulation_within_a_second() -> None:
-    from surefoot.lab.bench_studio import _delays
+    from surefoot.studio.benchmark import _delays
     from surefoot.studio.session import Setup
 
     begin = time.monotonic()

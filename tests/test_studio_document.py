@@ -8,9 +8,8 @@ import pytest
 
 from surefoot.errors import SkillError
 from surefoot.skills import files, library_path, load
-from surefoot.studio.document import Document
-from surefoot.studio.editing import Editing
 from surefoot.studio.session import Session, Setup
+from surefoot.studio.skill_document import Document, Editing
 
 HIP = "states.0.targets.swing_hip"
 

@@ -10,10 +10,9 @@ import pytest
 
 from conftest import bits
 from surefoot.errors import CommandError
-from surefoot.studio.hands import LYING, Hands
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.push import PushPanel
-from surefoot.studio.pushing import acting, forward_of, in_words, pushed
+from surefoot.studio.app import Studio
+from surefoot.studio.panels.push_tab import PushPanel
+from surefoot.studio.perturbation import LYING, Hands, acting, forward_of, in_words, pushed
 from surefoot.studio.session import BALLS, FPS, Session, Setup
 from surefoot.terrains.balls import bodies, is_parked
 
@@ -360,7 +359,7 @@ def test_who_grabs_last_has_it_and_nobody_else_moves_or_opens_the_hand() -> None
 
 
 def test_falls_are_undone_if_one_wants_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefoot.studio.panels.push._PAUSE", 0.0)
+    monkeypatch.setattr("surefoot.studio.panels.push_tab._PAUSE", 0.0)
     studio = Studio(Setup("human/fast-walk"), port=0)
     try:
         panel = next(panel for panel in studio._panels if isinstance(panel, PushPanel))

@@ -9,14 +9,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from surefoot.reflexes.curves import KNOTS, WIDTH, curve_at
-from surefoot.simulation import Simulation
-from surefoot.studio import charts
-from surefoot.studio.aims import curve_value, in_hinges, turned_matrix
-from surefoot.studio.channels import POINTS, SECONDS, Channels
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.plots import Plots
+from surefoot.controllers.genbicon.style import KNOTS, WIDTH, curve_at
+from surefoot.engine.simulation import Simulation
+from surefoot.studio.app import Studio
+from surefoot.studio.panels import plot_tab
+from surefoot.studio.panels.plot_tab import Plots
 from surefoot.studio.session import Session, Setup
+from surefoot.studio.telemetry import POINTS, SECONDS, Channels, curve_value, in_hinges, turned_matrix
 from test_genbicon_parts import python
 
 SETUPS = {
@@ -202,15 +201,15 @@ def test_a_rotation_in_hinges_turns_a_thigh_like_the_rotation(side: str) -> None
 
 
 @pytest.mark.parametrize("name", SETUPS)
-@pytest.mark.parametrize("kind", charts.KINDS)
+@pytest.mark.parametrize("kind", plot_tab.KINDS)
 def test_every_chart_of_every_joint_has_finite_numbers_and_a_unit(
     sessions: dict[str, Session], name: str, kind: str
 ) -> None:
     table = sessions[name].sim.scene.table
     window = Channels().window(sessions[name].timeline)
-    for joint in charts.joint_kinds(table) if kind in charts.OF_JOINTS else ("",):
-        for side in charts.SIDES:
-            chart = charts.chart(kind, table, joint, side)
+    for joint in plot_tab.joint_kinds(table) if kind in plot_tab.OF_JOINTS else ("",):
+        for side in plot_tab.SIDES:
+            chart = plot_tab.chart(kind, table, joint, side)
             data = chart.data(window)
             assert len(data) == 1 + len(chart.lines)
             assert all(len(line) == len(window) and np.isfinite(line).all() for line in data)
@@ -220,30 +219,30 @@ def test_every_chart_of_every_joint_has_finite_numbers_and_a_unit(
 
 def test_the_newest_point_of_a_portrait_comes_first(sessions: dict[str, Session]) -> None:
     window = Channels().window(sessions["human"].timeline)
-    for kind, prefix in ((charts.BALANCE, ""), (charts.SIDEWAYS, "lateral_")):
-        d, v, now = charts.chart(kind, sessions["human"].sim.scene.table, "", "").data(window)
+    for kind, prefix in ((plot_tab.BALANCE, ""), (plot_tab.SIDEWAYS, "lateral_")):
+        d, v, now = plot_tab.chart(kind, sessions["human"].sim.scene.table, "", "").data(window)
         row = sessions["human"].row.report[0]
         assert (d[0], v[0], now[0]) == (row[f"{prefix}distance"], row[f"{prefix}velocity"], row[f"{prefix}velocity"])
 
 
 def test_left_and_right_have_their_colours_in_every_chart(sessions: dict[str, Session]) -> None:
     table = sessions["human"].sim.scene.table
-    for kind in (charts.FEET, charts.ANGLE, charts.TORQUE):
+    for kind in (plot_tab.FEET, plot_tab.ANGLE, plot_tab.TORQUE):
         by_label = {
-            line.label: line.color for line in charts.chart(kind, table, "knee", "left and right").lines if line.label
+            line.label: line.color for line in plot_tab.chart(kind, table, "knee", "left and right").lines if line.label
         }
         for label, color in by_label.items():
             if label.startswith("left"):
-                assert color == charts.LEFT
+                assert color == plot_tab.LEFT
             if label.startswith("right"):
-                assert color == charts.RIGHT
+                assert color == plot_tab.RIGHT
         assert len(by_label) >= 2
 
 
 def test_the_swinging_leg_changes_sides_with_every_step(sessions: dict[str, Session]) -> None:
     table = sessions["planar"].sim.scene.table
     window = Channels().window(sessions["planar"].timeline)
-    _, swinging, *_ = charts.chart(charts.ANGLE, table, "knee", "swinging and standing leg").data(window)
+    _, swinging, *_ = plot_tab.chart(plot_tab.ANGLE, table, "knee", "swinging and standing leg").data(window)
     left = window["swing"] == 0.0
     assert np.array_equal(swinging[left], window["angle:left_knee"][left])
     assert np.array_equal(swinging[~left], window["angle:right_knee"][~left])
@@ -271,7 +270,7 @@ def test_the_tab_shows_whatever_runs(studio: Studio, setup: Setup) -> None:
     changes = {"skill": setup.skill, "character": setup.character}
     studio.loop.call(lambda: studio.session.rebuild(**changes))
     studio.loop.call(lambda: passed(studio.session, 1.0))
-    for kind in charts.KINDS:
+    for kind in plot_tab.KINDS:
         for plot in plots._plots:
             plot._kind.value = kind
         studio.loop.call(lambda: (plots.renew(), plots.refresh()))
@@ -294,7 +293,7 @@ def test_held_plots_stand_still_while_the_simulation_goes_on(studio: Studio) -> 
 
 def test_a_portrait_is_drawn_within_a_wider_range(studio: Studio) -> None:
     plots = tab(studio)
-    plots._plots[0]._kind.value = charts.BALANCE
+    plots._plots[0]._kind.value = plot_tab.BALANCE
     studio.loop.call(lambda: (passed(studio.session, 2.0), plots.renew(), plots.refresh()))
     handle = plots._plots[0]._handle
     low, high = handle.scales["x"]["range"]  # type: ignore[index]

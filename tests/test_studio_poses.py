@@ -13,19 +13,17 @@ import pytest
 
 from surefoot.characters import load as body
 from surefoot.characters.table import CharacterTable
+from surefoot.controllers.simbicon.parameters import PoseState
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.simulation import Simulation
 from surefoot.skills import files, library_path, load, names, varied
-from surefoot.skills.simbicon import PoseState
-from surefoot.studio.board import Board
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.keeping import difference_table, uploaded
-from surefoot.studio.panels.pose_form import entries
-from surefoot.studio.panels.poses import Poses
-from surefoot.studio.pose_board import acting, places
+from surefoot.studio.app import Studio
+from surefoot.studio.boards import Board, acting, places
+from surefoot.studio.panels.document_controls import difference_table, uploaded
+from surefoot.studio.panels.pose_tab import Poses, entries
 from surefoot.studio.server import open_server
 from surefoot.studio.session import Session, Setup
-from surefoot.studio.stick import LEFT, RIGHT, stick
+from surefoot.studio.stick_figure import LEFT, RIGHT, stick
 
 PLANAR = {"swing_hip": 0.43, "swing_knee": -0.91, "swing_ankle": 0.23, "stance_knee": -0.37, "stance_ankle": 0.29}
 HUMAN = {**PLANAR, "swing_shoulder": -0.6, "swing_elbow": 0.8, "swing_wrist": 0.3, "stance_shoulder": 0.5,

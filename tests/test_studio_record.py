@@ -16,10 +16,9 @@ from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
 from surefoot.motions.formats import suffixes
 from surefoot.motions.motion import load
-from surefoot.studio import saver
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.record import FORMATS, SKINNED, Record
-from surefoot.studio.saver import Order, Saver
+from surefoot.studio.app import Studio
+from surefoot.studio.panels import record_tab
+from surefoot.studio.panels.record_tab import FORMATS, SKINNED, Order, Record, Saver
 from surefoot.studio.session import Session, Setup, motion_of
 
 
@@ -177,8 +176,8 @@ def test_only_one_file_is_written_at_a_time_and_the_second_is_told(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go, done = threading.Event(), []
-    real = saver.motion_of
-    monkeypatch.setattr(saver, "motion_of", lambda moments: go.wait(10.0) and real(moments))
+    real = record_tab.motion_of
+    monkeypatch.setattr(record_tab, "motion_of", lambda moments: go.wait(10.0) and real(moments))
     writer = Saver(done.append, pytest.fail)
     order = Order(session.moments(1.0), tmp_path / "a.npz", 60.0)
     writer.start(order)

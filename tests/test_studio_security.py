@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
 
 from surefoot.errors import SurefootError
-from surefoot.lab.bench_studio import Visitor, greeting, resident
-from surefoot.studio import guard as guarded
-from surefoot.studio.page import Studio
-from surefoot.studio.places import LONGEST, existing, inside
+from surefoot.studio import server as guarded
+from surefoot.studio.app import Studio
+from surefoot.studio.benchmark import Visitor, greeting, resident
+from surefoot.studio.panels.panel import LONGEST, existing, inside
 from surefoot.studio.server import open_server
 
 CROWD = Path(__file__).with_name("studio_crowd.py")

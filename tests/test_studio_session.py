@@ -10,9 +10,7 @@ import pytest
 
 from surefoot.errors import CommandError, SkillError, SurefootError
 from surefoot.skills import load, varied
-from surefoot.studio.loop import Loop
-from surefoot.studio.session import Session, Setup
-from surefoot.studio.timeline import BODIES, Timeline
+from surefoot.studio.session import BODIES, Loop, Session, Setup, Timeline
 
 
 def passed(session: Session, seconds: float) -> Session:

@@ -11,14 +11,12 @@ import pytest
 import viser
 from PIL import Image
 
-from surefoot.motions import solids
-from surefoot.simulation import Simulation
-from surefoot.studio import ground, shapes
-from surefoot.studio.figure import distinguished
-from surefoot.studio.ground import Ground, Surface, planes, surfaces
-from surefoot.studio.ruler import MARKS, Ruler
+from surefoot.engine.simulation import Simulation
+from surefoot.motions import meshes
+from surefoot.studio import model_view
+from surefoot.studio.model_view import Ground, Surface, distinguished, planes, surfaces
 from surefoot.studio.session import Session, Setup
-from surefoot.studio.stage import VIEWS, Stage, sides_of
+from surefoot.studio.stage import MARKS, VIEWS, Ruler, Stage, sides_of
 from surefoot.terrains import Bar, Crate, Obstacle, Table, Terrain, flat, load, names, with_props
 
 TERRAINS = {
@@ -86,7 +84,7 @@ def test_shapes_are_where_mujoco_has_its_geoms(character: str) -> None:
     data = mujoco.MjData(sim.model)
     mujoco.mj_integratePos(sim.model, data.qpos, rng.uniform(-1.0, 1.0, sim.model.nv), 1.0)
     mujoco.mj_kinematics(sim.model, data)
-    found = shapes.instances(sim.model, set(range(1, sim.model.nbody)))
+    found = model_view.instances(sim.model, set(range(1, sim.model.nbody)))
     drawn = np.zeros(sim.model.ngeom, int)
     for part in found.values():
         positions, turns = part.positions(data), part.turns(data)
@@ -105,8 +103,8 @@ def test_shapes_are_where_mujoco_has_its_geoms(character: str) -> None:
 
 def test_what_is_hidden_is_not_drawn_unless_it_is_all_there_is() -> None:
     model = mujoco.MjModel.from_xml_string(STRANGER)
-    assert shapes.visible(model, {1}) == [0]
-    assert shapes.visible(model, {2}) == [3]
+    assert model_view.visible(model, {1}) == [0]
+    assert model_view.visible(model, {2}) == [3]
 
 
 def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() -> None:
@@ -114,9 +112,9 @@ def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() 
     data = mujoco.MjData(model)
     data.qpos[3:7] = np.array([0.5, -0.5, 0.1, 0.7]) / np.linalg.norm([0.5, -0.5, 0.1, 0.7])
     mujoco.mj_kinematics(model, data)
-    ((kind, part),) = shapes.instances(model, {1}).items()
+    ((kind, part),) = model_view.instances(model, {1}).items()
     np.testing.assert_allclose(part.color, [[229.5, 25.5, 51.0]], atol=0.51)
-    vertices, triangles = shapes.solid(model, kind)
+    vertices, triangles = model_view.solid(model, kind)
     turn = np.empty(9)
     mujoco.mju_quat2Mat(turn, part.turns(data)[0])
     drawn = part.positions(data)[0] + vertices @ turn.reshape(3, 3).T
@@ -127,8 +125,8 @@ def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() 
 
 
 def test_welding_leaves_no_two_corners_that_are_the_same() -> None:
-    ball = solids.ball(np.ones(3))
-    vertices, triangles = shapes.welded(ball)
+    ball = meshes.ball(np.ones(3))
+    vertices, triangles = model_view.welded(ball)
     assert len(np.unique(np.round(vertices, 6), axis=0)) == len(vertices) < len(ball.vertices)
     assert len(triangles) == len(ball.triangles)
     edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
@@ -142,11 +140,11 @@ def test_legs_of_one_colour_are_told_apart_and_a_characters_own_are_kept() -> No
     assert left
     assert not left & right
     assert len(left) == len(right)
-    own = shapes.instances(sim.model, moving)
+    own = model_view.instances(sim.model, moving)
     kept = distinguished(sim.model, own, (left, right))
     assert all((kept[kind].color == own[kind].color).all() for kind in own)
     sim.model.geom_rgba[:, :3] = (0.7, 0.5, 0.3)
-    own = shapes.instances(sim.model, moving)
+    own = model_view.instances(sim.model, moving)
     told = distinguished(sim.model, own, (left, right))
     for kind in own:
         is_right = np.isin(sim.model.geom_bodyid[own[kind].geom], list(right))
@@ -162,7 +160,7 @@ def test_the_ground_is_drawn_at_the_terrains_height(kind: str, tmp_path: Path) -
     terrain = terrain_of(kind, tmp_path)
     model = Simulation("humanoid", "biped/walk", terrain).model
     found = surfaces(model)
-    assert sum(len(surface.vertices) for surface in found) <= ground.MOST
+    assert sum(len(surface.vertices) for surface in found) <= model_view.MOST
     rng = np.random.default_rng(2)
     for x, y in rng.uniform(-9.0, 9.0, (60, 2)):
         if kind in ("flat", "incline"):
@@ -179,7 +177,7 @@ def test_the_ground_is_drawn_at_the_terrains_height(kind: str, tmp_path: Path) -
 @pytest.mark.parametrize("text", ["rough:3,0.05,0.25,1000", "bumps:3,0.02,0.1,100"])
 def test_the_largest_grounds_have_a_sane_number_of_corners(text: str) -> None:
     found = surfaces(Simulation("humanoid", "biped/walk", text).model)
-    assert 1000 < sum(len(surface.vertices) for surface in found) <= 1.01 * ground.MOST
+    assert 1000 < sum(len(surface.vertices) for surface in found) <= 1.01 * model_view.MOST
 
 
 def test_what_is_fixed_stands_on_the_ground_and_what_can_move_belongs_to_the_figure() -> None:
@@ -190,7 +188,7 @@ def test_what_is_fixed_stands_on_the_ground_and_what_can_move_belongs_to_the_fig
     assert height_of(found, 3.0, 0.1) == pytest.approx(0.2)
     assert height_of(found, 5.0, 0.1) == pytest.approx(1.5)
     assert height_of(found, 2.1, 1.1) == pytest.approx(0.75)
-    assert model.body("crate").id not in ground.fixed_bodies(model)
+    assert model.body("crate").id not in model_view.fixed_bodies(model)
 
 
 def test_a_plane_stays_around_the_figure_and_in_itself(server: viser.ViserServer) -> None:

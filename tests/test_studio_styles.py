@@ -13,20 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from surefoot.controllers.genbicon.style import CURVES, KNOTS
 from surefoot.errors import SkillError
-from surefoot.reflexes.curves import KNOTS
-from surefoot.reflexes.style import CURVES
 from surefoot.skills import load, names
-from surefoot.studio import curves, thumbnails
-from surefoot.studio.curve_board import axis
-from surefoot.studio.curve_names import GROUPS, TITLES, labels
-from surefoot.studio.dials import dials
-from surefoot.studio.document import Document
-from surefoot.studio.gallery import styles
+from surefoot.studio import style_gallery, style_parameters
+from surefoot.studio.boards import axis
+from surefoot.studio.skill_document import Document
+from surefoot.studio.style_gallery import styles
+from surefoot.studio.style_parameters import GROUPS, TITLES, dials, labels
 
 pytest.importorskip("viser")
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.styles import Styles
+from surefoot.studio.app import Studio
+from surefoot.studio.panels.style_tab import Styles
 from surefoot.studio.session import Session, Setup
 
 LIMITS = (-3.2, 3.2)
@@ -35,7 +33,7 @@ ANYWHERE = st.tuples(st.floats(-1.0, 2.0), st.floats(-9.0, 9.0))
 
 
 @st.composite
-def knots(draw: Any, least: int = 1) -> curves.Knots:
+def knots(draw: Any, least: int = 1) -> style_parameters.Knots:
     count = draw(st.integers(least, KNOTS))
     inner = draw(st.lists(st.integers(1, 99), min_size=count, max_size=count, unique=True))
     phases = [p / 100 for p in sorted(inner)]
@@ -46,7 +44,7 @@ def knots(draw: Any, least: int = 1) -> curves.Knots:
     return tuple((p, draw(NUMBER)) for p in phases)
 
 
-def is_sound(found: curves.Knots) -> bool:
+def is_sound(found: style_parameters.Knots) -> bool:
     rising = all(b[0] > a[0] for a, b in itertools.pairwise(found))
     inside = all(0.0 <= p <= 1.0 and LIMITS[0] <= v <= LIMITS[1] for p, v in found)
     return rising and inside and 1 <= len(found) <= KNOTS
@@ -54,10 +52,10 @@ def is_sound(found: curves.Knots) -> bool:
 
 @given(knots(), st.data(), ANYWHERE)
 def test_a_knot_dragged_anywhere_stays_between_its_neighbours_and_limits(
-    one: curves.Knots, data: Any, to: tuple[float, float]
+    one: style_parameters.Knots, data: Any, to: tuple[float, float]
 ) -> None:
     index = data.draw(st.integers(0, len(one) - 1))
-    found = curves.moved(one, index, to, LIMITS)
+    found = style_parameters.moved(one, index, to, LIMITS)
     assert is_sound(found)
     assert [k for i, k in enumerate(found) if i != index] == [k for i, k in enumerate(one) if i != index]
     assert found[0][0] == one[0][0]
@@ -65,41 +63,41 @@ def test_a_knot_dragged_anywhere_stays_between_its_neighbours_and_limits(
 
 
 @given(knots(), st.data())
-def test_a_knot_moved_to_where_it_is_changes_nothing(one: curves.Knots, data: Any) -> None:
+def test_a_knot_moved_to_where_it_is_changes_nothing(one: style_parameters.Knots, data: Any) -> None:
     index = data.draw(st.integers(0, len(one) - 1))
-    assert curves.moved(one, index, one[index], LIMITS) == one
+    assert style_parameters.moved(one, index, one[index], LIMITS) == one
 
 
 @given(knots(least=3), st.data(), NUMBER)
-def test_an_inner_knot_goes_where_there_is_room(one: curves.Knots, data: Any, value: float) -> None:
+def test_an_inner_knot_goes_where_there_is_room(one: style_parameters.Knots, data: Any, value: float) -> None:
     index = data.draw(st.integers(1, len(one) - 2))
-    low, high = one[index - 1][0] + curves.GAP, one[index + 1][0] - curves.GAP
+    low, high = one[index - 1][0] + style_parameters.GAP, one[index + 1][0] - style_parameters.GAP
     if low < high:
         phase = data.draw(st.floats(low, high))
-        assert curves.moved(one, index, (phase, value), LIMITS)[index] == (phase, value)
+        assert style_parameters.moved(one, index, (phase, value), LIMITS)[index] == (phase, value)
 
 
 @given(knots())
-def test_the_curve_goes_through_its_knots(one: curves.Knots) -> None:
-    np.testing.assert_allclose(curves.at(one, [p for p, _ in one]), [v for _, v in one], atol=1e-12)
+def test_the_curve_goes_through_its_knots(one: style_parameters.Knots) -> None:
+    np.testing.assert_allclose(style_parameters.at(one, [p for p, _ in one]), [v for _, v in one], atol=1e-12)
 
 
 @given(knots())
-def test_an_added_knot_lies_on_the_curve_and_leaves_the_others(one: curves.Knots) -> None:
+def test_an_added_knot_lies_on_the_curve_and_leaves_the_others(one: style_parameters.Knots) -> None:
     if len(one) == KNOTS:
         with pytest.raises(SkillError, match="at most 8"):
-            curves.added(one, LIMITS)
+            style_parameters.added(one, LIMITS)
         return
-    found, index = curves.added(one, LIMITS)
+    found, index = style_parameters.added(one, LIMITS)
     assert is_sound(found)
     assert len(found) == (3 if len(one) == 1 else len(one) + 1)
-    assert found[index][1] == pytest.approx(np.clip(curves.at(one, [found[index][0]])[0], *LIMITS))
+    assert found[index][1] == pytest.approx(np.clip(style_parameters.at(one, [found[index][0]])[0], *LIMITS))
     assert len(one) == 1 or set(one) < set(found)
 
 
 @given(knots(least=2), st.data())
-def test_a_removed_knot_is_gone_and_the_curve_still_reaches_its_ends(one: curves.Knots, data: Any) -> None:
-    found = curves.removed(one, data.draw(st.integers(0, len(one) - 1)))
+def test_a_removed_knot_is_gone_and_the_curve_still_reaches_its_ends(one: style_parameters.Knots, data: Any) -> None:
+    found = style_parameters.removed(one, data.draw(st.integers(0, len(one) - 1)))
     assert is_sound(found)
     assert len(found) == len(one) - 1
     assert len(found) == 1 or (found[0][0], found[-1][0]) == (one[0][0], one[-1][0])
@@ -107,27 +105,27 @@ def test_a_removed_knot_is_gone_and_the_curve_still_reaches_its_ends(one: curves
 
 def test_the_only_knot_cannot_be_removed() -> None:
     with pytest.raises(SkillError, match="at least one"):
-        curves.removed(((0.0, 0.3),), 0)
+        style_parameters.removed(((0.0, 0.3),), 0)
 
 
 @given(knots(least=2), st.floats(0.0, 1.0))
-def test_a_curve_turned_round_runs_backwards(one: curves.Knots, phase: float) -> None:
-    back = curves.turned_round(one)
-    assert curves.at(back, [1.0 - phase])[0] == pytest.approx(curves.at(one, [phase])[0], abs=1e-9)
-    np.testing.assert_allclose(curves.turned_round(back), one, atol=1e-12)
+def test_a_curve_turned_round_runs_backwards(one: style_parameters.Knots, phase: float) -> None:
+    back = style_parameters.turned_round(one)
+    assert style_parameters.at(back, [1.0 - phase])[0] == pytest.approx(style_parameters.at(one, [phase])[0], abs=1e-9)
+    np.testing.assert_allclose(style_parameters.turned_round(back), one, atol=1e-12)
 
 
 def test_flat_is_the_mean_of_the_curve() -> None:
-    rising: curves.Knots = ((0.0, -0.2), (0.5, 0.3), (1.0, 0.8))
-    assert curves.flat(rising)[0][1] == pytest.approx(0.3)
-    assert curves.written(curves.flat(rising)) == pytest.approx(0.3)
+    rising: style_parameters.Knots = ((0.0, -0.2), (0.5, 0.3), (1.0, 0.8))
+    assert style_parameters.flat(rising)[0][1] == pytest.approx(0.3)
+    assert style_parameters.written(style_parameters.flat(rising)) == pytest.approx(0.3)
 
 
 def test_a_curve_that_is_not_told_is_shown_as_the_controller_takes_it() -> None:
     skill = load("biped/zero-walk")
     assert "height" not in skill.parameters.curves
-    assert max(v for _, v in curves.knots_of(skill, "height")) == 1.0
-    assert curves.knots_of(skill, "neck") == ((0.0, 0.0),)
+    assert max(v for _, v in style_parameters.knots_of(skill, "height")) == 1.0
+    assert style_parameters.knots_of(skill, "neck") == ((0.0, 0.0),)
 
 
 def test_every_curve_has_a_name_of_its_own_in_one_group() -> None:
@@ -136,7 +134,7 @@ def test_every_curve_has_a_name_of_its_own_in_one_group() -> None:
 
 
 @given(knots(), st.sampled_from(sorted(TITLES)))
-def test_the_axis_holds_the_curves_knots_and_zero(one: curves.Knots, name: str) -> None:
+def test_the_axis_holds_the_curves_knots_and_zero(one: style_parameters.Knots, name: str) -> None:
     low, high, step = axis(one, TITLES[name], LIMITS)
     shown = [0.0, *(v * TITLES[name].unit.factor for _, v in one)]
     assert low <= min(shown) + 1e-9
@@ -163,33 +161,33 @@ def test_the_gallery_has_all_skills_with_curves_and_no_others(character: str) ->
 
 
 def test_pictures_of_different_styles_differ_and_show_a_figure() -> None:
-    march, crouch = (thumbnails.drawn(load(f"biped/{name}")) for name in ("march", "crouch"))
-    above = slice(0, thumbnails.HEIGHT - 60)
-    assert march.shape == (thumbnails.HEIGHT, thumbnails.WIDTH, 3)
+    march, crouch = (style_gallery.drawn(load(f"biped/{name}")) for name in ("march", "crouch"))
+    above = slice(0, style_gallery.HEIGHT - 60)
+    assert march.shape == (style_gallery.HEIGHT, style_gallery.WIDTH, 3)
     for cell, name in ((march, "march"), (crouch, "crouch")):
-        assert (cell[above] != thumbnails.blank(name)[above]).any(axis=2).mean() > 0.05
+        assert (cell[above] != style_gallery.blank(name)[above]).any(axis=2).mean() > 0.05
     assert (march[above] != crouch[above]).any(axis=2).mean() > 0.05
 
 
 def test_every_style_has_its_picture_and_every_picture_its_style() -> None:
-    """If this fails: `python -m surefoot.studio.thumbnails`."""
-    wanted = {thumbnails.path_of(load(name)): name for name in names() if "curves" in told_by(name)}
-    assert set(thumbnails.FOLDER.glob("*/*.png")) == set(wanted)
+    """If this fails: `python -m surefoot.studio.style_gallery`."""
+    wanted = {style_gallery.path_of(load(name)): name for name in names() if "curves" in told_by(name)}
+    assert set(style_gallery.FOLDER.glob("*/*.png")) == set(wanted)
     for path, name in wanted.items():
-        cell, empty = thumbnails.kept(load(name)), thumbnails.blank(load(name).name)
+        cell, empty = style_gallery.kept(load(name)), style_gallery.blank(load(name).name)
         assert cell.shape == empty.shape, path
         assert (np.abs(cell.astype(int) - empty) > 60).any(axis=2).mean() > 0.02, path
 
 
 def test_a_kept_picture_is_the_style_it_is_named_after() -> None:
-    march, crouch = (thumbnails.drawn(load(f"biped/{name}")).astype(int) for name in ("march", "crouch"))
-    kept = thumbnails.kept(load("biped/crouch")).astype(int)
+    march, crouch = (style_gallery.drawn(load(f"biped/{name}")).astype(int) for name in ("march", "crouch"))
+    kept = style_gallery.kept(load("biped/crouch")).astype(int)
     assert np.abs(kept - crouch).mean() < 0.3 * np.abs(kept - march).mean()
 
 
 def test_a_style_without_a_picture_is_shown_by_its_name() -> None:
     unknown = load("biped/walk").model_copy(update={"name": "never-drawn"})
-    assert np.array_equal(thumbnails.kept(unknown), thumbnails.blank("never-drawn"))
+    assert np.array_equal(style_gallery.kept(unknown), style_gallery.blank("never-drawn"))
 
 
 def told_by(name: str) -> set[str]:
@@ -294,7 +292,9 @@ def test_mirror_takes_the_other_arms_curve_backwards(opened: tuple[Studio, Style
     studio.loop.call(act)
     found = studio.session.sim.skill.parameters.curves
     assert found["swing_shoulder"][-1] == (1.0, 2.0)
-    np.testing.assert_allclose(curves.turned_round(tuple(found["stance_shoulder"])), found["swing_shoulder"], atol=1e-4)
+    np.testing.assert_allclose(
+        style_parameters.turned_round(tuple(found["stance_shoulder"])), found["swing_shoulder"], atol=1e-4
+    )
 
 
 def test_knots_are_added_and_removed_and_a_curve_made_flat(opened: tuple[Studio, Styles]) -> None:

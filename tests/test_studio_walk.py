@@ -12,16 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from surefoot import commands
+from surefoot.controllers import base
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SurefootError, TerrainError
-from surefoot.simulation import Simulation
 from surefoot.skills import names
-from surefoot.studio.page import Studio
-from surefoot.studio.panels.ground_choice import values_of
-from surefoot.studio.panels.play import Play, status
-from surefoot.studio.panels.skill_choice import listed
-from surefoot.studio.panels.steering import limits, step_of, value_of
-from surefoot.studio.panels.walk import Walk
+from surefoot.studio.app import Studio
+from surefoot.studio.panels.playback import Play, status
+from surefoot.studio.panels.walk_tab import Walk, limits, listed, step_of, value_of, values_of
 from surefoot.studio.session import Session, Setup
 from surefoot.terrains import names as terrains
 from surefoot.terrains import parameters
@@ -343,16 +340,16 @@ def test_a_fall_is_said_and_the_way_back_is_offered(opened: Opened) -> None:
 def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
     sim = Simulation("human", "human/walk")
     kit = sim.scene.kit(sim.skill)
-    assert commands.taken(kit, "lean", 12.0) == pytest.approx(math.radians(12.0))
-    assert commands.written(kit, "lean", commands.taken(kit, "lean", 12.0)) == pytest.approx(12.0)
-    assert commands.written(kit, "heading", 3.5) == pytest.approx(math.degrees(3.5) - 360.0)
-    assert commands.taken(kit, "speed", 1.3) == commands.written(kit, "speed", 1.3) == 1.3
+    assert base.taken(kit, "lean", 12.0) == pytest.approx(math.radians(12.0))
+    assert base.written(kit, "lean", base.taken(kit, "lean", 12.0)) == pytest.approx(12.0)
+    assert base.written(kit, "heading", 3.5) == pytest.approx(math.degrees(3.5) - 360.0)
+    assert base.taken(kit, "speed", 1.3) == base.written(kit, "speed", 1.3) == 1.3
     with pytest.raises(CommandError, match="degrees"):
-        commands.taken(kit, "lean", 60.0)
+        base.taken(kit, "lean", 60.0)
     for name in sim.skill.commands:
         low, high = limits(kit, name)
         for value in (low, high):
-            sim.command(**{name: commands.taken(kit, name, value)})
+            sim.command(**{name: base.taken(kit, name, value)})
 
 
 def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:

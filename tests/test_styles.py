@@ -10,18 +10,15 @@ import pytest
 import surefoot as sf
 from human_body import other_side
 from surefoot.characters.table import SAGITTAL
-from surefoot.lab.clearance import leg_clearance
-from surefoot.lab.measures import measure
+from surefoot.controllers.genbicon.parameters import GenbiconParameters
+from surefoot.controllers.genbicon.style import CURVES, NUMBERS, curve_at, fill_slot, slot_size, style_of
+from surefoot.engine.scene import Scene
+from surefoot.lab.figures import sheet
+from surefoot.lab.gait_measures import leg_clearance, measure
 from surefoot.lab.reproduce.genbicon.styles import Style, styles, told_apart
-from surefoot.lab.sheets import sheet
-from surefoot.native.pointers import plain
-from surefoot.reflexes.curves import curve_at
-from surefoot.reflexes.style import CURVES, NUMBERS, slot_size, style_of
-from surefoot.scene import Scene
+from surefoot.native.kernels import plain
 from surefoot.skills import load, names, varied
-from surefoot.skills.genbicon import GenbiconParameters
 from surefoot.skills.schema import BIPED, Skill
-from surefoot.skills.styles import fill_slot
 from test_genbicon_parts import python
 
 BODY = "humanoid"

@@ -11,14 +11,12 @@ import pytest
 
 import surefoot as sf
 from surefoot.characters import load as load_character
-from surefoot.controllers import genbicon
+from surefoot.controllers.genbicon import law as genbicon
+from surefoot.controllers.genbicon.style import CURVES, KNOTS, NUMBERS, fill_slot, slot_size, style_of
 from surefoot.errors import CommandError, SkillError, SurefootError, UnknownNameError
-from surefoot.native.pointers import plain
-from surefoot.reflexes.curves import KNOTS
-from surefoot.reflexes.style import CURVES, NUMBERS, slot_size, style_of
+from surefoot.native.kernels import plain
 from surefoot.skills import files, library_path, varied
 from surefoot.skills.schema import BIPED, GenbiconSkill
-from surefoot.skills.styles import fill_slot
 
 ZERO = f"{BIPED}/zero-walk"
 HEAD = """\

@@ -11,22 +11,18 @@ import pytest
 import surefoot as sf
 from stylized_bodies import body
 from surefoot.characters import load as load_character
+from surefoot.controllers.stylized.foot_contacts import FLAT, footings
+from surefoot.controllers.stylized.foot_planting import Legs, carried
+from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.reference_sources import climbed, medley, recorded, told_by
 from surefoot.errors import SurefootError
-from surefoot.lab.reproduce.stylized.following import follow
+from surefoot.lab.reference_tracking import follow
 from surefoot.motions import quaternions as quat
+from surefoot.motions.body_parts import parts_of
 from surefoot.motions.motion import Motion
-from surefoot.motions.parts import parts_of
-from surefoot.motions.retarget_frames import Frames, frames_of
 from surefoot.motions.retargeting import Retargeted, retarget
-from surefoot.motions.sagittal import flattened
+from surefoot.motions.segment_frames import Frames, flattened, frames_of
 from surefoot.skills import load, varied
-from surefoot.stylized.carrying import carried
-from surefoot.stylized.climbing import climbed
-from surefoot.stylized.legs import Legs
-from surefoot.stylized.medley import medley
-from surefoot.stylized.patches import FLAT, footings
-from surefoot.stylized.reference import Reference
-from surefoot.stylized.sources import recorded, told_by
 
 PLANAR, WALK, UPHILL, DEGREES = "planar_arms", "planar_arms/walk", "planar_arms/uphill-walk", 5.0
 

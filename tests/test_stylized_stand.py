@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.controllers.stylized import tracked_of
-from surefoot.native.pointers import plain
-from surefoot.skills.numbers import NUMBER_AT
-from surefoot.stylized import programme, tracker
+from surefoot.controllers.stylized import qp, tracker
+from surefoot.controllers.stylized.law import tracked_of
+from surefoot.native.kernels import plain
+from surefoot.skills.schema import NUMBER_AT
 
 STAND = "human/stylized-stand"
 
@@ -71,7 +71,7 @@ def test_programme_that_fails_leaves_the_last_torques_and_is_counted(monkeypatch
     sim = sf.Simulation(skill=STAND)
     sim.step(50)
     torque = tracked(sim).torque.copy()
-    nothing = programme.Solution(np.full(28, np.nan), np.zeros(0), np.zeros(34), False)
+    nothing = qp.Solution(np.full(28, np.nan), np.zeros(0), np.zeros(34), False)
     monkeypatch.setattr(tracker.programme, "solve", lambda problem, actuators: nothing)
     sim.step(20)
     now = tracked(sim)

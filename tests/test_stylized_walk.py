@@ -10,18 +10,15 @@ import pytest
 
 import surefoot as sf
 from stylized_bodies import body
-from surefoot.controllers.stylized import tracked_of
-from surefoot.native.pointers import plain
+from surefoot.controllers.stylized import balance_policy, reference
+from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, bearing
+from surefoot.controllers.stylized.foot_planting import Legs, carried
+from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, Points
+from surefoot.controllers.stylized.reference_sources import recorded
+from surefoot.controllers.stylized.three_link import groups
+from surefoot.native.kernels import plain
 from surefoot.skills import load, varied
-from surefoot.stylized import balance, reference
-from surefoot.stylized.bearing import bearing
-from surefoot.stylized.body_dynamics import BodyDynamics
-from surefoot.stylized.carrying import carried
-from surefoot.stylized.legs import Legs
-from surefoot.stylized.limbs_of_three import groups
-from surefoot.stylized.patches import FLAT, FREE, HEEL, TOE
-from surefoot.stylized.sources import recorded
-from surefoot.stylized.three_link_state import Points
 
 WALK = "human/stylized-walk"
 
@@ -126,7 +123,7 @@ def test_weight_is_moved_over_the_foot_that_bears() -> None:
 def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: reference.Reference) -> None:
     model, table = body("human")
     dynamics, sides = BodyDynamics(model, table), [groups(model, table, side) for side in (0, 1)]
-    found = balance.policy(dynamics, sides, walk)
+    found = balance_policy.policy(dynamics, sides, walk)
     assert {one.stance for one in found.gains} == {0, 1}
     one = found.gains[0]
     index = one.first + len(one.controls) // 2
@@ -136,7 +133,7 @@ def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: 
     moment = walk.at(index * walk.timestep)
     qpos[: len(moment.pose)], qvel[: len(moment.rates)] = moment.pose, moment.rates
     dynamics.set(qpos, qvel)
-    points, _, _ = balance.seen(dynamics, sides[one.stance])
+    points, _, _ = balance_policy.seen(dynamics, sides[one.stance])
     wanted = found.accelerations(which, points, 0.0)
     pushed = Points(points.place, points.velocity + np.array([0.3, 0.0, 0.0]))
     assert np.isfinite(wanted).all()
@@ -146,12 +143,12 @@ def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: 
 def test_policy_is_read_from_its_cache_only_for_its_reference(walk: reference.Reference, tmp_path: Path) -> None:
     model, table = body("human")
     dynamics, sides = BodyDynamics(model, table), [groups(model, table, side) for side in (0, 1)]
-    made = balance.policy(dynamics, sides, walk, tmp_path / "p.npz")
-    kept = balance.policy(dynamics, sides, walk, tmp_path / "p.npz")
+    made = balance_policy.policy(dynamics, sides, walk, tmp_path / "p.npz")
+    kept = balance_policy.policy(dynamics, sides, walk, tmp_path / "p.npz")
     assert (made.gains[0].K == kept.gains[0].K).all()
     table_of = dict(np.load(tmp_path / "p.npz"))
     np.savez(tmp_path / "p.npz", **(table_of | {"key": np.array("another")}))
-    assert pytest.approx(made.gains[0].K) == balance.policy(dynamics, sides, walk, tmp_path / "p.npz").gains[0].K
+    assert pytest.approx(made.gains[0].K) == balance_policy.policy(dynamics, sides, walk, tmp_path / "p.npz").gains[0].K
 
 
 def test_foot_that_has_not_landed_does_not_bear() -> None:

@@ -9,20 +9,19 @@ import mujoco
 import numpy as np
 import pytest
 
+from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.foot_contacts import FLAT, FREE
+from surefoot.controllers.stylized.multibody_dynamics import Points
+from surefoot.controllers.stylized.reference import Moment, Reference, Swing
+from surefoot.controllers.stylized.step_adaptation import hasten
+from surefoot.controllers.stylized.terrain_adaptation import Grounding, SeenGround, raise_by
+from surefoot.controllers.stylized.tracker import Tracker
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
-from surefoot.lab.reproduce.stylized.paths import Walked
-from surefoot.lab.reproduce.stylized.sumo import author
-from surefoot.simulation import Simulation
-from surefoot.stylized import sources
-from surefoot.stylized.grounding import Grounding, raise_by
-from surefoot.stylized.pacing import hasten
-from surefoot.stylized.patches import FLAT, FREE
-from surefoot.stylized.reference import Moment, Reference, Swing
-from surefoot.stylized.seen_ground import SeenGround
-from surefoot.stylized.three_link_state import Points
-from surefoot.stylized.tracker import Tracker
+from surefoot.lab.reference_tracking import Walked
+from surefoot.lab.reproduce.stylized.mocap import author
 from surefoot.terrains import SeeSaw, load, seesaw, stairs
-from surefoot.terrains.seesaws import tipped
+from surefoot.terrains.props import tipped
 
 STAND = "human_toes/stylized-stand"
 
@@ -204,7 +203,7 @@ def test_the_authored_stomp_reads_back_as_a_clip_that_raises_one_foot_after_the_
     path = tmp_path / "sumo.bvh"
     author(path)
     sim = Simulation(skill=STAND)
-    found = sources.once(sim.model, sim.scene.table, sources.carried_over(path, sim.scene.table))
+    found = reference_sources.once(sim.model, sim.scene.table, reference_sources.carried_over(path, sim.scene.table))
     raised = found.ankles[:, :, 2] - found.ankles[0, :, 2]
     assert (raised.max(axis=0) > 0.2).all()
     right, left = raised[:, 1].argmax(), raised[:, 0].argmax()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import MIRRORED, machine_of
-from surefoot.simulation import Simulation
+from surefoot.engine.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

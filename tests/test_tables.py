@@ -12,9 +12,9 @@ from conftest import graph_of
 from surefoot.characters import planar
 from surefoot.characters.builder import proportioned
 from surefoot.characters.table import CharacterTable
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.reflexes import pose_graph
-from surefoot.simulation import Simulation
 from surefoot.skills import load, names, varied
 from surefoot.skills.schema import Skill
 
@@ -287,7 +287,7 @@ def test_proportions_leave_the_table_they_came_from_alone() -> None:
 
 
 def _planar() -> CharacterTable:
-    return planar.table()
+    return planar.planar_table()
 
 
 def test_an_unknown_proportion_lists_the_valid_ones() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 import surefoot as sf
 from conftest import bits
-from surefoot import cli
+from surefoot.cli.main import main
 from surefoot.errors import CommandError, SurefootError, TerrainError, UnknownNameError
 from surefoot.tasks import LEFT, RIGHT, Actor, FollowPath, Task
-from surefoot.tasks.path import Path
+from surefoot.tasks.follow_path import Path
 from surefoot.terrains import flat
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import Bar, Crate, Obstacle, Prop, Table, with_props
@@ -476,7 +476,7 @@ def test_the_command_line_walks_a_path_and_says_how_it_went(
     words = ["simulate", "zero-walk", "--character", "humanoid", "--task", "follow-path:1.5,0.2,speed=0.5"]
     monkeypatch.setattr("sys.argv", ["surefoot", *words, "--seconds", seconds, "--json"])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main.main()
     summary = json.loads(capsys.readouterr().out)
     assert [task["status"] for task in summary["tasks"]] == [status]
     assert ended.value.code == code

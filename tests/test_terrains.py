@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError, TerrainError
-from surefoot.simulation import Simulation
-from surefoot.terrains import Terrain, bumps, field, image, incline, load, names, profile, profiles, slope, stairs
+from surefoot.terrains import Terrain, bumps, field, ground_shapes, image, incline, load, names, profile, slope, stairs
 
 TEXTS = {
     "flat": ["flat"],
@@ -362,7 +362,7 @@ def test_body_slides_from_a_field_onto_the_ground_around_it_as_on_one_plane() ->
 def test_planar_walk_is_the_same_bit_for_bit_on_wide_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = []
     for width in (4.0, 512.0):
-        monkeypatch.setattr(profiles, "_HALF_WIDTH", width)
+        monkeypatch.setattr(ground_shapes, "_HALF_WIDTH", width)
         sim = Simulation("planar", "robust-walk", load("rough:7,0.03"))
         sim.step(int(8.0 / sim.model.opt.timestep))
         assert sim.data.qpos[0] > 8.0

@@ -7,11 +7,25 @@ import numpy as np
 import pytest
 
 from stylized_bodies import at, body, generic_state
-from surefoot.stylized import ilqr, linear, riccati
-from surefoot.stylized.limbs_of_three import STANCE, SWING, UPPER, Groups, groups
-from surefoot.stylized.linear import Linear, Steps, controllable, equilibrium
-from surefoot.stylized.three_link import ThreeLink, build, frame_of, turn_by
-from surefoot.stylized.three_link_state import Points, Simple, state_of
+from surefoot.controllers.stylized import balance_policy, three_link
+from surefoot.controllers.stylized.multibody_dynamics import Points
+from surefoot.controllers.stylized.three_link import (
+    STANCE,
+    SWING,
+    UPPER,
+    Groups,
+    Linear,
+    Simple,
+    Steps,
+    ThreeLink,
+    build,
+    controllable,
+    equilibrium,
+    frame_of,
+    groups,
+    state_of,
+    turn_by,
+)
 
 HEADING = 0.4
 
@@ -144,10 +158,10 @@ def test_recursion_comes_to_the_stationary_gains_and_those_bring_it_back() -> No
     link, *_ = made("human")
     state, control = equilibrium(link)
     A, B = Steps(link).linear(state, control)
-    weights = riccati.Weights.alike(1.0, 0.1, 1e-5)
-    still = riccati.infinite(Linear(A, B), weights)
+    weights = balance_policy.Weights.alike(1.0, 0.1, 1e-5)
+    still = balance_policy.infinite(Linear(A, B), weights)
     count = 3000
-    found = riccati.finite(Linear(np.tile(A, (count, 1, 1)), np.tile(B, (count, 1, 1))), weights)
+    found = balance_policy.finite(Linear(np.tile(A, (count, 1, 1)), np.tile(B, (count, 1, 1))), weights)
     assert np.abs(found[0] - still).max() < 1e-6 * np.abs(still).max()
     assert np.abs(np.linalg.eigvals(A + B @ still)).max() < 1.0
     assert np.abs(np.linalg.eigvals(A)).max() > 1.0
@@ -156,8 +170,8 @@ def test_recursion_comes_to_the_stationary_gains_and_those_bring_it_back() -> No
 def test_last_gain_is_the_one_that_a_single_step_asks_for() -> None:
     rng = np.random.default_rng(4)
     A, B = rng.normal(size=(6, 6)), rng.normal(size=(6, 2))
-    weights = riccati.Weights.alike(0.1, 1.0, 0.7)
-    K = riccati.finite(Linear(A[None], B[None]), weights)[0]
+    weights = balance_policy.Weights.alike(0.1, 1.0, 0.7)
+    K = balance_policy.finite(Linear(A[None], B[None]), weights)[0]
     x = rng.normal(size=6)
 
     def cost(u: np.ndarray) -> float:
@@ -177,7 +191,7 @@ def test_reference_that_the_model_can_follow_is_followed_and_torques_of_the_ankl
     controls = control + 20.0 * np.sin(np.arange(60)[:, None] * 0.1 + rng.uniform(0.0, 6.0, 4))
     for u in controls:
         truth.append(steps.step(truth[-1], u, known))
-    found = ilqr.follow(steps, np.array(truth), np.array([[-60.0, 60.0], [-40.0, 40.0]]))
+    found = balance_policy.follow(steps, np.array(truth), np.array([[-60.0, 60.0], [-40.0, 40.0]]))
     assert np.abs(found.states - truth).max() < 0.02
     assert found.iterations <= 12
     assert (np.abs(found.known) <= [60.0, 40.0]).all()
@@ -185,9 +199,9 @@ def test_reference_that_the_model_can_follow_is_followed_and_torques_of_the_ankl
 
 def test_linear_system_along_a_trajectory_has_a_matrix_a_step() -> None:
     link, *_ = made("planar")
-    steps = linear.Steps(link)
+    steps = three_link.Steps(link)
     state, control = equilibrium(link)
     states, controls, known = np.tile(state, (4, 1)), np.tile(control, (3, 1)), np.zeros((3, 1))
-    system = ilqr.along(steps, states, controls, known)
+    system = balance_policy.along(steps, states, controls, known)
     assert system.A.shape == (3, 6, 6)
     assert system.B.shape == (3, 6, 2)

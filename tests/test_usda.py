@@ -12,12 +12,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from strangers_walk import NAMES, PARENTS, walk
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError
-from surefoot.motions import usda
+from surefoot.motions import usd as usda
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.places import world
-from surefoot.motions.skin import skin_of
-from surefoot.simulation import Simulation
+from surefoot.motions.skinned_mesh import skin_of
 
 CASES = pytest.mark.parametrize("name", ["human/fast-walk", "biped/zero-walk", "stranger"])
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError
-from surefoot.motions import webpage as module
 from surefoot.motions.motion import Motion
-from surefoot.motions.webpage import FPS, webpage
-from surefoot.simulation import Simulation
+from surefoot.studio import motion_page as module
+from surefoot.studio.motion_page import FPS, webpage
 
 zstandard = pytest.importorskip("zstandard")
 msgspec = pytest.importorskip("msgspec")

@@ -6,21 +6,22 @@ recorded as a *motion*. World axes: x forward, y left, z up; SI units and radian
 
 from __future__ import annotations
 
-from surefoot import tasks
-from surefoot.characters import names as characters
-from surefoot.errors import SurefootError
-from surefoot.motions.motion import Motion
-from surefoot.motions.motion import load as load_motion
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
-from surefoot.skills import Skill, varied
-from surefoot.skills import load as load_skill
-from surefoot.skills import names as skills
-from surefoot.snapshot import Snapshot
-from surefoot.stylized.action_graph import ActionGraph, load_graph
-from surefoot.terrains import Terrain, props
-from surefoot.terrains import names as terrains
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surefoot import characters, skills, tasks, terrains
+    from surefoot.controllers.stylized.action_graph import ActionGraph, load_graph
+    from surefoot.engine.population import Population
+    from surefoot.engine.scene import Push, Setup
+    from surefoot.engine.simulation import Simulation, Snapshot
+    from surefoot.errors import SurefootError
+    from surefoot.motions.motion import Motion
+    from surefoot.motions.motion import load as load_motion
+    from surefoot.skills import load as load_skill
+    from surefoot.skills import varied
+    from surefoot.skills.schema import Skill
+    from surefoot.terrains import Terrain, props
 
 __version__ = "0.2.0"
 
@@ -29,6 +30,7 @@ __all__ = [
     "Motion",
     "Population",
     "Push",
+    "Setup",
     "Simulation",
     "Skill",
     "Snapshot",
@@ -44,3 +46,38 @@ __all__ = [
     "terrains",
     "varied",
 ]
+
+_HOMES = {  # module and name there of every public name; none is imported before it is used
+    "ActionGraph": ("controllers.stylized.action_graph", "ActionGraph"),
+    "Motion": ("motions.motion", "Motion"),
+    "Population": ("engine.population", "Population"),
+    "Push": ("engine.scene", "Push"),
+    "Setup": ("engine.scene", "Setup"),
+    "Simulation": ("engine.simulation", "Simulation"),
+    "Skill": ("skills.schema", "Skill"),
+    "Snapshot": ("engine.simulation", "Snapshot"),
+    "SurefootError": ("errors", "SurefootError"),
+    "Terrain": ("terrains.terrain", "Terrain"),
+    "load_graph": ("controllers.stylized.action_graph", "load_graph"),
+    "load_motion": ("motions.motion", "load"),
+    "load_skill": ("skills", "load"),
+    "varied": ("skills", "varied"),
+}
+_MODULES = {"characters": "characters", "props": "terrains.props", "skills": "skills", "tasks": "tasks", "terrains": "terrains"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name in _MODULES:
+        return importlib.import_module(f"surefoot.{_MODULES[name]}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
+    module, own = _HOMES[name]
+    found = getattr(importlib.import_module(f"surefoot.{module}"), own)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Public names, whether they have been used or not."""
+    return sorted({*globals(), *__all__})

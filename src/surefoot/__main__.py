@@ -1,5 +1,5 @@
 """`python -m surefoot`."""
 
-from surefoot.cli import main
+from surefoot.cli.main import main
 
 main()

@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from surefoot.characters import (
-    ape,
-    bird,
-    human,
-    human19,
-    human_toes,
-    humanoid,
-    planar,
-    planar_arms,
-    robot,
-    stepper,
-    strider,
-)
-from surefoot.characters.foreign import table_of
-from surefoot.characters.table import CharacterTable
+from surefoot import plugins
 from surefoot.errors import UnknownNameError
 
-_TABLES: dict[str, Callable[[], CharacterTable]] = {
-    "ape": ape.table,
-    "bird": bird.table,
-    "human": human.table,
-    "human19": human19.table,
-    "human_toes": human_toes.table,
-    "humanoid": humanoid.table,
-    "planar": planar.table,
-    "planar_arms": planar_arms.table,
-    "robot": robot.table,
-    "stepper": stepper.table,
-    "strider": strider.table,
-}
+if TYPE_CHECKING:
+    from surefoot.characters.table import CharacterTable
+
+sys.modules[__name__].__class__ = plugins.ListedModule
 
 
 def names() -> tuple[str, ...]:
-    """All characters there are."""
-    return tuple(_TABLES)
+    """All characters that are registered."""
+    return plugins.names(plugins.CHARACTERS)
 
 
-def load(name: str | Path) -> CharacterTable:
-    """A fresh table of a character, by its name or by the path of an MJCF file.
+def load(name: str | Path | CharacterTable) -> CharacterTable:
+    """A fresh table of a character.
 
-    A stranger whose file is named like one of ours is called otherwise: it has none of ours' skills.
+    A body from a file that is named like a registered character gets another name: it has none of that one's skills.
+
+    Args:
+        name: a registered name, the path of an MJCF file, or a table, which is returned as it is.
+
+    Raises:
+        UnknownNameError: no character is registered under the name; the message lists the valid ones.
     """
+    from surefoot.characters.mjcf_import import table_of
+    from surefoot.characters.table import CharacterTable
+
+    if isinstance(name, CharacterTable):
+        return name
     if str(name).endswith(".xml"):
         found = table_of(Path(name))
-        return replace(found, name=f"{found.name}-file") if found.name in _TABLES else found
-    if name not in _TABLES:
+        return replace(found, name=f"{found.name}-file") if found.name in names() else found
+    if not isinstance(name, str) or name not in names():
         raise UnknownNameError("character", name, names())
-    return _TABLES[name]()
+    registered = plugins.load(plugins.CHARACTERS, name)
+    if isinstance(registered, (str, Path)):  # an MJCF file of another package
+        return replace(table_of(Path(registered)), name=name)
+    made: CharacterTable = registered()
+    return made

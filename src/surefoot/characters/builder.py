@@ -1,4 +1,7 @@
-"""From a body's table and a terrain to a compiled MuJoCo model. The one builder for every character."""
+"""Hands that can take hold of handles: springs and dampers that a task switches on and off (GENBICON §4.4).
+
+From a body's table and a terrain to a compiled MuJoCo model. The one builder for every character.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,8 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from surefoot.characters.grips import add_grips
-from surefoot.characters.limb_block import limb_block
-from surefoot.characters.limbs import Limbs, of_table
+from surefoot.characters.link_geometry import limb_block
+from surefoot.characters.links import LEFT, RIGHT, Limbs, of_table
 from surefoot.characters.table import (
     CORONAL,
     SAGITTAL,
@@ -25,13 +27,35 @@ from surefoot.characters.table import (
     standing_height,
 )
 from surefoot.errors import CharacterError, UnknownNameError
-from surefoot.native import limbs as limb_layout
-from surefoot.native.memory import Sizes
-from surefoot.native.world import ANATOMY, ELSEWHERE, GROUND, OTHER
-from surefoot.terrains.heights import add_heights, write_heights
+from surefoot.native import links as limb_layout
+from surefoot.native.physics import ANATOMY, ELSEWHERE, GROUND, OTHER
+from surefoot.native.userdata import Sizes
+from surefoot.terrains.ground_shapes import is_ground
 from surefoot.terrains.props import Crate, named, weigh
-from surefoot.terrains.solid import is_ground
-from surefoot.terrains.terrain import Terrain
+from surefoot.terrains.terrain import Terrain, add_heights, write_heights
+
+_TIME = 0.02  # [s] of the spring and damper, which is critically damped
+_SIZE = 0.015  # [m] at which a hand's point is drawn
+
+
+def add_grips(spec: mujoco.MjSpec, limbs: Limbs, crates: list[str]) -> None:
+    """Add an open grip between each hand and the handle of its side of each crate.
+
+    The hand's site is `hand_left` or `hand_right`, a handle's `crate_left` or `crate_right`, the grip's name
+    `grip_left` or `grip_right`; those of a further crate `crate_1` end in `_1` too.
+    """
+    for side, name in ((LEFT, "left"), (RIGHT, "right")):
+        point, last = limbs.hands[side], limbs.of("wrist", side) or limbs.of("elbow", side)
+        if point is None or last is None or not crates:
+            continue
+        spec.body(last.body).add_site(name=f"hand_{name}", pos=point, size=[_SIZE, _SIZE, _SIZE], rgba=[0, 0, 0, 0])
+        for crate in crates:
+            spec.add_equality(
+                name=f"grip_{name}{crate.removeprefix('crate')}", type=mujoco.mjtEq.mjEQ_CONNECT,
+                objtype=mujoco.mjtObj.mjOBJ_SITE, name1=f"hand_{name}", name2=f"{crate}_{name}",
+                active=False, solref=[_TIME, 1.0],
+            )  # fmt: skip
+
 
 _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
 _MULTIPLIER = (0.2, 5.0)

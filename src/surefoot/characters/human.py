@@ -1,11 +1,21 @@
-"""The 3D human of SIMBICON §7: 28 internal degrees of freedom, 34 in all, 89.57 kg."""
+"""The 3D human of SIMBICON §7: 28 internal degrees of freedom, 34 in all, 89.57 kg.
+
+The human of Laszlo, van de Panne, Fiume 1996, §4.1: 13 joints of 19 degrees of freedom, 89.57 kg.
+
+The human of the recorded motions, with clavicles and toes: da Silva, Abe, Popović 2008, Table 2, 3D Mocap.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from surefoot.characters.table import (
+    CORONAL,
+    TRANSVERSE,
     Anatomy,
     CharacterTable,
     Gain,
+    Hinge,
     Segment,
     Shape,
     Side,
@@ -23,7 +33,6 @@ HIP_HALF_WIDTH, WAIST, SHOULDER, NECK = 0.09, 0.15, 0.36, 0.42  # [m] waist abov
 SHOULDER_HALF_WIDTH, UPPER_ARM, LOWER_ARM = 0.19, 0.30, 0.275  # [m]
 HEEL, TOE, FOOT_HALF_WIDTH = -0.06, 0.164, 0.045  # [m] corners on which the sole bears, from the ankle
 _SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
-
 _SKIN, _SHIRT, _TROUSERS = (0.87, 0.67, 0.55), (0.27, 0.45, 0.62), (0.24, 0.28, 0.36)
 _LEFT, _RIGHT, _SHOE = (0.52, 0.62, 0.70), (0.86, 0.47, 0.27), (0.20, 0.20, 0.22)
 
@@ -33,7 +42,6 @@ _KP = {
     "waist": 1000.0, "hip": 300.0, "knee": 300.0, "ankle": 150.0,
     "neck": 50.0, "shoulder": 50.0, "elbow": 50.0, "wrist": 10.0,
 }  # fmt: skip
-
 _SIDE_ROLES = (
     "hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll",
     "shoulder", "shoulder_roll", "shoulder_yaw", "elbow", "wrist",
@@ -143,7 +151,7 @@ def _gain(kind: str) -> Gain:
     return Gain(kp=kp, kd=0.1 * kp, limit=kp)
 
 
-def table() -> CharacterTable:
+def human_table() -> CharacterTable:
     """The human as data."""
     anatomy = Anatomy(
         "pelvis", "trunk", _side("left"), _side("right"), _SIDE_ROLES, _MIDDLE, hip_hinges=3,
@@ -174,3 +182,174 @@ def table() -> CharacterTable:
             **limb_multipliers(parts),
         },
     )  # fmt: skip
+
+
+_HUMAN19_SIDE_ROLES = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", "shoulder", "elbow", "wrist")
+_HUMAN19_MIDDLE = ("waist",)
+
+# kp and limit by kind of joint [N·m/rad], [N·m]; kd = 0.1 kp. The paper prints none. The roll of the stance hip
+# bears the whole body sideways: with a third of it the pelvis drops and the swing foot stubs.
+_HUMAN19_GAINS = {
+    "hip": (450.0, 450.0), "hip_roll": (1100.0, 450.0), "hip_yaw": (300.0, 300.0), "knee": (400.0, 400.0),
+    "ankle": (150.0, 150.0), "ankle_roll": (100.0, 100.0), "waist": (1000.0, 1000.0),
+    "shoulder": (50.0, 50.0), "elbow": (50.0, 50.0), "wrist": (10.0, 10.0),
+}  # fmt: skip
+
+
+def human19_table() -> CharacterTable:
+    """The human of SIMBICON, whose masses are this paper's, with fewer hinges: its head is part of the trunk.
+
+    Its soles bear on the ends of two capsules: four points a foot, each with a friction cone of its own.
+    """
+    body, sides = human_table(), (_human19_side("left"), _human19_side("right"))
+    kept = {*sides[0].joints, *sides[1].joints, *_HUMAN19_MIDDLE}
+    segments = tuple(_with_hinges(segment, kept) for segment in body.segments)
+    return replace(
+        body,
+        name="human19",
+        summary="3D human of 19 internal degrees of freedom, 89.57 kg, 1.75 m",
+        segments=segments,
+        anatomy=Anatomy(
+            "pelvis",
+            "trunk",
+            *sides,
+            _HUMAN19_SIDE_ROLES,
+            _HUMAN19_MIDDLE,
+            hip_hinges=3,
+            upper=(*_HUMAN19_SIDE_ROLES[6:], *_HUMAN19_MIDDLE),
+        ),
+        gains={joint: _human19_gain(joint) for joint in (*sides[0].joints, *sides[1].joints, *_HUMAN19_MIDDLE)},
+        torso_gain=_human19_gain("waist"),
+        source="Laszlo, van de Panne, Fiume 1996, §4.1; masses and inertias: da Silva, Abe, Popović 2008, Table 2",
+    )
+
+
+def _human19_side(side: str) -> Side:
+    return Side(
+        f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _HUMAN19_SIDE_ROLES)
+    )
+
+
+def _with_hinges(segment: Segment, kept: set[str]) -> Segment:
+    return replace(segment, hinges=tuple(hinge for hinge in segment.hinges if hinge.name in kept))
+
+
+def _human19_gain(joint: str) -> Gain:
+    kp, limit = _HUMAN19_GAINS[joint.removeprefix("left_").removeprefix("right_")]
+    return Gain(kp=kp, kd=0.1 * kp, limit=limit)
+
+
+# Masses and principal inertias: Table 2. Its axes are x lateral, y up, z forward: ours are its (z, x, y). Lengths are
+# those of `human`, since none are printed; the toes take the last third of the foot, the clavicles most of the
+# shoulders' half width.
+_TOES_MASS = {
+    "pelvis": (12.8, 0.12, 0.174, 0.148), "trunk": (17.02, 0.281, 0.335, 0.167), "head": (4.067, 0.0248, 0.02, 0.0176),
+    "clavicle": (2.51, 0.00691, 0.0111, 0.0111), "upper_arm": (1.42, 0.0132, 0.0133, 0.0014),
+    "lower_arm": (0.57, 0.003, 0.003, 0.0003), "hand": (0.09, 0.0001, 0.00008, 0.00002),
+    "thigh": (9.013, 0.208, 0.204, 0.0356), "shin": (3.91, 0.06, 0.0585, 0.0087),
+    "foot": (0.29, 0.0003, 0.0002, 0.0004), "toes": (0.23, 0.0002, 0.0002, 0.0002),
+}  # fmt: skip
+BALL = 0.10  # [m] from the ankle forward to the toes' joint
+_TOES_SOLE_RADIUS = 0.012  # [m]
+_COLLAR = 0.05  # [m] of the clavicle's joint from the middle
+
+# Torque limits [N·m]; kd = 0.1 kp with kp = the limit, as for `human`. Toes and clavicles: as much as their loads need.
+_MORE = {"clavicle": 150.0, "toe": 40.0}
+_TOES_SIDE_ROLES = (
+    *human_table().anatomy.side_roles[:6], "toe", *human_table().anatomy.side_roles[6:],
+    "clavicle_roll", "clavicle_yaw",
+)  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("left_").removeprefix("right_")
+
+
+def _weighed(segment: Segment) -> Segment:
+    mass, x, y, z = _TOES_MASS[_plain(segment.name)]
+    return replace(segment, mass=mass, inertia=(x, y, z))
+
+
+def _sole(segment: Segment, low: float, high: float) -> tuple[Shape, ...]:
+    """A foot's soles from one place to another along x, in the foot's frame."""
+    soles = [shape for shape in segment.shapes if shape.sole]
+    return tuple(replace(s, start=(low, *s.start[1:]), end=(high, *s.end[1:])) for s in soles)
+
+
+def _toes(foot: Segment, sign: float) -> Segment:
+    side, sole = foot.name.removesuffix("foot"), -ANKLE_HEIGHT + _TOES_SOLE_RADIUS
+    drop = sole + 0.006  # the joint lies a little above the sole's edge
+    shapes = tuple(
+        replace(s, start=(0.014, s.start[1], sole - drop), end=(TOE - BALL, s.end[1], sole - drop))
+        for s in foot.shapes if s.sole
+    )  # fmt: skip
+    mass, x, y, z = _TOES_MASS["toes"]
+    return Segment(
+        f"{side}toes", foot.name, (BALL, 0.0, drop), hinges(f"{side}toe", sign, (-0.5, 1.2)),
+        mass, (0.03, 0.0, 0.0), (x, y, z), shapes, foot.color, stretch=(1.0, 1.0, 0.0),
+    )  # fmt: skip
+
+
+def _clavicle(arm: Segment, sign: float) -> tuple[Segment, Segment]:
+    """The clavicle before an arm, and the arm on its end."""
+    side, height = arm.name.removesuffix("upper_arm"), arm.offset[2]
+    reach = abs(arm.offset[1]) - _COLLAR
+    mass, x, y, z = _TOES_MASS["clavicle"]
+    collar = Segment(
+        f"{side}clavicle", "trunk", (0.0, sign * _COLLAR, height),
+        (Hinge(f"{side}clavicle_roll", (sign, 0.0, 0.0), -0.3, 0.6, CORONAL),
+         Hinge(f"{side}clavicle_yaw", (0.0, 0.0, sign), -0.4, 0.4, TRANSVERSE)),
+        mass, (0.0, sign * reach / 2, 0.0), (x, y, z),
+        (Shape((0.0, sign * 0.02, 0.0), (0.0, sign * reach, 0.0), 0.05),), arm.color,
+    )  # fmt: skip
+    return collar, replace(arm, parent=collar.name, offset=(0.0, sign * reach, 0.0))
+
+
+def _segments(old: CharacterTable) -> tuple[Segment, ...]:
+    found: list[Segment] = []
+    for segment in map(_weighed, old.segments):
+        kind, sign = _plain(segment.name), -1.0 if segment.name.startswith("right_") else 1.0
+        if kind == "upper_arm":
+            found += _clavicle(segment, sign)
+        elif kind == "foot":
+            rest = tuple(shape for shape in segment.shapes if not shape.sole)
+            foot = replace(segment, shapes=(*_sole(segment, HEEL, BALL - 0.014), *rest), com=(0.02, 0.0, -0.045))
+            found += [foot, _toes(segment, sign)]
+        else:
+            found.append(segment)
+    return tuple(found)
+
+
+def human_toes_table() -> CharacterTable:
+    """The human with toes as data."""
+    old = human_table()
+    sides = [
+        Side(f"{s}_thigh", f"{s}_shin", f"{s}_foot", tuple(f"{s}_{role}" for role in _TOES_SIDE_ROLES))
+        for s in ("left", "right")
+    ]
+    middle = old.anatomy.middle
+    anatomy = Anatomy(
+        "pelvis",
+        "trunk",
+        sides[0],
+        sides[1],
+        _TOES_SIDE_ROLES,
+        middle,
+        hip_hinges=3,
+        upper=(*_TOES_SIDE_ROLES[7:], *middle),
+    )
+    gains = {}
+    for joint in (*sides[0].joints, *sides[1].joints, *middle):
+        strength = _MORE.get(_plain(joint).split("_")[0])
+        gains[joint] = old.gains[joint] if strength is None else Gain(strength, 0.1 * strength, strength)
+    more = {part: (f"left_{part}", f"right_{part}") for part in ("clavicle", "toes")}
+    return replace(
+        old,
+        name="human_toes",
+        summary="3D human with clavicles and toes, 69.95 kg, 34 actuated joints",
+        segments=_segments(old),
+        anatomy=anatomy,
+        gains=gains,
+        source="da Silva, Abe, Popović 2008, Table 2, 3D Mocap; lengths of `human`",
+        multipliers=old.multipliers | more | {name: (name,) for parts in more.values() for name in parts},
+    )

@@ -1,4 +1,7 @@
-"""The 7-link planar biped of SIMBICON §7: 70 kg trunk, 5 kg thighs, 4 kg shins, 1 kg feet."""
+"""The 7-link planar biped of SIMBICON §7: 70 kg trunk, 5 kg thighs, 4 kg shins, 1 kg feet.
+
+The planar biped with arms and a head, 12 links and 51 kg: da Silva, Abe, Popović 2008, Table 2, 2D model.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,6 @@ from surefoot.characters.table import (
 # z, so every hinge turns about −y.
 _AXIS: Vector = (0.0, -1.0, 0.0)
 _TORSO, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)
-
 THIGH, SHIN = 0.45, 0.45  # [m]
 ANKLE_HEIGHT = 0.04  # [m] above the sole
 HEEL, TOE = -0.04, 0.12  # [m] ends of the sole, from the ankle
@@ -61,7 +63,7 @@ def _side(side: str) -> Side:
     return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", joints)
 
 
-def table() -> CharacterTable:
+def planar_table() -> CharacterTable:
     """The planar biped as data."""
     trunk = Segment(
         "trunk", "world", (0.0, 0.0, 0.0), (), 70.0, (0.0, 0.0, 0.24), _plane(1.475),
@@ -84,4 +86,106 @@ def table() -> CharacterTable:
         source="SIMBICON (Yin, Loken, van de Panne 2007) §7 and the authors' planar program",
         sole_depth=ANKLE_HEIGHT,
         multipliers={"trunk": ("trunk",), **limb_multipliers(parts)},
+    )  # fmt: skip
+
+
+_ARMS_TORSO, _SKIN, _ARMS_NEAR, _ARMS_FAR = (
+    (0.30, 0.42, 0.58),
+    (0.87, 0.67, 0.55),
+    (0.86, 0.46, 0.26),
+    (0.55, 0.62, 0.68),
+)
+TORSO, HEAD, ARMS_THIGH, ARMS_SHIN, FOOT = 0.460, 0.210, 0.455, 0.430, 0.239  # [m]
+UPPER_ARM, LOWER_ARM = 0.363, 0.329  # [m]
+ARMS_ANKLE_HEIGHT = 0.06  # [m] above the sole
+ARMS_HEEL = -0.06  # [m] behind the ankle
+
+# kp [N·m/rad], torque limit [N·m]; kd = 0.1 kp. Those of SIMBICON's planar biped, weaker where less hangs on the joint.
+_GAINS = {
+    "hip": (300.0, 300.0), "knee": (300.0, 300.0), "ankle": (300.0, 300.0), "shoulder": (50.0, 100.0),
+    "elbow": (20.0, 50.0), "neck": (20.0, 50.0),
+}  # fmt: skip
+_SIDE_ROLES = ("hip", "knee", "ankle", "shoulder", "elbow")
+
+
+def _rod(
+    name: str, parent: str, offset: Vector, hinge: Hinge, mass: float, inertia: float, length: float, radius: float,
+    color: Vector, solid: bool = True,
+) -> Segment:  # fmt: skip
+    return Segment(
+        name, parent, offset, (hinge,), mass, (0.0, 0.0, -length / 2), _plane(inertia),
+        (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -length), radius, solid=solid),), color,
+    )  # fmt: skip
+
+
+def _side_parts(side: str, color: Vector) -> tuple[Segment, ...]:
+    sole = -ARMS_ANKLE_HEIGHT + _SOLE_RADIUS
+    return (
+        _rod(f"{side}_thigh", "trunk", (0.0, 0.0, 0.0), Hinge(f"{side}_hip", _AXIS, -1.6, 2.8),
+             7.0, 0.121, ARMS_THIGH, 0.06, color),
+        _rod(f"{side}_shin", f"{side}_thigh", (0.0, 0.0, -ARMS_THIGH), Hinge(f"{side}_knee", _AXIS, -2.7, 0.0),
+             5.0, 0.077, ARMS_SHIN, 0.045, color, solid=False),
+        Segment(
+            f"{side}_foot", f"{side}_shin", (0.0, 0.0, -ARMS_SHIN), (Hinge(f"{side}_ankle", _AXIS, -1.5, 1.5),),
+            4.0, (ARMS_HEEL + FOOT / 2, 0.0, -0.04), _plane(0.019),
+            (
+                Shape((ARMS_HEEL + _SOLE_RADIUS, 0.0, sole), (ARMS_HEEL + FOOT - _SOLE_RADIUS, 0.0, sole), _SOLE_RADIUS,
+                      sole=True),
+                Shape((0.0, 0.0, -0.01), (ARMS_HEEL + FOOT - 0.05, 0.0, -0.035), 0.022, solid=False),
+            ),
+            color, stretch=(1.0, 1.0, 0.0),
+        ),
+        _rod(f"{side}_upper_arm", "trunk", (0.0, 0.0, TORSO), Hinge(f"{side}_shoulder", _AXIS, -2.0, 3.2),
+             2.0, 0.022, UPPER_ARM, 0.038, color),
+        _rod(f"{side}_lower_arm", f"{side}_upper_arm", (0.0, 0.0, -UPPER_ARM), Hinge(f"{side}_elbow", _AXIS, 0.0, 2.6),
+             1.0, 0.009, LOWER_ARM, 0.032, color),
+    )  # fmt: skip
+
+
+def _arms_side(side: str) -> Side:
+    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _SIDE_ROLES))
+
+
+def _gain(kind: str) -> Gain:
+    kp, limit = _GAINS[kind]
+    return Gain(kp=kp, kd=0.1 * kp, limit=limit)
+
+
+def planar_arms_table() -> CharacterTable:
+    """The planar biped with arms as data."""
+    trunk = Segment(
+        "trunk", "world", (0.0, 0.0, 0.0), (), 10.0, (0.0, 0.0, TORSO / 2), _plane(0.176),
+        (Shape((0.0, 0.0, 0.04), (0.0, 0.0, TORSO - 0.04), 0.09),), _ARMS_TORSO,
+    )  # fmt: skip
+    head = Segment(
+        "head", "trunk", (0.0, 0.0, TORSO), (Hinge("neck", _AXIS, -0.9, 0.9),), 3.0, (0.0, 0.0, HEAD / 2 + 0.04),
+        _plane(0.011), (Shape((0.0, 0.0, 0.12), (0.0, 0.0, HEAD - 0.04), 0.085),), _SKIN,
+    )  # fmt: skip
+    anatomy = Anatomy(
+        "trunk",
+        "trunk",
+        _arms_side("left"),
+        _arms_side("right"),
+        _SIDE_ROLES,
+        ("neck",),
+        upper=("shoulder", "elbow", "neck"),
+    )
+    joints = (*anatomy.left.joints, *anatomy.right.joints, "neck")
+    parts = ("thigh", "shin", "foot", "upper_arm", "lower_arm")
+    return CharacterTable(
+        name="planar_arms",
+        summary="12-link planar biped with arms and head, 51 kg, 11 actuated joints",
+        root="planar",
+        segments=(trunk, head, *_side_parts("left", _ARMS_FAR), *_side_parts("right", _ARMS_NEAR)),
+        anatomy=anatomy,
+        gains={joint: _gain(joint.removeprefix("left_").removeprefix("right_")) for joint in joints},
+        torso_gain=_gain("hip"),
+        hip_targets=(-0.4, 1.6),
+        friction=0.65,
+        timestep=0.0005,
+        source="da Silva, Abe, Popović 2008, Table 2, 2D model; lengths of uniform rods of those masses and inertias",
+        sole_depth=ARMS_ANKLE_HEIGHT,
+        armature=0.002,
+        multipliers={"trunk": ("trunk",), "head": ("head",), **{p: (f"left_{p}", f"right_{p}") for p in parts},
+                     **{f"{side}_{p}": (f"{side}_{p}",) for side in ("left", "right") for p in parts}},
     )  # fmt: skip

@@ -13,12 +13,9 @@ except ImportError:
     raise SurefootError("surefoot.gym needs Gymnasium: pip install 'surefoot[gym]'") from None
 
 from surefoot.gym.actions import Commands, Parameters, Residuals
-from surefoot.gym.environment import SurefootEnv
-from surefoot.gym.measurements import MEASUREMENTS
-from surefoot.gym.observations import OBSERVABLE
-from surefoot.gym.rewards import Tracking
-from surefoot.gym.starts import StartNoise
-from surefoot.gym.vector import SurefootVectorEnv
+from surefoot.gym.environments import SurefootEnv, SurefootVectorEnv
+from surefoot.gym.episode import StartNoise, Tracking
+from surefoot.gym.observations import MEASUREMENTS, OBSERVABLE
 
 __all__ = [
     "IDS",

@@ -13,9 +13,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
-from surefoot.native.memory import Row
-from surefoot.scene import Scene
+from surefoot.native.userdata import Row
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import mujoco
 
+from surefoot.engine import callback
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError, UnknownNameError
-from surefoot.native import callback
-from surefoot.population import Population
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 
 _WALKS = {
@@ -57,7 +57,7 @@ def choose(which: str | None) -> Measure:
     if which != "studio":
         raise UnknownNameError("benchmark", which, ["studio"])
     try:
-        from surefoot.lab.bench_studio import measure_studio
+        from surefoot.studio.benchmark import measure_studio
     except ModuleNotFoundError:
         raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
     return measure_studio

@@ -1,4 +1,7 @@
-"""An experiment reproduces one claim of a paper and says, row by row, whether ours holds."""
+"""An experiment reproduces one claim of a paper and says, row by row, whether ours holds.
+
+Where motion-capture clips are: none comes with Surefoot.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import hashlib
 import io
 import json
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -167,3 +171,19 @@ def _save(result: Result, setting: Setting) -> None:
         writer.writerows(result.runs)
         replace_file(path.with_name("runs.csv"), text.getvalue().encode())
     replace_file(path, json.dumps(result.as_json() | {"key": _key(setting)}, indent=1).encode())
+
+
+CLIPS = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
+MISSING = f"not run: neither --clips nor {CLIPS} names a folder of clips"
+
+
+def clips_folder(setting: Setting) -> Path | None:
+    """The folder of clips, if one is named and there."""
+    named = setting.clips or Path(os.environ.get(CLIPS) or "")
+    return named if (setting.clips or os.environ.get(CLIPS)) and named.is_dir() else None
+
+
+def find_clip(setting: Setting, stem: str) -> Path | None:
+    """The clip of a file name without its suffix."""
+    folder = clips_folder(setting)
+    return next(iter(sorted(folder.rglob(f"{stem}.bvh"))), None) if folder else None

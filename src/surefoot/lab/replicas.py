@@ -1,14 +1,20 @@
-"""Replicas: the same run from slightly other states, since single runs lie."""
+"""Replicas: the same run from slightly other states, since single runs lie.
+
+Rows that are well into their gait: settled, and spread over its phases.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from surefoot.population import Population
-from surefoot.scene import Scene
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Scene
+from surefoot.native.kernels import records
+from surefoot.reflexes.pose_graph import MACHINE
+from surefoot.skills.schema import Skill
 
 ANGLE, RATE, SPEED = 0.02, 0.1, 0.05  # [rad], [rad/s], [m/s] half-widths of the uniform noise
 PHASE = 0.02  # of the cycle
@@ -39,3 +45,65 @@ def disturb_state(scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.rand
     qvel[0] += rng.uniform(-SPEED, SPEED)
     height = 1 if scene.table.root == "planar" else 2
     qpos[height] += clearance - scene.clearance(qpos)
+
+
+SETTLE = 8.0  # [s] after which a gait is taken to be on its cycle
+_LOOK = 0.1  # [s] shorter than any step
+
+
+def told(
+    count: int, skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None
+) -> Population:
+    """A population of one skill on one body, by default the skill's own, that has been told something."""
+    population = Population(count, character, [skill] * count)
+    for row in population.rows:
+        population.scene.command(row, skill, commands or {})
+    return population
+
+
+def at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
+    """(count, nstate) states of a gait at random moments of a window of 2 s after settling."""
+    rows = [skill] * count + list(may_run)
+    population = Population(len(rows), skill=rows)
+    rng = generator(seed, "phases", skill.full_name)
+    wait = np.zeros(len(rows))
+    wait[:count] = SETTLE + rng.uniform(0.0, 2.0, count)
+    population.run(SETTLE)
+    population.advance(np.where(wait > 0.0, wait - SETTLE, 0.0))
+    return population.states[:count]
+
+
+def replicas_on_cycle(skill: Skill, count: int, seed: int) -> np.ndarray:
+    """(count, nstate) replicas of one settled moment of a gait."""
+    population = Population(1, skill=[skill])
+    population.run(SETTLE)
+    several = Population(count, skill=[skill] * count)
+    several.restore(np.repeat(population.states, count, axis=0))
+    for i in range(count):
+        rng = generator(seed, "replica", skill.full_name, i)
+        disturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
+    return several.states
+
+
+def step_period(skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None) -> float:
+    """Duration of one step on the cycle [s]."""
+    population = told(1, skill, character, commands)
+    population.run(SETTLE)
+    before = float(population.rows[0].report[0].steps)
+    population.run(4.0)
+    steps = float(population.rows[0].report[0].steps) - before
+    return 4.0 / steps if steps > 0 else 4.0
+
+
+def step_durations(population: Population, seconds: float) -> list[list[float]]:
+    """Run a population and return how long each row's steps took that ended meanwhile [s]; a fallen row stops."""
+    machines = [records(row.memory, 0, 1, MACHINE)[0] for row in population.rows]
+    counts = [machine.steps for machine in machines]
+    found: list[list[float]] = [[] for _ in machines]
+    for _ in range(round(seconds / _LOOK)):
+        population.run(_LOOK, stop_fallen=True)
+        for i, machine in enumerate(machines):
+            if machine.steps > counts[i]:
+                counts[i] = machine.steps
+                found[i].append(float(machine.period))
+    return found

@@ -1,18 +1,246 @@
-"""Motions as BVH files, Y up and +Z forward unless told otherwise: written for Blender, read from anywhere."""
+"""The text of BVH files: hierarchies written, files read strictly, each error with its line.
+
+Motions as BVH files, Y up and +Z forward unless told otherwise: written for Blender, read from anywhere.
+"""
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
-from surefoot.motions import bvh_text
 from surefoot.motions import quaternions as quat
-from surefoot.motions.ends import leaf_ends
+from surefoot.motions.leaf_bones import leaf_ends
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.resample import rate, resample
+from surefoot.motions.motion_editing import rate, resample
+
+MAX_BYTES = 256 * 1024 * 1024
+MAX_JOINTS = 1000
+LARGEST = 1e9  # of any number: what is larger is an error and not a length or an angle
+_REMARKS = ("#", "//")  # begin lines that are not part of the format, and do no harm
+_CHANNELS = tuple(f"{axis}{kind}" for kind in ("position", "rotation") for axis in "XYZ")
+_ROOT_CHANNELS = "Xposition Yposition Zposition Zrotation Xrotation Yrotation"
+_JOINT_CHANNELS = "Zrotation Xrotation Yrotation"
+
+
+@dataclass
+class Joint:
+    """A joint as it stands in the file; `column` is where its channels (in lower case) begin in a frame."""
+
+    name: str
+    parent: int
+    offset: np.ndarray
+    channels: tuple[str, ...] = ()
+    column: int = 0
+
+
+@dataclass(frozen=True)
+class File:
+    """Joints in the file's order, and a row of values (frames, channels) for every frame."""
+
+    joints: list[Joint]
+    values: np.ndarray
+    frame_time: float  # [s]
+
+
+def depth_first(parents: np.ndarray) -> list[tuple[int, int]]:
+    """(joint, depth) of all joints, each followed by what hangs from it."""
+    roots = np.flatnonzero(parents < 0)
+    if len(roots) != 1:
+        raise OutputError(f"a BVH file holds one skeleton with one root, this one has {len(roots)}")
+    found, waiting = [], [(int(roots[0]), 0)]
+    while waiting:
+        joint, depth = waiting.pop()
+        found.append((joint, depth))
+        waiting += [(int(child), depth + 1) for child in np.flatnonzero(parents == joint)[::-1]]
+    if len(found) != len(parents):
+        raise OutputError("a BVH file holds one skeleton, but some joints do not hang from its root")
+    return found
+
+
+def hierarchy(names: Sequence[str], parents: np.ndarray, offsets: np.ndarray, ends: np.ndarray) -> list[str]:
+    """The lines before the motion; `ends` (joints, 3) counts where a joint has no child."""
+    lines, open_blocks = ["HIERARCHY"], 0
+    for joint, depth in depth_first(parents):
+        while open_blocks > depth:
+            open_blocks -= 1
+            lines.append("\t" * open_blocks + "}")
+        tabs, inner = "\t" * depth, "\t" * (depth + 1)
+        lines += [f"{tabs}{'JOINT' if depth else 'ROOT'} {_word(names[joint])}", tabs + "{"]
+        lines.append(f"{inner}OFFSET {_numbers(offsets[joint])}")
+        lines.append(f"{inner}CHANNELS " + (f"3 {_JOINT_CHANNELS}" if depth else f"6 {_ROOT_CHANNELS}"))
+        open_blocks += 1
+        if not (parents == joint).any():
+            lines += [f"{inner}End Site", inner + "{", f"{inner}\tOFFSET {_numbers(ends[joint])}", inner + "}"]
+    return lines + ["\t" * depth + "}" for depth in reversed(range(open_blocks))]
+
+
+def read(path: Path) -> File:
+    """Read a file; what is wrong with it is an `OutputError` with the line."""
+    return _Reader(content(path, "a BVH file"), str(path)).file()
+
+
+def content(path: Path, kind: str) -> str:
+    """The text of a file of a motion; `kind` is what it should be, for the error."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if len(raw) > MAX_BYTES:
+        raise OutputError(f"{path}: {kind} has at most {MAX_BYTES // 1024**2} MB")
+    return raw.decode("utf-8-sig", errors="replace")
+
+
+class _Reader:
+    """Goes through the lines that are neither blank nor remarks; a line is its words."""
+
+    def __init__(self, text: str, label: str) -> None:
+        self._label, self._line = label, 0
+        self._lines = (
+            (i, words)
+            for i, line in enumerate(text.splitlines(), 1)
+            if (words := line.split()) and not words[0].startswith(_REMARKS)
+        )
+        self._width = 0
+
+    def file(self) -> File:
+        joints = self._joints()
+        (number,) = self._after("'Frames: COUNT'")
+        if not number.isdecimal() or len(number) > 9:
+            raise self._wrong([number], "'Frames: COUNT'")
+        frame_time = float(self._floats(self._after("'Frame Time: SECONDS'"), 1)[0])
+        if frame_time <= 0.0 or not int(number):
+            raise self._error("a motion needs at least one frame and a positive frame time")
+        return File(joints, self._values(int(number)), frame_time)
+
+    def _after(self, wanted: str) -> list[str]:
+        """The one word after the colon of a line that looks like `wanted`; blanks around the colon may be missing."""
+        words = self._next(wanted)
+        found = " ".join(words).replace(":", " ").split()
+        labels = wanted.strip("'").lower().partition(":")[0].split()
+        if [word.lower() for word in found[:-1]] != labels:
+            raise self._wrong(words, wanted)
+        return found[-1:]
+
+    def _joints(self) -> list[Joint]:
+        """Everything up to the word MOTION."""
+        self._expect("HIERARCHY")
+        joints: list[Joint] = []
+        path: list[int] = []  # the joints whose blocks are open; −1 for an end site
+        while True:
+            words = self._next("'MOTION'" if joints and not path else "a joint or '}'")
+            key = words[0].lower()
+            if key == "motion" and joints and not path:
+                return joints
+            if key == "}" and path:
+                path.pop()
+            elif key == ("joint" if path else "root") and len(words) > 1 and path[-1:] != [-1]:
+                if joints and not path:
+                    raise self._error("a second skeleton; only files with one can be read")
+                if len(joints) == MAX_JOINTS:
+                    raise self._error(f"a skeleton has at most {MAX_JOINTS} joints")
+                joints.append(self._joint(words, path[-1] if path else -1))
+                path.append(len(joints) - 1)
+            elif key == "end" and path and path[-1] >= 0:
+                self._block(words)
+                path.append(-1)
+            else:
+                raise self._wrong(words, "JOINT, End Site or '}'" if path else "ROOT" if not joints else "MOTION")
+
+    def _joint(self, words: list[str], parent: int) -> Joint:
+        name = " ".join(words[1:]).removesuffix("{").strip()
+        joint = Joint(name, parent, self._block(words))
+        words = self._next("CHANNELS")
+        if words[0].lower() != "channels" or len(words) < 2 or words[1] != str(len(words) - 2):
+            raise self._wrong(words, "CHANNELS, their number and their names")
+        joint.channels, joint.column = tuple(word.lower() for word in words[2:]), self._width
+        unknown = [word for word in words[2:] if word.capitalize() not in _CHANNELS]
+        if unknown or len(set(joint.channels)) < len(joint.channels):
+            raise self._error(f"channels are {', '.join(_CHANNELS)}, each at most once; got {' '.join(words[2:])}")
+        self._width += len(joint.channels)
+        return joint
+
+    def _block(self, words: list[str]) -> np.ndarray:
+        """(3,) the offset at the beginning of a block, whose brace may stand at the end of the line before."""
+        if not words[-1].endswith("{"):
+            self._expect("{")
+        words = self._next("OFFSET")
+        if words[0].lower() != "offset":
+            raise self._wrong(words, "OFFSET")
+        return self._floats(words[1:], 3)
+
+    def _values(self, count: int) -> np.ndarray:
+        """(count, width) as many rows as the file has promised, and nothing after them."""
+        flat, lines, width = array("d"), array("q"), self._width
+        for line, words in self._lines:
+            self._line = line
+            lines.append(line)
+            if len(lines) > count:
+                raise self._error(f"more rows than the {count} frames that were announced")
+            if len(words) != width:
+                raise self._error(f"expected {width} numbers, got {len(words)}")
+            try:
+                flat.fromlist(list(map(float, words)))
+            except ValueError as error:
+                raise self._error(str(error)[:120]) from None
+        if len(lines) < count:
+            raise self._error(f"the file ends after {len(lines)} of {count} frames")
+        found = np.frombuffer(flat).reshape(count, width) if width else np.zeros((count, 0))
+        wrong = np.flatnonzero(~(np.abs(found) <= LARGEST).all(axis=1))
+        if len(wrong):
+            self._line = lines[wrong[0]]
+            self._check(found[wrong[0]])
+        return found
+
+    def _floats(self, words: list[str], count: int) -> np.ndarray:
+        if len(words) != count:
+            raise self._error(f"expected {count} numbers, got {len(words)}")
+        try:
+            found = np.array([float(word) for word in words])
+        except ValueError as error:
+            raise self._error(str(error)[:120]) from None
+        self._check(found)
+        return found
+
+    def _check(self, values: np.ndarray) -> None:
+        if not np.isfinite(values).all():
+            raise self._error("a number that is not finite")
+        if (np.abs(values) > LARGEST).any():
+            raise self._error(f"a number beyond ±{LARGEST:g}, too large for a length or an angle")
+
+    def _next(self, wanted: str) -> list[str]:
+        found = next(self._lines, None)
+        if found is None:
+            raise self._error(f"the file ends where {wanted} was expected")
+        self._line, words = found
+        return words
+
+    def _expect(self, word: str) -> None:
+        words = self._next(word)
+        if words[0].lower() != word.lower() or len(words) > 1:
+            raise self._wrong(words, word)
+
+    def _wrong(self, words: list[str], wanted: str) -> OutputError:
+        return self._error(f"expected {wanted}, got {' '.join(words)[:40]!r}")
+
+    def _error(self, reason: str) -> OutputError:
+        return OutputError(f"{self._label}:{max(self._line, 1)}: {reason}")
+
+
+def _word(name: str) -> str:
+    """A name without blanks, which would end it."""
+    return "_".join(name.split()) or "joint"
+
+
+def _numbers(values: np.ndarray) -> str:
+    return " ".join(f"{value:.9f}" for value in values.tolist())
+
 
 _STRETCH = 0.02  # of the skeleton's size: how far a joint may slide along its parent and still count as fixed
 _AXES = {sign + name: (-1.0 if sign else 1.0) * np.eye(3)[i] for i, name in enumerate("xyz") for sign in ("", "-")}
@@ -41,12 +269,12 @@ def text(motion: Motion, *, scale: float = 1.0, up: str = "y", forward: str = "z
         raise OutputError("cannot write a BVH of numbers that are not finite")
     pace = rate(motion) if fps is None else fps
     even = resample(motion, pace, whole=fps is None)
-    joints = [joint for joint, _ in bvh_text.depth_first(even.skeleton.parents)]
+    joints = [joint for joint, _ in depth_first(even.skeleton.parents)]
     offsets = np.where(even.skeleton.parents[:, None] < 0, 0.0, even.skeleton.offsets)
     places = [scale * table @ frame.T for table in (offsets, leaf_ends(motion), even.root_position)]
     turns = np.concatenate([even.rotations[..., :1], even.rotations[..., 1:] @ frame.T], axis=-1)
     angles = np.degrees(_zxy(quat.continuous(turns)))[:, joints].reshape(len(even), -1)
-    lines = bvh_text.hierarchy(even.skeleton.names, even.skeleton.parents, places[0], places[1])
+    lines = hierarchy(even.skeleton.names, even.skeleton.parents, places[0], places[1])
     lines += ["MOTION", f"Frames: {len(even)}", f"Frame Time: {float(1.0 / pace)!r}"]
     rows = np.hstack([places[2], angles])
     lines += [" ".join([f"{value:.9f}" for value in row]) for row in rows.tolist()]
@@ -65,7 +293,7 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
         forward: the file's axis that points forward.
     """
     frame, scale = axes(up, forward), positive(scale)
-    file = bvh_text.read(Path(path))
+    file = read(Path(path))
     count, offsets = len(file.values), np.array([joint.offset for joint in file.joints])
     size = float(np.abs(offsets).sum(axis=0).max())
     rotations, root = np.zeros((count, len(offsets), 4)), np.tile(offsets[0], (count, 1))

@@ -8,11 +8,11 @@ import numpy as np
 from PIL import Image
 
 from surefoot.errors import OutputError
-from surefoot.motions import figure, ground, painter
-from surefoot.motions.facing import mean_facing
-from surefoot.motions.figure import Actor
+from surefoot.motions import painter, posed_body
+from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
-from surefoot.motions.painter import Camera, Canvas, View
+from surefoot.motions.painter import Camera, Canvas, View, mean_facing
+from surefoot.motions.posed_body import Actor
 from surefoot.terrains.terrain import Terrain
 
 MAX_FIGURES = 200
@@ -83,7 +83,7 @@ def filmstrip(
         raise OutputError("a filmstrip is 200 … 20000 px wide and 150 … 20000 px high")
     if frames is not None and not 1 <= frames <= MAX_FIGURES:
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
-    actor, terrain = figure.actor_of(motion), ground.terrain_of(motion)
+    actor, terrain = posed_body.actor_of(motion), ground.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
     camera = Camera(view, 1.0, yaw=mean_facing(motion, *window))
     sizes = _measure(actor, terrain, window, camera)

@@ -10,9 +10,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from surefoot import plugins
 from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
-from surefoot.motions import resample
+from surefoot.motions import motion_editing
 from surefoot.motions.motion import Motion
 
 SKINNED = (".glb", ".usda")  # suffixes of formats that can hold a skin
@@ -45,12 +46,12 @@ def save(
     if not path.parent.is_dir():  # before the work, not after
         raise OutputError(f"cannot write {path}: there is no folder {path.parent}")
     if loop:
-        fps = resample.rate(motion) if fps is None else fps
-        motion = resample.loop(motion)
+        fps = motion_editing.rate(motion) if fps is None else fps
+        motion = motion_editing.loop(motion)
     if not root_motion:
-        motion = resample.in_place(motion)
+        motion = motion_editing.in_place(motion)
     if fps is not None:
-        motion = resample.resample(motion, fps, whole=loop)
+        motion = motion_editing.resample(motion, fps, whole=loop)
     write = _rigged_glb if skinned and path.suffix.lower() == ".glb" else _FORMATS[path.suffix.lower()]
     replace_file(path, write(motion))
 
@@ -146,27 +147,26 @@ def _bvh(motion: Motion) -> bytes:
 
 
 def _glb(motion: Motion) -> bytes:
-    from surefoot.motions import glb
+    from surefoot.motions import gltf
 
-    return glb.encode(motion)
+    return gltf.encode(motion)
 
 
 def _rigged_glb(motion: Motion) -> bytes:
-    from surefoot.motions import glb
+    from surefoot.motions import gltf
 
-    return glb.encode(motion, skinned=True)
+    return gltf.encode(motion, skinned=True)
 
 
 def _usda(motion: Motion) -> bytes:
-    from surefoot.motions import usda
+    from surefoot.motions import usd
 
-    return usda.encode(motion)
+    return usd.encode(motion)
 
 
 def _html(motion: Motion) -> bytes:
-    from surefoot.motions.webpage import webpage
-
-    return webpage(motion)
+    page: bytes = plugins.load(plugins.FORMATS, "html")(motion)
+    return page
 
 
 _TURNS, _SPINS = ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz")

@@ -1,4 +1,9 @@
-"""One averaged cycle of a gait as Fourier series of its joints over the phase (SIMBICON §5)."""
+"""One averaged cycle of a gait as Fourier series of its joints over the phase (SIMBICON §5).
+
+A gait made to step on the spot: the feet lose the travel that they had under the body, the legs follow.
+
+A gait in words: where it goes, how fast, and what is peculiar about it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,9 @@ import numpy as np
 from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.retargeting import Retargeted
+from surefoot.motions.forward_kinematics import places
+from surefoot.motions.leg_ik import above_ground, bones_of, solved
+from surefoot.motions.retargeting import Retargeted, angles_of
 
 _EVEN = ("surge", "height", "pitch")  # what a mirrored body does alike; sway, roll and yaw are reversed
 Span = tuple[float, float]
@@ -148,3 +155,104 @@ def _mean(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     found[: len(one)] += 0.5 * one
     found[: len(other)] += 0.5 * other
     return found
+
+
+_FRAMES, _HARMONICS = 120, 8
+
+
+def treading(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
+    """The cycle without travel and turn, with feet that stand still while they stand.
+
+    `GaitCycle.in_place` only takes the travel out of the root, so that the feet slide as on a treadmill. Here each
+    foot is brought back under the body by as much as it would slide, and comes down where it was lifted.
+
+    Args:
+        cycle: of a character.
+        table: the character.
+    """
+    still = cycle.in_place()
+    played = still.played(cycles=1.0, fps=_FRAMES / cycle.period)
+    frames = slice(0, _FRAMES)
+    angles = {name: values[frames] for name, values in played.angles.items()}
+    phase, place, turn = np.arange(_FRAMES) / _FRAMES, played.root_position[frames], played.root_rotation[frames]
+    at = places(table, angles, place, turn)
+    wanted = {name: frame for name, (_, frame) in at.items()}
+    for side, (spans, leg) in enumerate(zip(cycle.contacts, (table.anatomy.left, table.anatomy.right), strict=True)):
+        bones = bones_of(table, side)
+        goal = at[leg.foot][0] - slid(phase, spans)[:, None] * cycle.travel
+        hip = at[leg.thigh][0]
+        thigh, shank = solved(bones, at[leg.thigh][1], goal - hip)
+        ankle = hip + thigh @ bones.knee + shank @ bones.ankle
+        foot = above_ground(table, side, at[leg.foot][1], ankle[:, 2])
+        wanted |= {leg.thigh: thigh, leg.shin: shank, leg.foot: foot}
+    root = at[table.anatomy.pelvis][1]
+    found, said = angles_of(table, root, wanted)
+    legs = {h.name for part in table.segments for h in part.hinges if part.name in _legs(table)}
+    joints = {
+        name: fourier.fit(phase, found[name], _HARMONICS) if name in legs else c for name, c in cycle.joints.items()
+    }
+    return replace(still, joints=joints, notes=(*still.notes, "its feet step where they stand", *said))
+
+
+def slid(phase: np.ndarray, spans: tuple[Span, ...]) -> np.ndarray:
+    """(n,) how far a foot is ahead of the middle of its stance [cycles of travel], as the body goes on evenly.
+
+    It falls evenly while the foot stands, and smoothly comes back while it does not; 0 throughout for a foot that
+    never stands or always does.
+    """
+    if len(spans) != 1 or not 0.0 < spans[0][1] - spans[0][0] < 1.0:
+        return np.zeros(len(phase))
+    start, length = spans[0][0], spans[0][1] - spans[0][0]
+    since = (phase - start) % 1.0
+    back = np.clip((since - length) / (1.0 - length), 0.0, 1.0)
+    return np.where(since < length, 0.5 * length - since, length * (back * back * (3.0 - 2.0 * back) - 0.5))
+
+
+def _legs(table: CharacterTable) -> set[str]:
+    return {name for leg in (table.anatomy.left, table.anatomy.right) for name in (leg.thigh, leg.shin, leg.foot)}
+
+
+_STILL, _ASKEW = 0.12, 0.5  # [m/s] below it is on the spot; the share of a direction that is worth a word
+_TURN = np.radians(8.0)  # [rad/s]
+_LEAN, _CROUCH, _STEP_HIGH, _WIDE, _NARROW = np.radians(12.0), np.radians(45.0), 0.55, 0.28, 0.05
+_PHASES = np.arange(0.0, 1.0, 0.01)
+
+
+def manner(cycle: GaitCycle, table: CharacterTable) -> str:
+    """One line about a cycle of a character."""
+    speed = cycle.travel[:2] / cycle.period
+    words = [_direction(speed), f"{np.linalg.norm(speed):.2f} m/s", f"{120.0 / cycle.period:.0f} steps/min"]
+    turn = cycle.turn / cycle.period
+    if abs(turn) > _TURN:
+        words.append(f"turning {'left' if turn > 0 else 'right'} by {abs(np.degrees(turn)):.0f}°/s")
+    played = cycle.in_place().played(1.0, 100.0 / cycle.period)
+    at = places(table, played.angles, played.root_position, played.root_rotation)
+    legs = (table.anatomy.left, table.anatomy.right)
+    upward = at[table.anatomy.torso][1][:, :, 2]
+    lean = float(np.degrees(np.arctan2(upward[:, 0], upward[:, 2]).mean()))
+    if abs(np.radians(lean)) > _LEAN:
+        words.append(f"trunk bent {'forward' if lean > 0 else 'back'} by {abs(lean):.0f}°")
+    knees = [name for name, hinge in table.hinges.items() if "knee" in name and hinge.plane == 0]
+    bend = min(float(np.abs(cycle.at(_PHASES)[name]).min()) for name in knees)
+    if bend > _CROUCH / 2.0:
+        words.append(f"knees never straighter than {np.degrees(bend):.0f}°")
+    lift = max(float(at[leg.shin][0][:, 2].max()) for leg in legs) / float(at[legs[0].thigh][0][:, 2].max())
+    if lift > _STEP_HIGH + 0.2:
+        words.append("knees lifted high")
+    apart = float((at[legs[0].foot][0][:, 1] - at[legs[1].foot][0][:, 1]).mean())
+    if apart > _WIDE:
+        words.append(f"feet {apart:.2f} m apart")
+    elif apart < _NARROW:
+        words.append("feet on one line" if apart > -_NARROW else "legs crossed")
+    return ", ".join(words)
+
+
+def _direction(speed: np.ndarray) -> str:
+    if float(np.linalg.norm(speed)) < _STILL:
+        return "steps on the spot"
+    ahead, left = speed / np.linalg.norm(speed)
+    along = "forward" if ahead > 0.0 else "backwards"
+    across = "to the left" if left > 0.0 else "to the right"
+    if abs(left) < _ASKEW:
+        return f"walks {along}"
+    return f"walks {across}" if abs(ahead) < _ASKEW else f"walks {along} and {across}"

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from surefoot.errors import OutputError
 
 if TYPE_CHECKING:
-    from surefoot.scene import Scene
+    import mujoco
+
+    from surefoot.characters.table import CharacterTable
+    from surefoot.skills.schema import Skill
+    from surefoot.terrains.terrain import Terrain
 
 
-@dataclass(frozen=True)
+class SimulatedScene(Protocol):
+    """What drawing and saving use of the scene in which a motion was simulated."""
+
+    model: mujoco.MjModel
+    table: CharacterTable
+    terrain: Terrain
+    skill: Skill
+
+
+def _same_fields(one: Any, other: Any, names: Iterable[str]) -> bool:
+    """Whether fields of two objects are equal, arrays in shape and every number, NaN being equal to NaN."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
+    return all(
+        np.array_equal(a, b, equal_nan=a.dtype.kind == "f") if isinstance(a, np.ndarray) else a == b for a, b in pairs
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Skeleton:
     """Names, parents (−1 for the root) and offsets from the parent's origin [m]."""
 
@@ -22,12 +44,18 @@ class Skeleton:
     parents: np.ndarray  # (joints,)
     offsets: np.ndarray  # (joints, 3)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether names, parents and offsets are the same."""
+        return isinstance(other, Skeleton) and _same_fields(self, other, ("names", "parents", "offsets"))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays can change
+
 
 def _empty() -> np.ndarray:
     return np.zeros(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Motion:
     """Frames of a motion. The fields from `qpos` on are empty unless it was simulated.
 
@@ -48,7 +76,19 @@ class Motion:
     phase: np.ndarray = field(default_factory=_empty)  # (n,) of the cycle, 0 … 1
     slip: np.ndarray = field(default_factory=_empty)  # (n, feet) [m] slid under load so far
     feedback: np.ndarray = field(default_factory=_empty)  # (n, 2) torso feedback and feed-forward [N·m]
-    scene: Scene | None = None  # where it was simulated, for drawing
+    scene: SimulatedScene | None = None  # where it was simulated, for drawing
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same motion, number by number; where they were simulated does not count."""
+        names = (own.name for own in fields(self) if own.name != "scene")
+        return isinstance(other, Motion) and _same_fields(self, other, names)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays can change
+
+    def __repr__(self) -> str:
+        """How long it is and how many frames and joints it has."""
+        seconds = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
+        return f"<Motion: {seconds:g} s, {len(self.time)} frames, {len(self.skeleton.names)} joints>"
 
     def __len__(self) -> int:
         """Number of frames."""

@@ -1,22 +1,114 @@
-"""A clip's motion on a body of ours: limbs that point as in the clip, feet on the ground where the clip's are."""
+"""Hinge angles that turn a body's parts as wanted, within its limits.
+
+A clip's motion on a body of ours: limbs that point as in the clip, feet on the ground where the clip's are.
+
+A retargeted clip as a motion of the body it was made for, to be drawn and saved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.characters.limbs import LEFT, RIGHT, Link, of_table
-from surefoot.characters.table import CharacterTable
-from surefoot.motions.motion import Motion
-from surefoot.motions.parts import Parts
-from surefoot.motions.retarget_angles import angles_of
-from surefoot.motions.retarget_frames import Frames, frames_of
-from surefoot.motions.retarget_legs import above_ground, bones_of, goals, reached, root_moves, weights
-from surefoot.motions.retarget_pose import check_written_down, places, quaternions
-from surefoot.motions.sagittal import flattened
-from surefoot.motions.touches import touches
+from surefoot.characters.links import LEFT, RIGHT, Link, of_table
+from surefoot.characters.table import CharacterTable, Hinge, Segment
+from surefoot.motions.body_parts import Parts
+from surefoot.motions.foot_contacts import touches
+from surefoot.motions.forward_kinematics import check_written_down, places, quaternions, turned_by
+from surefoot.motions.leg_ik import above_ground, bones_of, goals, reached, root_moves, weights
+from surefoot.motions.motion import Motion, Skeleton
+from surefoot.motions.segment_frames import Frames, flattened, frames_of
+
+if TYPE_CHECKING:
+    from surefoot.motions.motion import SimulatedScene
+
+_TOLD = np.radians(1.0)  # beyond a limit, from which on it is told
+_OUTSIDE = 0.3  # what a radian beyond a limit costs in every frame, against a radian between two frames
+
+
+def angles_of(
+    table: CharacterTable, root: np.ndarray, wanted: Mapping[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Angles (n,) [rad] of all hinges, and in words which limits were in the way.
+
+    Args:
+        table: hinges of a part go in the order flexion, roll, yaw.
+        root: (n, 3, 3) orientation of the root.
+        wanted: (n, 3, 3) orientations in the world of parts by name; parts that are not named keep their hinges at 0.
+            Each is reached from where its parent really is, so that one part's limit is made up for by the next.
+    """
+    angles: dict[str, np.ndarray] = {}
+    frames, notes = {}, []
+    for part in table.segments:
+        if part.parent == "world":
+            frames[part.name] = root
+            continue
+        parent = frames[part.parent]
+        if part.name in wanted:
+            turn = np.swapaxes(parent, 1, 2) @ wanted[part.name]
+            found = _angles(part, turn)
+        else:
+            found = {hinge.name: np.zeros(len(root)) for hinge in part.hinges}
+        for hinge in part.hinges:
+            angles[hinge.name] = np.clip(found[hinge.name], hinge.low, hinge.high)
+            notes += _beyond(hinge, found[hinge.name] - angles[hinge.name])
+        frames[part.name] = parent @ turned_by(part.hinges, angles, len(root))
+    return angles, notes
+
+
+def _beyond(hinge: Hinge, excess: np.ndarray) -> list[str]:
+    """One line if an angle lies beyond its limits."""
+    outside = np.abs(excess) > _TOLD
+    if not outside.any():
+        return []
+    most, share = np.degrees(np.abs(excess).max()), 100.0 * outside.mean()
+    return [
+        f"{hinge.name} goes up to {most:.0f}° beyond its limits, in {max(share, 1.0):.0f} % of the frames: held there"
+    ]
+
+
+def _angles(part: Segment, turn: np.ndarray) -> dict[str, np.ndarray]:
+    """Unlimited angles of a part's hinges for rotations (n, 3, 3) in its parent's frame."""
+    if len(part.hinges) == 1:  # the nearest rotation about y
+        one = np.arctan2(turn[:, 0, 2] - turn[:, 2, 0], turn[:, 0, 0] + turn[:, 2, 2])
+        return {part.hinges[0].name: _near(one * part.hinges[0].axis[1], part.hinges[0])}
+    first = np.arctan2(turn[:, 0, 2], turn[:, 2, 2])  # of Ry Rx Rz
+    second = np.arctan2(-turn[:, 1, 2], np.hypot(turn[:, 1, 0], turn[:, 1, 1]))
+    third = np.arctan2(turn[:, 1, 0], turn[:, 1, 1])
+    ways = np.array([[first, second, third], [first + np.pi, np.pi - second, third + np.pi]])[:, : len(part.hinges)]
+    signs = [hinge.axis[axis] for hinge, axis in zip(part.hinges, (1, 0, 2), strict=False)]
+    ways = np.array([[_near(s * a, h) for s, a, h in zip(signs, way, part.hinges, strict=True)] for way in ways])
+    chosen = _path(ways, part.hinges)[None]
+    picked = np.where(chosen == 0, ways[0], ways[1])
+    return {hinge.name: picked[i] for i, hinge in enumerate(part.hinges)}
+
+
+def _near(angles: np.ndarray, hinge: Hinge) -> np.ndarray:
+    """The same angles within half a turn of the middle of a hinge's range."""
+    middle = 0.5 * (hinge.low + hinge.high)
+    return np.asarray(angles - 2.0 * np.pi * np.round((angles - middle) / (2.0 * np.pi)))
+
+
+def _path(ways: np.ndarray, hinges: tuple[Hinge, ...]) -> np.ndarray:
+    """(n,) which of two ways (2, hinges, n) to write each rotation is taken, so that the angles go on calmly."""
+    low, high = (np.array([getattr(h, end) for h in hinges])[None, :, None] for end in ("low", "high"))
+    cost = _OUTSIDE * (np.maximum(low - ways, 0.0) + np.maximum(ways - high, 0.0)).sum(axis=1)  # (2, n)
+    steps = np.abs(ways[None, :, :, 1:] - ways[:, None, :, :-1]).sum(axis=2)  # (to, from, n − 1)
+    count = ways.shape[2]
+    best, came = cost[:, 0], np.zeros((count, 2), int)
+    for i in range(1, count):
+        total = steps[:, :, i - 1] + best[None]
+        came[i] = total.argmin(axis=1)
+        best = total.min(axis=1) + cost[:, i]
+    chosen = np.zeros(count, int)
+    chosen[-1] = int(best.argmin())
+    for i in range(count - 1, 0, -1):
+        chosen[i - 1] = came[i, chosen[i]]
+    return chosen
+
 
 _TURNED_OUT = np.radians(8.0)  # of a foot against its shank, from which on its loss is told
 
@@ -154,3 +246,30 @@ def _turned_out(table: CharacterTable, frames: Frames) -> list[str]:
                 f"the {name} foot is turned {way} by {abs(np.degrees(out)):.0f}°; {table.name}'s ankles cannot"
             )
     return notes
+
+
+def motion_of(found: Retargeted, table: CharacterTable, scene: SimulatedScene | None = None) -> Motion:
+    """The same frames as a motion of the character's parts.
+
+    Args:
+        found: what its joints do.
+        table: the character.
+        scene: with one of this character, it is drawn with its own body; without, as a stick figure.
+    """
+    order = [part.name for part in table.segments]
+    rotations = np.empty((len(found.time), len(order), 4))
+    for i, part in enumerate(table.segments):
+        root = part.parent == "world"
+        turn = turned_by(part.hinges, found.angles, len(found.time))
+        rotations[:, i] = found.root_rotation if root else quaternions(turn)
+    skeleton = Skeleton(
+        tuple(order),
+        np.array([-1 if part.parent == "world" else order.index(part.parent) for part in table.segments]),
+        np.array([part.offset for part in table.segments]),
+    )
+    qpos = np.zeros(0)
+    if scene is not None:
+        qpos = np.tile(scene.model.qpos0, (len(found.time), 1))
+        own = coordinates(table, found)
+        qpos[:, : own.shape[1]] = own
+    return Motion(found.time, skeleton, found.root_position, rotations, qpos=qpos, scene=scene)

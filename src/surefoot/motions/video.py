@@ -14,10 +14,10 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
-from surefoot.motions import figure, ground, painter
-from surefoot.motions.facing import mean_facing
+from surefoot.motions import painter, posed_body
+from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
-from surefoot.motions.painter import Camera, Canvas, View
+from surefoot.motions.painter import Camera, Canvas, View, mean_facing
 
 MAX_FRAMES = 20_000
 _GIF_FPS, _MP4_FPS, _STILL_FPS = 50.0, 60.0, 25.0  # highest of each format, and of a motion of one frame
@@ -38,7 +38,7 @@ def frames(
         height: of a picture [px].
         view: from the `side` or the `front` of where it faces on average.
     """
-    actor, terrain = figure.actor_of(motion), ground.terrain_of(motion)
+    actor, terrain = posed_body.actor_of(motion), ground.terrain_of(motion)
     start, span = float(motion.time[0]), float(np.ptp(motion.time))
     count = int(span * fps + 1e-6) + 1
     if count > MAX_FRAMES:
@@ -97,7 +97,7 @@ def _rate(motion: Motion) -> float:
     return (len(motion) - 1) / span if span > 0.0 else _STILL_FPS
 
 
-def _size(limbs: list[figure.Limb]) -> float:
+def _size(limbs: list[posed_body.Limb]) -> float:
     """How large a body is [m], however it lies."""
     return max(0.5, *(high - low for low, high in (painter.extent(limbs, axis) for axis in range(3))))
 

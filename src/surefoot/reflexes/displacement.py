@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.native.pointers import kernel
+from surefoot.native.kernels import kernel
 from surefoot.reflexes.servo import clamp, nearest_turn
 
 # Walking up a slope θ: the swing hip flexes by half of it, the ankles by all of it, the torso leans into it.

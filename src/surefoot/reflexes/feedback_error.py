@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.pointers import kernel, plain, viewer
+from surefoot.native.kernels import kernel, plain, viewer
 from surefoot.reflexes.servo import clamp
 
 _AROUND = 1  # bins on either side that a bin is averaged with

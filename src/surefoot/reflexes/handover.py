@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.native.pointers import kernel
+from surefoot.native.kernels import kernel
+from surefoot.native.userdata import COMMAND_GIVEN
 
 NONE, ASKED, TAKEN = 0.0, 1.0, 2.0  # nothing waits; a law of another controller waits; it has the body, and begins
 _PATIENCE = 0.5  # [s] after which a body on both feet is handed over without a footstrike
@@ -32,13 +33,12 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
         row.table[i] = 0.0
 
 
-GIVEN = 8  # behind the commands: which of them were given
 
 
 @kernel
 def told(row: Any, command: int, default: float) -> float:
     """A command, or what the style says while none was given."""
-    return row.commands[command] if row.commands[GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
+    return row.commands[command] if row.commands[COMMAND_GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from surefoot.native.pointers import kernel
+from surefoot.native.kernels import kernel
 
 GRAVITY = 9.81  # [m/s²]
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.memory import SLOT
-from surefoot.native.pointers import block, kernel, records
+from surefoot.native.kernels import block, kernel, records
+from surefoot.native.userdata import SLOT
 
 TIMED, CONTACT, LANDING, HOLD, BEARING = 0.0, 1.0, 2.0, 3.0, 4.0
 """How a state ends: by time, when the swing foot touches, when any does, by a request, when the stance foot does."""

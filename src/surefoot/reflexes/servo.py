@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.native.pointers import kernel
-from surefoot.reflexes.orientation import Vector
+from surefoot.native.kernels import kernel
+from surefoot.native.vectors import Vector
 
 
 @kernel

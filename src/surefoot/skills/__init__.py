@@ -4,51 +4,107 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from surefoot.characters import load as load_character
-from surefoot.characters import names as character_names
-from surefoot.errors import SkillError, UnknownNameError
-from surefoot.skills import files
-from surefoot.skills.schema import BIPED, Skill, StylizedSkill
+from surefoot import plugins
+from surefoot.errors import SkillError, SurefootError, UnknownNameError
 
-__all__ = ["Skill", "library_path", "load", "names", "set_value", "varied"]
+if TYPE_CHECKING:
+    from surefoot.skills.schema import Skill
 
-_LIBRARY = Path(__file__).parent / "library"
+sys.modules[__name__].__class__ = plugins.ListedModule
+
+LIBRARY = Path(__file__).parent / "library"  # Surefoot's own folder of skills
+BIPED = "biped"  # what a skill is for that any body with two legs can do
+
+
+@functools.cache
+def _paths() -> dict[str, Path]:
+    """Files of all registered skills, by full name."""
+    found: dict[str, Path] = {}
+    for owner in plugins.names(plugins.SKILLS):
+        folder = Path(plugins.load(plugins.SKILLS, owner))
+        for path in folder.glob("*/*.yaml"):
+            full = path.relative_to(folder).with_suffix("").as_posix()
+            if full in found:
+                raise SurefootError(f"two installed packages have a skill {full}: {found[full]} and {path}")
+            found[full] = path
+    return dict(sorted(found.items()))
 
 
 def names(character: str | None = None) -> tuple[str, ...]:
-    """Full names (`character/name`) of all skills, or of those that one character can do."""
-    found = sorted(p.relative_to(_LIBRARY).with_suffix("").as_posix() for p in _LIBRARY.glob("*/*.yaml"))
-    is_ours = character is not None and character in character_names()
-    own = {character} if is_ours and not load_character(str(character)).is_biped else {character, BIPED}
-    return tuple(n for n in found if character is None or n.split("/")[0] in own)
+    """Full names (`character/name`) of all skills.
+
+    Args:
+        character: list only those that this character can do.
+    """
+    if character is None:
+        return tuple(_paths())
+    from surefoot import characters
+
+    is_ours = character in characters.names()
+    own = {character} if is_ours and not characters.load(character).is_biped else {character, BIPED}
+    return tuple(n for n in _paths() if n.split("/")[0] in own)
+
+
+def summary(full_name: str) -> str:
+    """What a registered skill says of itself in one line, read without checking the rest of its file.
+
+    Args:
+        full_name: `character/name`.
+    """
+    lines = library_path(full_name).read_text(encoding="utf-8").splitlines()
+    at = next((i for i, line in enumerate(lines) if line.startswith("summary:")), None)
+    if at is None:
+        raise SkillError(f"{full_name}: the file has no summary")
+    text = lines[at].partition(":")[2].strip()
+    end = next((i for i in range(at + 1, len(lines)) if lines[i][:1].strip() not in ("", "#")), len(lines))
+    if text and text[0] not in "\"'>|[{&*!#%@`" and end == at + 1 and " #" not in text:
+        return text
+    from surefoot.skills import files
+
+    return str(files.parse("\n".join(lines[at:end]), full_name)["summary"])
 
 
 def load(name: str | Path, character: str | None = None) -> Skill:
-    """The skill of a name, a full name, or a path to a file of one's own."""
+    """The skill of a name, a full name, or a path to a file of one's own.
+
+    Args:
+        name: `walk`, `human/walk` or `my/walk.yaml`.
+        character: whose skill a short name is; by default the planar biped's, then any biped's.
+
+    Raises:
+        UnknownNameError: there is none; the message lists the valid names.
+        SkillError: the file is not valid; the message names the line.
+    """
+    from surefoot.skills import files
+
     text = str(name)
     if text.endswith((".yaml", ".yml")):
-        return beside(files.read(Path(text))[0], Path(text).parent)
+        return _with_own_files(files.read(Path(text))[0], Path(text).parent)
     full = text if "/" in text else f"{character or 'planar'}/{text}"
-    if full not in names() and "/" not in text:
-        full = f"{BIPED}/{text}"  # what any body with two legs can do
-    if full not in names():
+    if full not in _paths() and "/" not in text:
+        full = f"{BIPED}/{text}"
+    if full not in _paths():
         raise UnknownNameError("skill", text, names(character))
     return _from_library(full)
 
 
-def beside(skill: Skill, folder: Path) -> Skill:
+def _with_own_files(skill: Skill, folder: Path) -> Skill:
     """A skill whose reference, if that is a file's relative name, lies in a folder."""
-    if not isinstance(skill, StylizedSkill) or not skill.parameters.reference.endswith(".npz"):
+    reference = getattr(skill.parameters, "reference", "")
+    if not isinstance(reference, str) or not reference.endswith(".npz"):
         return skill
-    return varied(skill, {"reference": str(folder / skill.parameters.reference)})
+    return varied(skill, {"reference": str(folder / reference)})
 
 
 @functools.cache
 def _from_library(full: str) -> Skill:
+    from surefoot.skills import files
+
     skill = files.read(library_path(full))[0]
     if skill.full_name != full:
         raise SkillError(f"{full}: the file calls itself {skill.full_name}")
@@ -56,8 +112,14 @@ def _from_library(full: str) -> Skill:
 
 
 def library_path(full_name: str) -> Path:
-    """Where a shipped skill lies."""
-    return _LIBRARY / f"{full_name}.yaml"
+    """Where the file of a registered skill lies.
+
+    Args:
+        full_name: `character/name`.
+    """
+    if full_name not in _paths():
+        raise UnknownNameError("skill", full_name, _paths())
+    return _paths()[full_name]
 
 
 def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skill:
@@ -67,6 +129,8 @@ def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skil
     `states.0.feedback.stance_ankle.1` (0 is the gain of d, 1 that of v). One that begins with neither
     `start.` nor `fall.` is sought in the parameters.
     """
+    from surefoot.skills import files
+
     document: dict[str, Any] = _with_lists(skill.model_dump(by_alias=True))
     for path, value in values.items():
         set_value(document, path, value if value is None or isinstance(value, (str, bool, int)) else float(value))

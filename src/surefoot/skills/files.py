@@ -13,7 +13,7 @@ from ruamel.yaml.events import AliasEvent
 
 from surefoot.atomic_file import replace_file
 from surefoot.errors import SkillError
-from surefoot.skills.check import misfits
+from surefoot.skills.check import problems
 from surefoot.skills.schema import Skill, class_of
 
 MAX_BYTES = 64 * 1024
@@ -67,7 +67,7 @@ def validate(document: Any, label: str) -> Skill:
     kind = class_of(document)
     try:
         skill = kind.model_validate(_plain(document))
-        found = list(misfits(skill))
+        found = list(problems(skill))
     except ValidationError as error:
         skill, found = None, [(item["loc"], _message(item, kind)) for item in error.errors()]
     if found or skill is None:
@@ -78,7 +78,7 @@ def validate(document: Any, label: str) -> Skill:
 
 def check(skill: Skill) -> Skill:
     """A skill that did not come from a file: the same refusals, without lines."""
-    for location, text in misfits(skill):
+    for location, text in problems(skill):
         raise SkillError(f"{skill.full_name}: {'.'.join(map(str, location))}: {text}")
     return skill
 
@@ -110,8 +110,6 @@ def write(document: Any, path: Path) -> None:
     buffer = StringIO()
     YAML(typ="rt").dump(document, buffer)
     replace_file(path, buffer.getvalue().encode())
-
-
 
 
 def _bounded_text(path: Path) -> str:

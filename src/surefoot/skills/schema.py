@@ -1,20 +1,21 @@
-"""What every skill file holds, whatever its controller. Loading one never executes anything."""
+"""What every skill file holds, whatever its controller. Loading one never executes anything.
+
+A number for every skill: by it a row of memory says which skill it runs, wherever the row came from.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from surefoot.skills.genbicon import GenbiconParameters
-from surefoot.skills.imitation import ImitationParameters
-from surefoot.skills.limit_cycle import LimitCycleParameters
-from surefoot.skills.simbicon import SimbiconParameters
-from surefoot.skills.stepping import SteppingParameters
-from surefoot.skills.stylized import StylizedParameters
+from surefoot import plugins
+from surefoot.native.userdata import SLOT
+from surefoot.skills import BIPED as BIPED
 
 SCHEMA_VERSION = 1
-
+Problem = tuple[tuple[str | int, ...], str]  # where in a skill file, and what is wrong there
 Text = Annotated[str, Field(max_length=2000)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 Body = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]  # a character's name
@@ -106,71 +107,39 @@ class Skill(Strict):
         return f"{self.character}/{self.name}"
 
 
-class SimbiconSkill(Skill):
-    """A pose graph."""
-
-    controller: Literal["simbicon"]
-    parameters: SimbiconParameters
-
-
-class GenbiconSkill(Skill):
-    """A style of walking, for any body with two legs."""
-
-    controller: Literal["genbicon"]
-    start: Start = Start()  # type: ignore[call-arg]
-    parameters: GenbiconParameters
-
-
-class LimitCycleSkill(Skill):
-    """An open-loop gait and how it is regulated."""
-
-    controller: Literal["limit_cycle"]
-    parameters: LimitCycleParameters
-
-
-class ImitationSkill(Skill):
-    """A gait captured from a person."""
-
-    controller: Literal["imitation"]
-    credit: Text = ""  # what the licence of the clip asks for
-    clip: Text = ""  # the name of the file it was made of, without its suffix
-    in_place: bool = False  # whether the clip's travel was taken out
-    parameters: ImitationParameters
-
-
-class SteppingSkill(Skill):
-    """Standing and walking by an inverted pendulum with feet."""
-
-    controller: Literal["stepping"]
-    start: Start = Start()  # type: ignore[call-arg]
-    parameters: SteppingParameters
-
-
-class StylizedSkill(Skill):
-    """A reference motion, followed with balance."""
-
-    controller: Literal["stylized"]
-    credit: Text = ""  # what the licence of a clip asks for
-    clip: Text = ""  # the name of the file it was made of, without its suffix
-    parameters: StylizedParameters
-
-
-class UnknownSkill(Skill):
-    """What a document of an unknown controller is held against: that alone is reported."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
-
-    controller: Literal["simbicon", "genbicon", "imitation", "limit_cycle", "stepping", "stylized"]
-
-
-_BY_CONTROLLER: dict[str, type[Skill]] = {
-    "simbicon": SimbiconSkill, "genbicon": GenbiconSkill, "imitation": ImitationSkill, "limit_cycle": LimitCycleSkill,
-    "stepping": SteppingSkill, "stylized": StylizedSkill,
-}  # fmt: skip
-BIPED = "biped"  # what a skill is for that any body with two legs can do
 
 
 def class_of(document: Any) -> type[Skill]:
-    """The class of skills that a document claims to be; for an unknown controller, the one whose errors say so."""
+    """The model that a skill file claims to fit; for an unknown controller, one whose error says so.
+
+    Args:
+        document: the file's mapping.
+    """
     name = document.get("controller") if isinstance(document, dict) else None
-    return _BY_CONTROLLER.get(name, UnknownSkill) if isinstance(name, str) else SimbiconSkill
+    if not isinstance(name, str):
+        return Skill
+    if name not in plugins.names(plugins.CONTROLLERS):
+        return _UnknownSkill
+    found: type[Skill] = plugins.load(plugins.CONTROLLERS, name).skill_class
+    return found
+
+
+class _UnknownSkill(Skill):
+    """What a file of an unknown controller is held against: the controller alone is reported."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    @field_validator("controller")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        raise ValueError(f"unknown controller {name!r}; valid: {', '.join(plugins.names(plugins.CONTROLLERS))}")
+
+
+NUMBER_AT = len(SLOT.names or ())  # in the slots of controllers that think between native runs
+_BYTES = 6  # as many as a float64 holds exactly
+
+
+def number_of(skill: Skill) -> float:
+    """The same for skills that are the same in every value, and no other's."""
+    text = skill.model_dump_json(by_alias=True).encode()
+    return float(int.from_bytes(hashlib.sha256(text).digest()[:_BYTES], "big"))

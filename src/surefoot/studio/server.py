@@ -1,4 +1,6 @@
-"""The page's server: viser's, made safe.
+"""Who may connect to the page's server, what is listened to, and how much of it.
+
+The page's server: viser's, made safe.
 
 viser opens its socket with `websockets.asyncio.server.serve`, which can check origins, sizes and connections, but viser
 does not let us ask for that. So `serve` is wrapped while viser's constructor runs (`guard.py`); afterwards two requests
@@ -7,19 +9,253 @@ that must be refused are made, and a server that answers them is closed again: i
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import http
+import ipaddress
+import logging
+import math
+import re
 import socket
 import threading
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
+import msgspec
 import rich
 import viser
 import viser.infra
+import websockets.asyncio.server as ws
+from websockets.http11 import Request, Response
 
 from surefoot.errors import SurefootError
-from surefoot.studio.guard import PROTOCOL, Guard
+
+CLIENTS = 128  # pages at once
+SOCKETS = 256  # connections at once, those included that have not said yet what they want
+LARGEST = 640 * 1024  # bytes a message from a page: a page sends files in parts of 512 kB
+LARGEST_PLAIN = 64 * 1024  # bytes a message that brings no file
+LARGEST_UPLOAD = 256 * 1024  # bytes a file
+STALLED = 15.0  # [s] after which a page that takes nothing is disconnected: what it was sent waits in memory
+_RECEIVED, _SENT, _UPLOADED = 2000.0, 1000.0, 4.0  # messages a second, of all pages together
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+PROTOCOL = f"viser-v{viser.__version__}"
+_LISTENED = (  # what a page may say; the rest of viser's messages are dropped, the public tunnel's among them
+    "ViewerCameraMessage", "ScenePointerMessage", "SceneNodeClickMessage", "SceneNodeDragMessage",
+    "TransformControlsUpdateMessage", "TransformControlsDragStartMessage", "TransformControlsDragEndMessage",
+    "GuiUpdateMessage", "GuiButtonHoldMessage", "GuiFormSubmitMessage", "CommandTriggerMessage",
+    "LocalStorageGetItemResponseMessage", "FileTransferStartUpload", "FileTransferPart",
+)  # fmt: skip
+_log = logging.getLogger(__name__)
+
+
+class Guard:
+    """Decides who may connect and what is listened to; one for each server."""
+
+    def __init__(self, host: str) -> None:
+        self._names = {*_LOOPBACK, host.lower()}
+        self._is_open = host not in _LOOPBACK
+        if self._is_open:
+            self._names |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
+        self._serve = ws.serve
+        self.is_asked = False
+        self.received, self.sent = _Pace(_RECEIVED), _Pace(_SENT)
+        self.uploaded = _Pace(_UPLOADED)
+        self.refuse: Callable[[str, str], None] = lambda text, transfer: _log.warning(text)
+        self.kinds = {kind.__name__: kind for kind in viser.infra.Message.get_subclasses()}
+
+    @contextlib.contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Be asked for the socket, as long as a server is built."""
+        ws.serve = self.serve  # type: ignore[assignment,misc]
+        try:
+            yield
+        finally:
+            ws.serve = self._serve  # type: ignore[misc]
+
+    def serve(self, handler: Any, host: str, port: int, **options: Any) -> ws.serve:
+        """What viser calls in place of `websockets.asyncio.server.serve`."""
+        self.is_asked = True
+        answer = options.pop("process_request")
+
+        def process(connection: ws.ServerConnection, request: Request) -> Response | None:
+            return self.answer(connection, request, answer)
+
+        def connect(*arguments: Any, **others: Any) -> _Connection:
+            return _Connection(self, *arguments, **others)
+
+        options["create_connection"] = connect
+        options |= {"max_size": LARGEST, "max_queue": 2, "open_timeout": 5.0, "close_timeout": 2.0}
+        asyncio.get_running_loop().set_exception_handler(_one_line)
+        return self._serve(handler, host, port, process_request=process, logger=_quiet_logger(), **options)
+
+    def answer(
+        self, connection: ws.ServerConnection, request: Request, answer: Callable[..., Response | None]
+    ) -> Response | None:
+        """Refuse a request, or have viser answer it. No answer means that a page is let in."""
+        host = ",".join(request.headers.get_all("Host")).lower()
+        if not self.is_ours(host):
+            return connection.respond(http.HTTPStatus.MISDIRECTED_REQUEST, "this is another host\n")
+        if not re.fullmatch(r"/[\w./-]*", request.path.partition("?")[0], re.ASCII):
+            return connection.respond(http.HTTPStatus.NOT_FOUND, "not found\n")
+        response = answer(connection, request)
+        if response is not None:  # the page itself; nobody may show it in a frame
+            response.headers["X-Frame-Options"] = "DENY"
+            response.headers["X-Content-Type-Options"] = "nosniff"
+            return response
+        origin = ",".join(request.headers.get_all("Origin")).lower()
+        if not self.is_own_page(origin, host, connection.local_address[1]):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "this origin may not connect\n")
+        if PROTOCOL not in re.split(r"[\s,]+", ",".join(request.headers.get_all("Sec-WebSocket-Protocol"))):
+            return connection.respond(http.HTTPStatus.BAD_REQUEST, f"{PROTOCOL} is spoken here\n")
+        if len(connection.server.connections) >= CLIENTS:
+            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{CLIENTS} pages are open already\n")
+        return None
+
+    def is_ours(self, host: str) -> bool:
+        """Whether a Host header names this server by a name that no stranger can give it (DNS rebinding)."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            if name in self._names:
+                return True
+            return self._is_open and bool(ipaddress.ip_address(name))
+        except ValueError:
+            return False
+
+    def is_own_page(self, origin: str, host: str, port: int) -> bool:
+        """Whether an Origin is the page that this server itself has sent."""
+        if origin == f"http://{host}":
+            return True
+        return not self._is_open and origin in (f"http://{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
+
+
+class _Connection(ws.ServerConnection):
+    """One page. What it says is checked before viser hears it; what is rubbish closes this connection only."""
+
+    def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._guard = guard
+        self._is_known = False  # viser knows it, and cleans up behind it, after its first camera message
+        self._transfer = ""  # the upload that is going on
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if len(self.server.handlers) > SOCKETS:
+            self.transport.abort()
+
+    async def send(self, message: Any, text: bool | None = None) -> None:
+        """Send at a pace that a hundred pages leave time for the simulation; who takes nothing is disconnected."""
+        await self._guard.sent.turn()
+        try:
+            async with asyncio.timeout(STALLED):
+                await super().send(message, text)
+        except TimeoutError:
+            self.transport.abort()
+            await self.wait_closed()
+            await super().send(b"")  # raises what a closed connection raises
+
+    async def recv(self, decode: bool | None = None) -> Any:
+        """The next message that viser may hear."""
+        while True:
+            raw = await super().recv(decode)
+            await self._guard.received.turn()
+            try:
+                heard = await self._checked(raw)
+            except Exception as reason:  # whatever it was, it was no message of a page
+                await self.close(1008, str(reason)[:100].encode("ascii", "replace").decode())
+                while True:  # until it raises that the connection is closed
+                    await super().recv()
+            if heard is not None:
+                return heard
+
+    async def _checked(self, raw: bytes | str) -> bytes | None:
+        """The message as viser may hear it, None if it is to be dropped; raises if no page would say it."""
+        if isinstance(raw, str):
+            raise ValueError("a page sends bytes")
+        fields = msgspec.msgpack.decode(raw)
+        name = fields.pop("type")
+        kind = self._guard.kinds[name]
+        if len(raw) > LARGEST_PLAIN and name != "FileTransferPart":
+            raise ValueError(f"a message has at most {LARGEST_PLAIN // 1024} kB")
+        if name not in _LISTENED:
+            return None
+        if not _is_finite(fields) or set(fields) - set(kind.__annotations__):
+            raise ValueError(f"this is no {name}")
+        msgspec.convert({key: int(v) if isinstance(v, float) else v for key, v in fields.items()}, kind)  # types fit
+        if name == "ViewerCameraMessage":
+            self._is_known = True
+        elif name == "GuiUpdateMessage" and set(fields["updates"]) != {"value"}:
+            raise ValueError("only values can be set")
+        elif name == "FileTransferPart":
+            fits = fields["transfer_uuid"] == self._transfer and len(fields["content"]) <= LARGEST_UPLOAD
+            return raw if fits else None
+        elif name == "FileTransferStartUpload":
+            return await self._begun(raw, fields)
+        return raw
+
+    async def _begun(self, raw: bytes, fields: dict[str, Any]) -> bytes | None:
+        """An upload that begins: one part of bounded size, or it is told that it will not be taken."""
+        if not self._is_known:
+            return None
+        await self._guard.uploaded.turn()
+        size, self._transfer = fields["size_bytes"], ""
+        if 0 <= size <= LARGEST_UPLOAD and fields["part_count"] == (size > 0) and len(fields["filename"]) <= 255:
+            self._transfer = fields["transfer_uuid"]
+            return raw
+        name = "".join(c for c in fields["filename"][:60] if c.isprintable())
+        reason = f"{name} was not taken: it has {size / 1024:.0f} kB, at most {LARGEST_UPLOAD // 1024} are"
+        self._guard.refuse(reason, fields["transfer_uuid"][:64])
+        # Nothing will come, and less than was promised: viser ends the page's progress bar and gives nobody a file.
+        fields |= {"type": "FileTransferStartUpload", "transfer_uuid": "refused", "filename": ""}
+        return msgspec.msgpack.encode(fields | {"part_count": 0, "size_bytes": 1})
+
+
+class _Pace:
+    """So many turns a second, in the order they are asked for: everybody who waits gets an equal share."""
+
+    def __init__(self, rate: float, burst: float = 0.25) -> None:
+        self._step, self._burst, self._due = 1.0 / rate, max(burst, 4.0 / rate), 0.0
+
+    async def turn(self) -> None:
+        now = time.monotonic()
+        self._due = max(self._due, now - self._burst) + self._step
+        if self._due > now:
+            await asyncio.sleep(self._due - now)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether all numbers in it are."""
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _one_line(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What fails while a message is handled, in one line and for who asks: strangers must not fill the terminal."""
+    _log.info("%s: %r", context.get("message"), context.get("exception"))
+
+
+def _quiet_logger() -> logging.Logger:
+    """For connections: what goes wrong on them is mostly the other side's; one line each, and that for who asks."""
+    logger = logging.getLogger(f"{__name__}.connections")
+    if _without_traceback not in logger.filters:
+        logger.addFilter(_without_traceback)
+    return logger
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    if record.exc_info:
+        is_ours = record.msg == "connection handler failed"  # what it said was in order, so our answer was not
+        record.msg, record.args = f"{record.getMessage()}: {record.exc_info[1]!r}", ()
+        record.exc_info = None
+        if not is_ours:
+            record.levelno, record.levelname = logging.INFO, "INFO"
+    return record.levelno > logging.INFO or _log.isEnabledFor(logging.INFO)
+
 
 _opening = threading.Lock()
 

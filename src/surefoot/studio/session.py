@@ -1,28 +1,141 @@
-"""What one can do with a simulation in the studio, without any page: run, stop, go back, push, change.
+"""The last minute, moment by moment, so that one can go back to any of them.
+
+What one can do with a simulation in the studio, without any page: run, stop, go back, push, change.
 
 All of it is called from one thread, the loop's.
+
+The thread that owns the session: it lets time pass, sixty times a second, and does what others ask of it.
 """
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping, Sequence
+import queue
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import mujoco
+import numpy as np
 
+from surefoot.engine.recorder import Recorder
+from surefoot.engine.simulation import Simulation, Snapshot
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
-from surefoot.motions.recorder import Recorder
-from surefoot.native.memory import Row
-from surefoot.simulation import Simulation
+from surefoot.native.userdata import Row
 from surefoot.skills.schema import Skill
-from surefoot.studio.timeline import Moment, Timeline
 from surefoot.terrains import Ball, with_props
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
+
+KEPT = 60.0  # [s]
+BODIES = 12  # simulations whose moments are kept: every change of body or ground makes another
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A simulation at one time; `clock` is the studio's, which does not start again with the simulation [s]."""
+
+    sim: Simulation
+    clock: float
+    _rest: Snapshot
+    _base: np.ndarray
+    _mask: bytes
+    _values: np.ndarray
+
+    def snapshot(self) -> Snapshot:
+        """Everything there was to it, bit for bit."""
+        state = self._base.copy()
+        differs = np.unpackbits(np.frombuffer(self._mask, np.uint8), count=len(state)).astype(bool)
+        state[differs] = self._values
+        return Snapshot(state, self._rest.skill, self._rest.requested, self._rest.tasks)
+
+
+class Timeline:
+    """Moments in their order. Most numbers of a state never change: only those that did are kept."""
+
+    def __init__(self, seconds: float = KEPT) -> None:
+        """Keep the last so many seconds."""
+        self.seconds = seconds
+        self._moments: deque[Moment] = deque()
+        self._base: np.ndarray = np.empty(0)
+        self._of: Simulation | None = None
+
+    def __len__(self) -> int:
+        """How many moments there are."""
+        return len(self._moments)
+
+    def add(self, sim: Simulation, clock: float) -> Moment:
+        """Keep the present moment, forget those that are too old."""
+        snapshot = sim.snapshot()
+        if sim is not self._of or len(self._base) != len(snapshot.state):
+            self._of, self._base = sim, snapshot.state.copy()
+            self._forget_bodies()
+        differs = snapshot.state.view(np.int64) != self._base.view(np.int64)
+        rest = Snapshot(np.empty(0), snapshot.skill, snapshot.requested, snapshot.tasks)
+        mask = np.packbits(differs).tobytes()
+        moment = Moment(sim, clock, rest, self._base, mask, snapshot.state[differs])
+        self._moments.append(moment)
+        while self._moments[0].clock < clock - self.seconds:
+            self._moments.popleft()
+        return moment
+
+    def _forget_bodies(self) -> None:
+        """Of many bodies those that lasted longest are kept: each holds a whole compiled model."""
+        lasted = Counter(moment.sim for moment in self._moments)
+        while len(lasted) >= BODIES:
+            briefest = min(lasted, key=lambda sim: lasted[sim])
+            del lasted[briefest]
+            self._moments = deque(moment for moment in self._moments if moment.sim is not briefest)
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first moment to the last."""
+        return self._moments[-1].clock - self._moments[0].clock if self._moments else 0.0
+
+    def at(self, ago: float) -> Moment:
+        """The moment nearest to so many seconds before the last one."""
+        if not self._moments:
+            raise SurefootError("there is nothing to go back to yet")
+        clock = self._moments[-1].clock - ago
+        return min(self._moments, key=lambda moment: abs(moment.clock - clock))
+
+    def first(self, sim: Simulation, clock: float) -> Moment:
+        """The first moment of a simulation that is not before a time of the studio's clock [s]."""
+        for moment in self._moments:
+            if moment.sim is sim and moment.clock >= clock - 1e-9:
+                return moment
+        raise SurefootError("there is nothing to go back to yet")
+
+    def forget_after(self, moment: Moment) -> None:
+        """Drop what came after a moment: it goes on from there."""
+        while self._moments and self._moments[-1] is not moment:
+            self._moments.pop()
+        self._of = None  # the next moment brings its own base
+
+    def last(self, seconds: float, until: Moment | None = None) -> Iterator[Moment]:
+        """The moments of so many seconds up to one of them, by default the last, as far as one simulation ran on."""
+        found: list[Moment] = []
+        for moment in reversed(self._moments):
+            if not found and until is not None and moment is not until:
+                continue
+            if found and (moment.sim is not found[-1].sim or moment.clock < found[0].clock - seconds - 1e-9):
+                break
+            found.append(moment)
+        return reversed(found)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._moments.clear()
+        self._of = None
+
 
 FPS = 60.0
 SLOWEST, FASTEST = 0.02, 4.0  # simulated seconds in one second
@@ -213,3 +326,96 @@ def motion_of(moments: Sequence[Moment]) -> Motion:
             recorder.add(data.time, data.qpos, data.qvel, data.userdata)
             last = data.time
     return recorder.motion()
+
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_QUIET = 5.0  # [s] after a failure that is none of a person's doing, in which others are not told
+_WAITING = 1000  # requests that may wait; more are dropped: the page floods us
+
+
+class Loop:
+    """Runs a session in real time. `post` and `call` may come from any thread, everything else from its own."""
+
+    def __init__(self, session: Session, draw: Callable[[float], None], complain: Callable[[str], None]) -> None:
+        """Prepare.
+
+        Args:
+            session: what runs.
+            draw: called after every advance with the real time [s].
+            complain: told in one line what could not be done.
+        """
+        self.session = session
+        self._draw, self._complain = draw, complain
+        self.before: list[Callable[[float], object]] = []  # called before every advance with the real time passed [s]
+        self._asked: queue.Queue[Callable[[], None]] = queue.Queue(_WAITING)
+        self._logged = -_QUIET
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="surefoot-studio", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End and wait for it."""
+        self._stop.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(5.0)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether time can pass."""
+        return self._thread.is_alive()
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Have something done before the next frame; a flood of requests is cut."""
+        try:
+            self._asked.put_nowait(lambda: self._do(action))
+        except queue.Full:
+            _log.warning("too many requests at once: one was dropped")
+
+    def call(self, action: Callable[[], T], timeout: float = 30.0) -> T:
+        """Have something done and wait for what it gives; its errors are raised here."""
+        answer: Future[T] = Future()
+
+        def act() -> None:
+            try:
+                answer.set_result(action())
+            except BaseException as error:
+                answer.set_exception(error)
+
+        self._asked.put(act, timeout=timeout)
+        return answer.result(timeout)
+
+    def _do(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except SurefootError as error:
+            self._complain(str(error))
+        except Exception:
+            if time.monotonic() - self._logged >= _QUIET:  # a page that sends rubbish does not fill the log
+                self._logged = time.monotonic()
+                _log.exception("a request failed")
+                self._complain("that did not work; the log has the details")
+
+    def _run(self) -> None:
+        last = due = time.perf_counter()
+        while not self._stop.is_set():
+            while not self._asked.empty():
+                self._asked.get()()
+            now = time.perf_counter()
+            passed, last = now - last, now
+            for act in (*self.before, self.session.advance):
+                self._do(lambda: act(passed))  # noqa: B023
+            self._do(lambda: self._draw(now))  # noqa: B023
+            due = max(due + 1.0 / FPS, now)
+            self._wait(due)
+
+    def _wait(self, until: float) -> None:
+        """Sleep until the next frame is due, or somebody asks for something."""
+        while (left := until - time.perf_counter()) > 0.0 and not self._stop.is_set():
+            try:
+                self._asked.get(timeout=left)()
+            except queue.Empty:
+                return

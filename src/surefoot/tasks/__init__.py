@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 
-from surefoot.errors import UnknownNameError
-from surefoot.tasks import carry, climb, course, duck_under, follow_path, haul, reach, step_over
-from surefoot.tasks.actor import LEFT, RIGHT, Actor
-from surefoot.tasks.carry import Carry
-from surefoot.tasks.climb import Climb
-from surefoot.tasks.course import Course
+from surefoot import plugins
+from surefoot.engine.actor import LEFT, RIGHT, Actor
+from surefoot.engine.task import Task
+from surefoot.tasks.carry_crate import Carry
+from surefoot.tasks.climb_stairs import Climb
 from surefoot.tasks.duck_under import DuckUnder
 from surefoot.tasks.follow_path import FollowPath
-from surefoot.tasks.haul import PullCrate, PushCrate
-from surefoot.tasks.reach import Reach
+from surefoot.tasks.obstacle_course import Course
+from surefoot.tasks.push_pull_crate import PullCrate, PushCrate
+from surefoot.tasks.reach_target import Reach
 from surefoot.tasks.step_over import StepOver
-from surefoot.tasks.task import Task
 
 __all__ = [
     "LEFT", "RIGHT", "Actor", "Carry", "Climb", "Course", "DuckUnder", "FollowPath", "PullCrate", "PushCrate", "Reach",
     "StepOver", "Task", "load", "names",
 ]  # fmt: skip
 
-_KINDS: dict[str, Callable[[str], Task]] = {  # each makes a task of what stands behind its name and a colon
-    "carry": carry.from_text,
-    "climb": climb.from_text,
-    "course": course.from_text,
-    "duck-under": duck_under.from_text,
-    "follow-path": follow_path.from_text,
-    "pull-crate": haul.pull_from_text,
-    "push-crate": haul.push_from_text,
-    "reach": reach.from_text,
-    "step-over": step_over.from_text,
-}
+sys.modules[__name__].__class__ = plugins.ListedModule
 
 
 def names() -> tuple[str, ...]:
-    """All tasks that can be asked for by name."""
-    return tuple(_KINDS)
+    """All tasks that are registered."""
+    return plugins.names(plugins.TASKS)
 
 
 def load(text: str) -> Task:
-    """The task a string describes: a name, and after a colon its arguments (`follow-path:2,0,4,2,speed=0.6`)."""
+    """The task a string describes: a name, and after a colon its arguments.
+
+    Args:
+        text: `follow-path:2,0,4,2,speed=0.6`.
+
+    Raises:
+        UnknownNameError: no task is registered under the name; the message lists the valid ones.
+        CommandError: the arguments are not what the task takes.
+    """
     name, _, rest = text.partition(":")
-    if name not in _KINDS:
-        raise UnknownNameError("task", name, names())
-    return _KINDS[name](rest)
+    made: Task = plugins.load(plugins.TASKS, name)(rest)
+    return made

@@ -1,18 +1,87 @@
-"""Walk along a path: through points, slower in sharp turns, to a stand at the last one."""
+"""A broken line on the ground, measured by the distance along it.
+
+Walking towards a place: a heading and a speed, told once per step (GENBICON §4.4).
+
+Walk along a path: through points, slower in sharp turns, to a stand at the last one.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from surefoot.engine.actor import Actor
+from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.tasks.actor import Actor
-from surefoot.tasks.path import Path
-from surefoot.tasks.steering import Steering
-from surefoot.tasks.task import Task
-from surefoot.tasks.texts import arguments
+from surefoot.tasks.parse_args import arguments
+
+
+class Path:
+    """Straight stretches from point to point.
+
+    Attributes:
+        points: (n, 2) corners, at least two, no two in a row the same [m].
+        places: (n,) distance of each from the first, along the path [m].
+    """
+
+    def __init__(self, points: np.ndarray) -> None:
+        """Measure it."""
+        self.points = points
+        self.places = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+
+    def at(self, place: float) -> np.ndarray:
+        """(2,) the point at a distance along it; beyond its end it goes straight on [m]."""
+        beyond = max(0.0, place - float(self.places[-1]))
+        last = (self.points[-1] - self.points[-2]) / (self.places[-1] - self.places[-2])
+        return np.asarray([np.interp(place, self.places, column) for column in self.points.T] + beyond * last)
+
+    def nearest(self, point: np.ndarray, low: float, high: float) -> float:
+        """Distance along it, between two others, at which it comes nearest to a point [m]."""
+        best, found = np.inf, low
+        for i in range(len(self.points) - 1):
+            first, last = max(self.places[i], low), min(self.places[i + 1], high)
+            if first > last:
+                continue
+            start, end = self.at(first), self.at(last)
+            way, length = end - start, max(last - first, 1e-12)
+            along = float(np.clip((point - start) @ way / length, 0.0, length)) if last > first else 0.0
+            off = float(np.hypot(*(self.at(first + along) - point)))
+            if off < best:
+                best, found = off, first + along
+        return found
+
+    def turns(self) -> np.ndarray:
+        """(n,) how far it turns at each corner, 0 … π, 0 at its ends [rad]."""
+        ways = np.diff(self.points, axis=0)
+        yaw = np.arctan2(ways[:, 1], ways[:, 0])
+        return np.concatenate([[0.0], np.abs((np.diff(yaw) + np.pi) % (2.0 * np.pi) - np.pi), [0.0]])
+
+
+class Steering:
+    """Remembers at which step it last spoke, so that a step is not told twice where to go."""
+
+    def __init__(self) -> None:
+        """Speak at the first occasion."""
+        self._told = -1
+
+    def toward(self, actor: Actor, point: Any, speed: float) -> None:
+        """Head for a place, once per step, at a speed [m/s]."""
+        if actor.steps != self._told:
+            self._told = actor.steps
+            actor.command(heading=actor.yaw_to(point), speed=speed, **({"stop": 0.0} if self.can_stop(actor) else {}))
+
+    def stop(self, actor: Actor) -> None:
+        """Come to stand on two feet; what cannot stand goes on the spot."""
+        self._told = -1
+        actor.command(**({"stop": 1.0} if self.can_stop(actor) else {"speed": 0.0}))
+
+    def can_stop(self, actor: Actor) -> bool:
+        """Whether its skill can be told to stand."""
+        return "stop" in actor.skill.commands
+
 
 USAGE = "follow-path:X,Y,X,Y,… with speed=, tolerance=, timeout= if need be"
 FARTHEST = 1000.0  # [m] from the origin

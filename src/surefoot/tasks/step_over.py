@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from surefoot.controllers.genbicon.memory import STEP
+from surefoot.controllers.genbicon.steps import LANDS
+from surefoot.engine.actor import Actor
+from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.reflexes.steps import LANDS
-from surefoot.reflexes.walker import STEP
-from surefoot.tasks.actor import Actor
-from surefoot.tasks.footsteps import even_steps, give, keep_lane, speed_for, take_back
-from surefoot.tasks.task import Task
-from surefoot.tasks.texts import arguments
+from surefoot.tasks.footstep_planning import even_steps, give, keep_lane, speed_for, take_back
+from surefoot.tasks.parse_args import arguments
 from surefoot.terrains.props import Obstacle, Prop
 
 USAGE = "step-over:X,HEIGHT,DEPTH,X,HEIGHT,DEPTH,… with timeout= if need be"

@@ -1,10 +1,15 @@
-"""Stooping: body and knees bend together, as far and as fast as they may (GENBICON §4.4)."""
+"""Stooping: body and knees bend together, as far and as fast as they may (GENBICON §4.4).
+
+Stooping to what the hands cannot reach upright: bent trunk and bent knees, no more than is needed.
+"""
 
 from __future__ import annotations
 
 import math
 
-from surefoot.tasks.actor import LEFT, Actor
+import numpy as np
+
+from surefoot.engine.actor import LEFT, RIGHT, Actor
 
 _BEND, _CROUCH, _ROLL = 1.6, 1.8, 0.3  # [rad] of body, knees, and body towards the hand that reaches, at depth 1
 _FASTEST, _ACCELERATION = 0.9, 1.5  # [1/s], [1/s²] of the depth
@@ -54,3 +59,47 @@ class Stoop:
         """Take back everything that was told."""
         actor.intent.bend = actor.intent.crouch = actor.intent.bend_roll = 0.0
         actor.hands[1 - self.side].reach = actor.hands[1 - self.side].stiff = 0.0
+
+
+_TWO_HAND_BEND, _TWO_HAND_CROUCH = 1.5, 1.2  # [rad] of trunk and knees, stooped as deep as it goes
+_RATE = 0.5  # [1/s] of the way down
+_REACH = 0.93  # of the arms' length that may be needed
+_GAIN = 10.0  # share of the full rate by what is missing of the reach
+
+
+class TwoHandStoop:
+    """How deep it stoops, 0 … 1."""
+
+    def __init__(self) -> None:
+        """Upright."""
+        self.depth = 0.0
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether it stands straight."""
+        return self.depth == 0.0
+
+    def down(self, actor: Actor, goals: np.ndarray, period: float) -> None:
+        """Go down until the hands reach (2, 3) goals [m]."""
+        self._tell(actor, self.depth + _RATE * period * min(max(_GAIN * (_needed(actor, goals) - _REACH), 0.0), 1.0))
+
+    def up(self, actor: Actor, goals: np.ndarray, period: float) -> None:
+        """Come up as far as the hands still reach (2, 3) goals [m]."""
+        self._tell(actor, self.depth - _RATE * period * min(max(_GAIN * (_REACH - _needed(actor, goals)), 0.0), 1.0))
+
+    def rise(self, actor: Actor, period: float) -> None:
+        """Come up."""
+        self._tell(actor, self.depth - _RATE * period)
+
+    def _tell(self, actor: Actor, depth: float) -> None:
+        self.depth = min(max(depth, 0.0), 1.0)
+        smooth = 0.5 - 0.5 * math.cos(math.pi * self.depth)
+        actor.intent.bend, actor.intent.crouch = _TWO_HAND_BEND * smooth, _TWO_HAND_CROUCH * smooth
+
+
+def _needed(actor: Actor, goals: np.ndarray) -> float:
+    """How long the arms would have to be, by their length."""
+    return max(
+        float(np.linalg.norm(goals[side] - actor.shoulder(side))) / float(actor.limbs.arms[side].reach)
+        for side in (LEFT, RIGHT)
+    )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from surefoot.errors import TerrainError, UnknownNameError
+from surefoot import plugins
+from surefoot.errors import TerrainError
 from surefoot.terrains.balls import Ball
-from surefoot.terrains.kinds import (
+from surefoot.terrains.generators import (
     bumps,
     field,
     flat,
     gaps,
+    image,
     incline,
     platform,
     profile,
@@ -23,9 +26,7 @@ from surefoot.terrains.kinds import (
     stairs,
     steps,
 )
-from surefoot.terrains.pictures import image
-from surefoot.terrains.props import Bar, Crate, Obstacle, Table, with_props
-from surefoot.terrains.seesaws import SeeSaw
+from surefoot.terrains.props import Bar, Crate, Obstacle, SeeSaw, Table, with_props
 from surefoot.terrains.terrain import Terrain
 
 __all__ = [
@@ -34,17 +35,15 @@ __all__ = [
     "steps", "with_props",
 ]  # fmt: skip
 
-_KINDS: dict[str, Callable[..., Terrain]] = {
-    "flat": flat, "slope": slope, "steps": steps, "rough": rough, "incline": incline, "stairs": stairs,
-    "bumps": bumps, "image": image, "gaps": gaps, "platform": platform, "seesaw": seesaw,
-}  # fmt: skip
+sys.modules[__name__].__class__ = plugins.ListedModule
+
 _ANGLES = ("angle", "direction")  # in degrees in a text
 _UNITS = dict.fromkeys(_ANGLES, "°") | {"period": "s", "ramp": "s", "damping": "N·m·s"}
 
 
 def names() -> tuple[str, ...]:
-    """All terrains that can be asked for by name."""
-    return tuple(_KINDS)
+    """All terrains that are registered."""
+    return plugins.names(plugins.TERRAINS)
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,30 @@ class Parameter:
     default: float | None
 
 
+@dataclass(frozen=True)
+class TextTerrain:
+    """A terrain whose description is more than a list of numbers; others register the function that makes them.
+
+    Attributes:
+        parse: makes the terrain of the text behind the name and the colon.
+        parameters: what it takes.
+    """
+
+    parse: Callable[[str], Terrain]
+    parameters: tuple[Parameter, ...]
+
+
 def parameters(name: str) -> tuple[Parameter, ...]:
-    """What the terrain of a name takes."""
-    if name not in _KINDS:
-        raise UnknownNameError("terrain", name, names())
-    if name == "steps":
-        return (Parameter("places and rises", "", str, None),)
+    """What the terrain of a name takes.
+
+    Raises:
+        UnknownNameError: no terrain is registered under the name; the message lists the valid ones.
+    """
+    registered = plugins.load(plugins.TERRAINS, name)
+    if isinstance(registered, TextTerrain):
+        return registered.parameters
     found = []
-    for key, taken in inspect.signature(_KINDS[name]).parameters.items():
+    for key, taken in inspect.signature(registered).parameters.items():
         kind = {"int": int, "str | Path": str}.get(taken.annotation, float)
         unit = _UNITS.get(key, "m" if kind is float else "")
         default = None if taken.default is inspect.Parameter.empty else float(taken.default)
@@ -81,21 +96,27 @@ def parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def load(text: str) -> Terrain:
-    """The terrain a string describes: a name, and after a colon its numbers (angles in degrees)."""
+    """The terrain a string describes: a name, and after a colon its numbers (angles in degrees).
+
+    Args:
+        text: `stairs:0.15,0.3,10`.
+
+    Raises:
+        UnknownNameError: no terrain is registered under the name; the message lists the valid ones.
+        TerrainError: the numbers are not what the terrain takes.
+    """
     name, _, rest = text.partition(":")
-    if name not in _KINDS:
-        raise UnknownNameError("terrain", name, names())
-    if name == "image":
-        return _image(text, rest)
+    registered = plugins.load(plugins.TERRAINS, name)
+    if isinstance(registered, TextTerrain):
+        return registered.parse(rest)
     numbers = _numbers(text, rest.split(",") if rest else [])
-    if name == "steps":
-        return steps(numbers[0::2], numbers[1::2])
-    takes = inspect.signature(_KINDS[name]).parameters
+    takes = inspect.signature(registered).parameters
     needed = sum(p.default is inspect.Parameter.empty for p in takes.values())
     if not needed <= len(numbers) <= len(takes):
         raise TerrainError(f"terrain {name} takes {', '.join(takes) or 'no numbers'}; got {len(numbers)} numbers")
     named = zip(takes, numbers, strict=False)  # the last ones may be left out
-    return _KINDS[name](*(math.radians(value) if key in _ANGLES else value for key, value in named))
+    made: Terrain = registered(*(math.radians(value) if key in _ANGLES else value for key, value in named))
+    return made
 
 
 def _numbers(text: str, parts: list[str]) -> list[float]:
@@ -108,9 +129,15 @@ def _numbers(text: str, parts: list[str]) -> list[float]:
     return numbers
 
 
-def _image(text: str, rest: str) -> Terrain:
+def _steps_from_text(rest: str) -> Terrain:
+    """X,RISE,X,RISE,…."""
+    numbers = _numbers(f"steps:{rest}", rest.split(",") if rest else [])
+    return steps(numbers[0::2], numbers[1::2])
+
+
+def _image_from_text(rest: str) -> Terrain:
     """PATH,SIZE,HEIGHT or PATH,SIZE,HEIGHT,WIDTH; the path may have commas of its own."""
-    parts = rest.split(",")
+    parts, text = rest.split(","), f"image:{rest}"
     count = 3 if len(parts) > 3 and _is_number(parts[-3]) else 2
     if len(parts) <= count:
         raise TerrainError("terrain image takes path, size, height and if need be width: image:hills.png,20,0.5")
@@ -124,3 +151,10 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+STEPS = TextTerrain(_steps_from_text, (Parameter("places and rises", "", str, None),))
+IMAGE = TextTerrain(
+    _image_from_text,
+    (Parameter("path", "", str, None), Parameter("size", "m", float, None), Parameter("height", "m", float, None)),
+)

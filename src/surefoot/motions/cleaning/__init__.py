@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.motions.cleaning import contacts as touching
-from surefoot.motions.cleaning import floor, footwork, glitches, pace, teleports
-from surefoot.motions.cleaning.contacts import Contacts
+from surefoot.motions import floor_fit
+from surefoot.motions import foot_contacts as touching
+from surefoot.motions.body_parts import Parts
+from surefoot.motions.cleaning import foot_planting, frame_rate, glitches
+from surefoot.motions.cleaning import glitches as teleports
+from surefoot.motions.foot_contacts import Contacts
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion
-from surefoot.motions.parts import Parts
-from surefoot.motions.places import world
 
 _FEWEST = 8  # frames of a clip that can be cleaned
 
@@ -70,9 +72,9 @@ def clean(motion: Motion, parts: Parts, *, fps: float | None = None, feet: bool 
         understood.append(f"the {side} foot is on the ground {len(foot.any)} times")
         if not foot.any:
             unsure.append(f"no contact of the {side} foot was found")
-    motion = floor.grounded(motion, parts, stances)
+    motion = floor_fit.grounded(motion, parts, stances)
     if feet:
-        motion, known, doubts = footwork.plant(motion, parts, found, stances)
+        motion, known, doubts = foot_planting.plant(motion, parts, found, stances)
         understood, unsure = understood + known, unsure + doubts
     return Cleaned(motion, found, understood, unsure, first)
 
@@ -81,22 +83,22 @@ def _paced(motion: Motion, parts: Parts, correct: bool) -> tuple[Motion, list[st
     """At the pace its flights clearly tell, if it may be corrected; first of all, since a jump is a matter of pace."""
     flat, stances, _ = _levelled(motion, parts)
     places, _ = world(flat)
-    fall = pace.measure(flat, parts, stances, touching.find(places, flat.time, parts, stances))
+    fall = frame_rate.measure(flat, parts, stances, touching.find(places, flat.time, parts, stances))
     known, doubts = fall.words()
     if fall.clear is None:
         return motion, known, doubts
     if correct:
-        return pace.slowed(motion, fall.clear), known, doubts
-    return motion, [], [f"{known[0].split(':')[0]} at the frame rate that was told; free fall is {floor.GRAVITY}"]
+        return frame_rate.slowed(motion, fall.clear), known, doubts
+    return motion, [], [f"{known[0].split(':')[0]} at the frame rate that was told; free fall is {floor_fit.GRAVITY}"]
 
 
-def _levelled(motion: Motion, parts: Parts) -> tuple[Motion, tuple[floor.Stance, floor.Stance], list[str]]:
+def _levelled(motion: Motion, parts: Parts) -> tuple[Motion, tuple[floor_fit.Stance, floor_fit.Stance], list[str]]:
     """With a level floor; the feet's heights on it, and what to say about it."""
     places, _ = world(motion)
-    rise = floor.slope(places, motion.time, parts)
-    motion = floor.level(motion, rise)
+    rise = floor_fit.slope(places, motion.time, parts)
+    motion = floor_fit.level(motion, rise)
     places, _ = world(motion)
-    left, right = (floor.stance(places, motion.time, limb) for limb in (parts.left, parts.right))
+    left, right = (floor_fit.stance(places, motion.time, limb) for limb in (parts.left, parts.right))
     said = [f"planted toes are at {100.0 * left.toe:+.1f} cm (left) and {100.0 * right.toe:+.1f} cm (right)"]
     if rise.any():
         tilt = np.degrees(np.arctan(np.linalg.norm(rise)))

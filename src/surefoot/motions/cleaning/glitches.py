@@ -1,4 +1,7 @@
-"""What no body does: a first frame in another pose, joints that jump and come back, joints that flip over."""
+"""What no body does: a first frame in another pose, joints that jump and come back, joints that flip over.
+
+A root that is suddenly elsewhere: strays that come back, and teleports, cut off or bridged.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.motions import quaternions as quat
+from surefoot.motions.body_parts import Parts
+from surefoot.motions.forward_kinematics import chain
 from surefoot.motions.motion import Motion
-from surefoot.motions.parts import Parts
-from surefoot.motions.places import chain
 
 _FIRST = 0.05  # [s] at the start in which a pose that does not belong to the motion is looked for
 _POSE = (np.radians(4.0), 8.0)  # mean step of all joints from it: at least, and in largest later steps
@@ -18,9 +21,9 @@ _JUMP = (
     np.radians(1500.0),
     4.0,
 )  # [rad/s] of a joint that jumps: at least, and in medians of its speed before and after
-_AROUND = 0.15  # [s] before and after: it is no jump unless it is unlike both
-_SPIKE = 0.1  # [s] after which a joint that jumped has come back
-_BACK = 0.5  # of how far it strayed: what is left of it then
+_JOINT_AROUND = 0.15  # [s] before and after: it is no jump unless it is unlike both
+_JOINT_SPIKE = 0.1  # [s] after which a joint that jumped has come back
+_JOINT_BACK = 0.5  # of how far it strayed: what is left of it then
 _FLIP = np.radians(110.0)  # from one frame to the next: no joint of a body does this at any usual frame rate
 _WILD = np.radians(40.0)  # a jump that does not come back and is worth mentioning
 
@@ -64,7 +67,7 @@ def repair_joints(motion: Motion, parts: Parts) -> tuple[Motion, list[str], list
     for joint, name in enumerate(motion.skeleton.names):
         if wrists & set(chain(motion.skeleton, joint)[:-1]):
             continue
-        mended, wild = _despike(rotations, joint, frame)
+        mended, wild = _despike_joint(rotations, joint, frame)
         turned = _unflip(rotations, joint)
         wild = [jump for jump in wild if jump not in turned]
         if turned:
@@ -79,18 +82,18 @@ def repair_joints(motion: Motion, parts: Parts) -> tuple[Motion, list[str], list
     return replace(motion, rotations=quat.continuous(rotations)), understood, unsure
 
 
-def _despike(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[tuple[int, int]], list[int]]:
+def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[tuple[int, int]], list[int]]:
     """Interpolate in place where a joint strays for a moment; the spans mended, and frames of jumps that stay.
 
     A jump next to either end of the clip cannot come back: the few frames beyond it hold the joint still.
     """
     steps = _steps(rotations[:, joint])
-    near = max(round(_AROUND / frame), 3)
+    near = max(round(_JOINT_AROUND / frame), 3)
     fast = np.flatnonzero(steps > _JUMP[0] * frame)
     jumps = np.array(
         [i for i in fast.tolist() if steps[i] > _JUMP[1] * max(map(np.median, around(steps, i, near)))], dtype=int
     )
-    longest, mended, wild, done = max(round(_SPIKE / frame), 2), list[tuple[int, int]](), list[int](), -1
+    longest, mended, wild, done = max(round(_JOINT_SPIKE / frame), 2), list[tuple[int, int]](), list[int](), -1
     for jump in jumps:
         if jump <= done:
             continue
@@ -99,7 +102,7 @@ def _despike(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[tupl
             inside = rotations[jump + 1 : end + 1, joint]
             before, after = rotations[jump, joint], rotations[end + 1, joint]
             strayed = max(_angles(before[None], inside).max(), _angles(after[None], inside).max())
-            if _angles(before, after) < _BACK * strayed:
+            if _angles(before, after) < _JOINT_BACK * strayed:
                 share = np.arange(1, end - jump + 1) / (end + 1 - jump)
                 rotations[jump + 1 : end + 1, joint] = quat.slerp(before[None], after[None], share)
                 mended.append((int(jump) + 1, int(end) + 1))
@@ -158,3 +161,95 @@ def _times(motion: Motion, found: list[int]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_SUDDEN = 3.0  # [m/s] change of speed from one frame to the next that no body can do
+_ROOT_AROUND = 0.1  # [s] before and after whose medians are the usual velocities
+_ROOT_SPIKE = 0.1  # [s] after which a root that strayed has come back
+_ROOT_BACK = 0.3  # of how far it strayed: what is left of it then
+_SHORT = 0.15  # of the clip: a piece before the first or after the last teleport that is cut off
+_OTHER = np.radians(10.0)  # mean step of all joints: it goes on in another pose, so it is another piece of motion
+
+
+def repair_root(motion: Motion) -> tuple[Motion, list[str], list[str]]:
+    """Without teleports of the root, and in words what was done and what is unsure.
+
+    A short piece at either end is cut off, and so is the shorter one of two pieces in different poses; otherwise
+    the later piece is moved to where the earlier one would have gone on.
+    """
+    understood, unsure = list[str](), list[str]()
+    motion, strayed = _despike_root(motion)
+    if strayed:
+        understood.append(f"the root jumps and comes back at {strayed}: interpolated")
+    for _ in range(20):
+        jumps = _jumps(motion)
+        if not len(jumps):
+            break
+        first = int(jumps[0])
+        last = first
+        while last + 1 in jumps:
+            last += 1
+        far = float(np.linalg.norm(motion.root_position[last + 1] - motion.root_position[first]))
+        at = f"the root teleports by {far:.2f} m at {motion.time[first]:.2f} s"
+        before, after, whole = first + 1, len(motion) - last - 1, len(motion)
+        rotations = motion.rotations
+        turned = np.linalg.norm(quat.log(quat.multiply(quat.inverse(rotations[first]), rotations[last + 1])), axis=-1)
+        if min(before, after) < _SHORT * whole or turned.mean() > _OTHER:
+            keep = slice(last + 1, None) if before < after else slice(None, first + 1)
+            cut = "before" if before < after else "after"
+            understood.append(f"{at}: the {min(before, after)} frames {cut} it were cut off")
+            motion = frames(motion, keep)
+        else:
+            motion = _bridged(motion, first, last)
+            unsure.append(f"{at}: bridged, the later part was moved to where the earlier one would have gone on")
+    return motion, understood, unsure
+
+
+def _usual(motion: Motion, now: np.ndarray, i: int) -> list[np.ndarray]:
+    """Median velocities [m/s] before and after a step."""
+    near = max(round(_ROOT_AROUND / float(np.median(np.diff(motion.time)))), 3)
+    return [np.median(own, axis=0) for own in around(now, i, near)]
+
+
+def _velocities(motion: Motion) -> np.ndarray:
+    """(n − 1, 3) from frame to frame [m/s]."""
+    return np.asarray(np.diff(motion.root_position, axis=0) / np.diff(motion.time)[:, None])
+
+
+def _jumps(motion: Motion) -> np.ndarray:
+    """Frames after which the root is elsewhere: the step is unlike those before it and unlike those after it."""
+    now = _velocities(motion)
+    fast = np.flatnonzero(np.linalg.norm(now, axis=1) > 0.5 * _SUDDEN)
+    found = [i for i in fast.tolist() if min(np.linalg.norm(now[i] - v) for v in _usual(motion, now, i)) > _SUDDEN]
+    return np.array(found, dtype=int)
+
+
+def _despike_root(motion: Motion) -> tuple[Motion, str]:
+    places, jumps, times = motion.root_position.copy(), _jumps(motion), list[str]()
+    longest, done = max(round(_ROOT_SPIKE / float(np.median(np.diff(motion.time)))), 2), -1
+    rotations = motion.rotations.copy()
+    for jump in jumps:
+        for end in jumps[(jumps > jump) & (jumps <= jump + longest)]:
+            if jump <= done:
+                break
+            share = np.arange(1, end - jump + 1)[:, None] / (end + 1 - jump)
+            straight = (1.0 - share) * places[jump] + share * places[end + 1]
+            strayed = np.linalg.norm(places[jump + 1 : end + 1] - straight, axis=1).max()
+            usual = _usual(motion, _velocities(motion), jump)[0]
+            gone = places[end + 1] - places[jump] - usual * (motion.time[end + 1] - motion.time[jump])
+            if np.linalg.norm(gone) < _ROOT_BACK * strayed:
+                places[jump + 1 : end + 1] = straight
+                turn = quat.slerp(rotations[None, jump, 0], rotations[None, end + 1, 0], share[:, 0])
+                rotations[jump + 1 : end + 1, 0] = turn
+                times.append(f"{motion.time[jump + 1]:.2f}")
+                done = int(end)
+    return replace(motion, root_position=places, rotations=rotations), ", ".join(times) + " s" if times else ""
+
+
+def _bridged(motion: Motion, first: int, last: int) -> Motion:
+    ahead = _usual(motion, _velocities(motion), first)[0] * (motion.time[last + 1] - motion.time[first])
+    places = motion.root_position.copy()
+    places[last + 1 :] += places[first] + ahead - places[last + 1]
+    share = np.arange(1, last - first + 1)[:, None] / (last + 1 - first)
+    places[first + 1 : last + 1] = places[first] + share * ahead
+    return replace(motion, root_position=places)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from surefoot.studio.panels.body import Body
+from surefoot.studio.panels.body_tab import Body
 from surefoot.studio.panels.panel import Panel
-from surefoot.studio.panels.play import Play
-from surefoot.studio.panels.plots import Plots
-from surefoot.studio.panels.poses import Poses
-from surefoot.studio.panels.push import PushPanel
-from surefoot.studio.panels.record import Record
-from surefoot.studio.panels.styles import Styles
-from surefoot.studio.panels.walk import Walk
+from surefoot.studio.panels.playback import Play
+from surefoot.studio.panels.plot_tab import Plots
+from surefoot.studio.panels.pose_tab import Poses
+from surefoot.studio.panels.push_tab import PushPanel
+from surefoot.studio.panels.record_tab import Record
+from surefoot.studio.panels.style_tab import Styles
+from surefoot.studio.panels.walk_tab import Walk
 
 
 def panels() -> tuple[list[Panel], list[Panel]]:

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.headings import EVERY, smoothed, watch
-from surefoot.lab.measures import measure
+from surefoot.lab.gait_measures import EVERY, measure, smoothed, track_heading
 from surefoot.lab.reproduce.genbicon.walks import FPS, begun
-from surefoot.population import Population
 
 TURNS, SPEEDS = (45.0, 90.0, 180.0, -45.0, -90.0, -180.0), (0.0, 0.5, 1.0)  # [deg] to the left, [m/s]
 WITHIN, BY, SECONDS = 3.0, 10.0, 20.0  # [deg], [s], [s]
@@ -37,7 +36,7 @@ def run(result: Result, setting: Setting) -> None:
     for row, heading in zip(population.rows, wanted, strict=True):
         population.scene.command(row, population.scene.skill, {"heading": float(heading)})
     setting.progress("turning", 0.3)
-    yaws, _ = watch(population, SECONDS)
+    yaws, _ = track_heading(population, SECONDS)
     off = np.degrees(np.abs(np.angle(np.exp(1j * (yaws - wanted)))))  # (looks, n)
     late = late_error(off)
     mean = smoothed(np.degrees(np.angle(np.exp(1j * (yaws - wanted)))), _STRIDE)[round(BY / EVERY) :]

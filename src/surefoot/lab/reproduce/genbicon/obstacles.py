@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
+from surefoot.engine.task import Task
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.simulation import Simulation
-from surefoot.tasks.climb import Climb
-from surefoot.tasks.course import Course
-from surefoot.tasks.task import Task
+from surefoot.tasks.climb_stairs import Climb
+from surefoot.tasks.obstacle_course import Course
 from surefoot.terrains import flat, stairs
 from surefoot.terrains.props import Bar, Obstacle, with_props
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.genbicon.walks import SKILL, quality, walked
-from surefoot.population import Population
 
 LEGS, ARMS, TORSO = (0.7, 0.9, 1.15, 1.4), (0.5, 1.0, 1.5), (0.5, 1.0, 2.0)  # × length, × length of each, × mass
 SHARE, SPEED, SAME_SPEED = 0.95, 0.5, 0.7  # of the bodies; [m/s]; of the speed

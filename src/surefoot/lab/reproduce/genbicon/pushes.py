@@ -11,12 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from surefoot.lab import figures
-from surefoot.lab.directions import DIRECTIONS, PAPER, at_strike, survivors, thresholds
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.genbicon.walks import SKILL
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.lab.reproduce.simbicon.spatial_pushes import ROBUST, WORDS
-from surefoot.lab.thresholds import NEEDED, REPLICAS
+from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER, REPLICAS, at_strike, survivors, thresholds
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 

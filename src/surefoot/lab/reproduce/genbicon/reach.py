@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.simulation import Simulation
-from surefoot.tasks.reach import Reach
+from surefoot.tasks.reach_target import Reach
 
 CHARACTER, SKILL = "humanoid", "zero-walk"
 HEIGHTS, DISTANCES, BEARINGS = (0.1, 1.9), (1.0, 4.0), (-0.5 * math.pi, 0.5 * math.pi)  # [m], [m], [rad]

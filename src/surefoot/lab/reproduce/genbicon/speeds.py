@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.controllers.genbicon.memory import STAND
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.genbicon.walks import (
@@ -25,9 +26,8 @@ from surefoot.lab.reproduce.genbicon.walks import (
     upright,
     walked,
 )
+from surefoot.motions.foot_contacts import LOADED
 from surefoot.motions.motion import Motion
-from surefoot.motions.strikes import LOADED
-from surefoot.reflexes.walker import STAND
 
 SPEEDS = tuple(round(-0.8 + 0.2 * k, 1) for k in range(14))  # [m/s]
 STEP_TIMES, AT_SPEED, TIME_ERROR = (0.4, 0.5, 0.6, 0.7, 0.8), 0.6, 0.10  # [s], [m/s], share

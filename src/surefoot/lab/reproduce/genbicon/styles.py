@@ -12,14 +12,12 @@ from itertools import combinations
 
 import numpy as np
 
-from surefoot.lab import sheets
-from surefoot.lab.clearance import leg_clearance
+from surefoot.engine.population import Population
+from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import Gait, foot_positions, measure
+from surefoot.lab.gait_measures import Gait, difference, foot_positions, leg_clearance, mean_cycle, measure
 from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.styles import difference, mean_cycle
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
 from surefoot.skills import load, names
 from surefoot.skills.schema import BIPED, Skill
 
@@ -83,7 +81,7 @@ def run(result: Result, setting: Setting) -> None:
     _stand(result, setting, seconds)
     for body in OTHERS:
         _elsewhere(result, setting, skills, body)
-    sheets.save_sheet(setting.figure_path(result.experiment, "styles.png"), {n: s.motion for n, s in found.items()})
+    figures.save_sheet(setting.figure_path(result.experiment, "styles.png"), {n: s.motion for n, s in found.items()})
 
 
 def _replicas(setting: Setting, skills: list[Skill], body: str, count: int) -> Population:

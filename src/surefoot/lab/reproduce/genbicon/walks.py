@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.lab.measures import Gait, measure
+from surefoot.engine.population import Population
+from surefoot.lab.gait_measures import Gait, measure
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.simbicon.gaits import LARGEST_SLIP
+from surefoot.motions.foot_contacts import strikes
 from surefoot.motions.motion import Motion
-from surefoot.motions.strikes import strikes
-from surefoot.population import Population
 
 SKILL = "zero-walk"
 REPLICAS = 3

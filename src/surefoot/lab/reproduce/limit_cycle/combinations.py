@@ -11,17 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.limit_cycle.marches import (
-    Changes,
-    begun,
-    gaits,
-    is_fair,
-    march,
-    note,
-    quality,
-    upright,
-)
-from surefoot.lab.step_log import cycles_of
+from surefoot.lab.learned_step_model import cycles_of
+from surefoot.lab.reproduce.limit_cycle.marches import Changes, begun, gaits, is_fair, march, note, quality, upright
 
 SECONDS, EACH = 120.0, 2  # [s], replicas with either Jacobian
 COM: Changes = {

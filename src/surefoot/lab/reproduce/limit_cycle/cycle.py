@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import facing
+from surefoot.lab.gait_measures import facing
+from surefoot.lab.learned_step_model import cycles_of, steps_of
 from surefoot.lab.reproduce.limit_cycle.combinations import FREE
 from surefoot.lab.reproduce.limit_cycle.marches import begun, march
-from surefoot.lab.step_log import cycles_of, steps_of
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
-from surefoot.simulation import Simulation
 
 SECONDS, START_UP, WITHIN = 60.0, 12, 0.02  # [s], steps, of the target
 UP_TARGETS, COM_TARGETS = (0.31, 0.32, 0.33, 0.34, 0.35), (0.0, 0.005, 0.01, 0.015, 0.02)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.learned_step_model import cycles_of
 from surefoot.lab.reproduce.limit_cycle.marches import march
-from surefoot.lab.step_log import cycles_of
-from surefoot.population import Population
-from surefoot.simulation import Simulation
 
 STEPS, LEVELS, FARTHEST, LEAST = 20, 9, 0.1, 0.95  # steps, perturbations of each, [rad], R²
 _AXES = (("pitch", "forward"), ("roll", "lateral"))  # what is perturbed, and what answers

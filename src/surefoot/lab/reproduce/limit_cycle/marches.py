@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result
-from surefoot.lab.measures import Gait, measure
+from surefoot.lab.gait_measures import Gait, measure
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.simbicon.gaits import LARGEST_SLIP
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

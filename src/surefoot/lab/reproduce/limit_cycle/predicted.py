@@ -1,6 +1,6 @@
 """§5.2, what the paper hoped for: that the local model of a step can be predicted, so that no trials are needed.
 
-It can: a linear model of how a step begins, learned from recorded steps (`surefoot.lab.foretell`), takes the place of
+It can: a linear model of how a step begins, learned from recorded steps (`surefoot.lab.learned_step_model`), takes the place of
 the four trial simulations. Beside the version with trials: walking time, cost, pushes, speeds.
 """
 
@@ -11,12 +11,12 @@ import time
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.directions import DIRECTIONS, thresholds
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, note, quality, upright
 from surefoot.lab.reproduce.simbicon.spatial_pushes import WORDS
-from surefoot.simulation import Simulation
+from surefoot.lab.robustness import DIRECTIONS, thresholds
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

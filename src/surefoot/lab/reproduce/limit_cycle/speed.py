@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, march, note, quality, upright
 from surefoot.motions.motion import Motion
-from surefoot.simulation import Simulation
 
 SPEEDS, BARRED = (-0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (0.0, 0.5)  # [m/s]
 SECONDS, SETTLED, SHARE, LEAST = 40.0, 15.0, 0.10, 0.05  # [s], [s], of the speed, [m/s]

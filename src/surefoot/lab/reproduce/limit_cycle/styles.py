@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import Gait, facing
+from surefoot.lab.gait_measures import Gait, facing
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, march, note, quality, upright
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import torso_pitch
+from surefoot.lab.gait_measures import torso_pitch
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, march, note, upright
 from surefoot.skills.schema import Skill
 

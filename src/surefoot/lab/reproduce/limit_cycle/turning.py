@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import facing
+from surefoot.lab.gait_measures import facing
 from surefoot.lab.reproduce.limit_cycle.marches import begun, march
 from surefoot.lab.reproduce.limit_cycle.torso_servo import without_servo
 from surefoot.motions.motion import Motion
-from surefoot.simulation import Simulation
 from surefoot.tasks.follow_path import FollowPath
-from surefoot.tasks.path import Path as Way
+from surefoot.tasks.follow_path import Path as Way
 
 TWISTS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.25)  # [rad] of the hips, a step
 SECONDS, SETTLED = 40.0, 10.0  # [s]

@@ -9,14 +9,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab.clip_shelf import CLIPS, clips_folder
-from surefoot.lab.experiment import Result, Setting
-from surefoot.motions import amc_text, asf, asf_text, bvh, bvh_text
+from surefoot.lab.experiment import CLIPS, Result, Setting, clips_folder
+from surefoot.motions import acclaim, bvh
+from surefoot.motions import bvh as bvh_text
 from surefoot.motions import quaternions as quat
+from surefoot.motions.forward_kinematics import world
 from surefoot.motions.motion import Motion
-from surefoot.motions.places import world
-from surefoot.simulation import Simulation
 
 WALKS = (("planar", "walk"), ("human", "walk"))
 SECONDS = 5.0
@@ -161,10 +161,10 @@ def _pairs(result: Result, clips: Path, scratch: Path) -> None:
         if not skeleton.is_file() or twin is None:
             continue
         taken += 1
-        motion = asf.load(path, skeleton)
-        scratch.write_text(asf.text(motion, skeleton))
-        table = asf_text.read(skeleton)
-        off = amc_text.read(path, table)[0] - amc_text.read(scratch, table)[0]
+        motion = acclaim.load(path, skeleton)
+        scratch.write_text(acclaim.text(motion, skeleton))
+        table = acclaim.read_asf(skeleton)
+        off = acclaim.read_amc(path, table)[0] - acclaim.read_amc(scratch, table)[0]
         errors.append(float(np.abs(off - 360.0 * np.round(off / 360.0)).max()))
         apart.append(twins_apart(motion, bvh.load(twin)))
     result.row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from surefoot.lab.experiment import Experiment
 from surefoot.lab.reproduce.simbicon import (
     fel_mocap,
+    gait_transitions,
     mocap,
     mocap_more,
     mocap_push,
@@ -15,7 +16,6 @@ from surefoot.lab.reproduce.simbicon import (
     planar_pushes,
     planar_terrain,
     planar_torque_limit,
-    planar_transitions,
     spatial_fel,
     spatial_gains,
     spatial_gaits,
@@ -23,7 +23,6 @@ from surefoot.lab.reproduce.simbicon import (
     spatial_proportions,
     spatial_pushes,
     spatial_terrain,
-    spatial_transitions,
 )
 
 PAPER = "SIMBICON (Yin, Loken, van de Panne 2007)"
@@ -31,14 +30,14 @@ PAPER = "SIMBICON (Yin, Loken, van de Panne 2007)"
 EXPERIMENTS = (
     Experiment("simbicon/planar-gaits", f"{PAPER}, Table 1", planar_gaits.run),
     Experiment("simbicon/planar-acyclic", f"{PAPER}, §7.1 acyclic controllers", planar_acyclic.run),
-    Experiment("simbicon/planar-transitions", f"{PAPER}, §7.1 controller transitions", planar_transitions.run),
+    Experiment("simbicon/planar-transitions", f"{PAPER}, §7.1 controller transitions", gait_transitions.run_planar),
     Experiment("simbicon/planar-terrain", f"{PAPER}, §7.1 robustness, figure 1a", planar_terrain.run),
     Experiment("simbicon/planar-pushes", f"{PAPER}, §7.1 robustness", planar_pushes.run),
     Experiment("simbicon/planar-torque-limit", f"{PAPER}, §7", planar_torque_limit.run),
     Experiment("simbicon/planar-fel", f"{PAPER}, §7.1 feedback error learning, figure 7", planar_fel.run),
     Experiment("simbicon/planar-gains", f"{PAPER}, §7.3 (there in 3D), planar", planar_gains.run),
     Experiment("simbicon/3d-gaits", f"{PAPER}, §7.2 manual controller design, Table 1", spatial_gaits.run),
-    Experiment("simbicon/3d-transitions", f"{PAPER}, §7.2 manual controller design", spatial_transitions.run),
+    Experiment("simbicon/3d-transitions", f"{PAPER}, §7.2 manual controller design", gait_transitions.run_spatial),
     Experiment("simbicon/3d-parameters", f"{PAPER}, §7.2 parameterization, figure 9", spatial_parameters.run),
     Experiment("simbicon/3d-pushes", f"{PAPER}, §7.2 robustness", spatial_pushes.run),
     Experiment("simbicon/3d-terrain", f"{PAPER}, §7.2 parameterization, manual design", spatial_terrain.run),

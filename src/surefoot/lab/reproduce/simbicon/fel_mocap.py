@@ -12,16 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.characters import load as load_character
-from surefoot.imitating import Source, begin, understand
-from surefoot.lab.clip_shelf import find_clip
-from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.likeness import FPS, Body, Frames, likeness
+from surefoot.controllers.imitation.parameters import Cycle
+from surefoot.controllers.simbicon.slot import body_gains, merged
+from surefoot.engine.population import Population
+from surefoot.lab.clip_skills import Source, begin, read_gait_clip
+from surefoot.lab.experiment import Result, Setting, find_clip
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.simbicon.gaits import human
-from surefoot.population import Population
+from surefoot.lab.tracking_error import FPS, Body, Frames, likeness
 from surefoot.skills import varied
-from surefoot.skills.graph import body_gains, merged
-from surefoot.skills.imitation import Cycle
 from surefoot.skills.schema import Skill
 
 WALKS = ("captured-in-place", "captured-forward", "captured-backwards")
@@ -63,7 +62,7 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     cycle = walk.parameters.cycle
     path = find_clip(setting, getattr(walk, "clip", ""))
     original = (
-        begin(understand(Source(path, in_place=getattr(walk, "in_place", False))), walk.name)[1] if path else cycle
+        begin(read_gait_clip(Source(path, in_place=getattr(walk, "in_place", False))), walk.name)[1] if path else cycle
     )
     bins = max(2, round(_STEP * cycle.period / _BIN))
     learner = varied(stiffened(walk, _STIFF), {

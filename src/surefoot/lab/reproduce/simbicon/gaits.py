@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.errors import UnknownNameError
 from surefoot.lab.experiment import Result
-from surefoot.lab.measures import Gait, measure
+from surefoot.lab.gait_measures import Gait, measure
 from surefoot.lab.replicas import disturb, generator
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain

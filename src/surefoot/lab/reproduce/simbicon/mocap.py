@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from surefoot.imitating import ALIKE, Source, Understood, begin, understand, walk
-from surefoot.lab.clip_shelf import MISSING, find_clip
-from surefoot.lab.experiment import Result, Setting
+from surefoot.engine.simulation import Simulation
+from surefoot.lab.clip_skills import ALIKE, Source, Understood, begin, read_gait_clip, walk
+from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
 from surefoot.lab.figures import save_image
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.painter import View
-from surefoot.motions.retarget_motion import motion_of
-from surefoot.simulation import Simulation
+from surefoot.motions.retargeting import motion_of
 from surefoot.skills.schema import Skill
 
 SEVEN = {
@@ -71,7 +70,7 @@ def run(result: Result, setting: Setting) -> None:
 
 def _clip(setting: Setting, skill: Skill) -> Understood | None:
     path = find_clip(setting, getattr(skill, "clip", ""))
-    return understand(Source(path, in_place=getattr(skill, "in_place", False))) if path else None
+    return read_gait_clip(Source(path, in_place=getattr(skill, "in_place", False))) if path else None
 
 
 def _draw(setting: Setting, word: str, found: Understood, skill: Skill) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.imitating import Nearness, Source, Walk, begin, make, understand
-from surefoot.lab.clip_shelf import MISSING, clips_folder
-from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.imitate import STAGES, Stage, guesses
+from surefoot.lab.clip_skills import Nearness, Source, Walk, begin, make_imitation_skill, read_gait_clip
+from surefoot.lab.experiment import MISSING, Result, Setting, clips_folder
+from surefoot.lab.imitation_search import STAGES, Stage, guesses
 from surefoot.lab.reproduce.simbicon.mocap import SECONDS
 
 NEAR = Nearness(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
@@ -31,13 +30,13 @@ def run(result: Result, setting: Setting) -> None:
     for i, path in enumerate(files):
         setting.progress(path.stem, i / len(files))
         try:
-            found = understand(Source(path))
+            found = read_gait_clip(Source(path))
             documents, cycle = begin(found, "captured")
         except SurefootError as error:
             result.show(path.stem, f"not cyclic, or no walk: {error}")
             continue
         cyclic += 1
-        done = make(
+        done = make_imitation_skill(
             documents, cycle, 8.0 if setting.quick else SECONDS, seed=setting.seed,
             stages=_QUICK if setting.quick else STAGES, begin_with=guesses(without=path.stem),
             checkpoint=_checkpoint(setting, path), report=_part(setting, path.stem, i, len(files)),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.simbicon import steering
 from surefoot.lab.reproduce.simbicon.gaits import human
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
 from surefoot.skills.schema import Skill
 
 FORCE, DURATION = 350.0, 0.2  # [N], [s]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
-from surefoot.lab.cycles import at_random_phases
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import foot_positions, measure, torso_pitch
+from surefoot.lab.gait_measures import foot_positions, measure, torso_pitch
+from surefoot.lab.replicas import at_random_phases
 from surefoot.lab.reproduce.simbicon.gaits import skill
+from surefoot.motions.foot_contacts import strikes
 from surefoot.motions.motion import Motion
-from surefoot.motions.strikes import strikes
-from surefoot.population import Population
 
 _PHASES = 5
 _LOADED = 20.0  # [N]

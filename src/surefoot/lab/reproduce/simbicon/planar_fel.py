@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import torso_pitch
+from surefoot.lab.gait_measures import torso_pitch
 from surefoot.lab.reproduce.simbicon.gaits import skill
 from surefoot.motions.motion import Motion
-from surefoot.population import Population
 from surefoot.skills import varied
 
 _SPEED = 1.0  # [m/s] commanded to both, so that the sway is compared at the same speed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.ranges import around
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.population import Population
+from surefoot.lab.robustness import around
 
 _PRINTED = (2.2, 0.2)  # cd of states 1,3 and cv of states 0,2 in Table 1
 _POSITION = np.round(np.arange(-1.0, 6.01, 0.4), 3)  # cd of states 1,3

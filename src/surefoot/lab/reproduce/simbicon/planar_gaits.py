@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.measures import Gait
+from surefoot.lab.gait_measures import Gait
 from surefoot.lab.reproduce.simbicon.gaits import (
     LARGEST_SLIP,
     REPLICAS,

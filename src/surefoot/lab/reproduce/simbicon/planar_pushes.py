@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, skill
-from surefoot.lab.thresholds import NEEDED, planar_grid, push_survivors, robust
+from surefoot.lab.robustness import NEEDED, planar_grid, push_survivors, robust
 
 FORWARD, BACKWARD = 600.0, 500.0  # [N] the paper's walk
 SKIP = (40.0, 50.0)  # [N] the paper's skip

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb_state, generator
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.simulation import Simulation
 from surefoot.terrains.terrain import Terrain
 
 STEP, ANGLE = 0.20, 6.0  # [m], [deg]

@@ -13,13 +13,11 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from surefoot.lab.cycles import SETTLE, step_period
-from surefoot.lab.directions import AFTER, Start, survivors
+from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import PHASE, disturb_state, generator
+from surefoot.lab.replicas import PHASE, SETTLE, disturb_state, generator, step_period
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.lab.thresholds import REPLICAS, robust
-from surefoot.population import Population
+from surefoot.lab.robustness import PUSH_AFTER, REPLICAS, Start, robust, survivors
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
 
@@ -150,10 +148,10 @@ def _start(several: Population, seed: int) -> Start:
     """These replicas at their strike, and what the first of them does undisturbed."""
     states = several.states
     before, steps = several.qpos[0, :2].copy(), several.rows[0].report[0].steps
-    several.run(AFTER)
-    period = 2.0 * AFTER / max(several.rows[0].report[0].steps - steps, 1.0)
+    several.run(PUSH_AFTER)
+    period = 2.0 * PUSH_AFTER / max(several.rows[0].report[0].steps - steps, 1.0)
     shifts = [generator(seed, "soft push", i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)]
-    return Start(states, period, np.array(shifts), float(np.hypot(*(several.qpos[0, :2] - before))) / AFTER)
+    return Start(states, period, np.array(shifts), float(np.hypot(*(several.qpos[0, :2] - before))) / PUSH_AFTER)
 
 
 def _survives(learner: Skill, start: Start, way: tuple[float, float]) -> Callable[[list[float]], list[int]]:

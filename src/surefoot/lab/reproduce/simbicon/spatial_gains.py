@@ -12,12 +12,12 @@ from itertools import groupby
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
-from surefoot.lab.cycles import step_durations
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.ranges import Stretch, around
+from surefoot.lab.replicas import step_durations
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.population import Population
+from surefoot.lab.robustness import Stretch, around
 
 
 @dataclass(frozen=True)

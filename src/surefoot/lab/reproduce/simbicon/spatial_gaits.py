@@ -12,10 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from surefoot.lab import figures, styles
+from surefoot.lab import figures, gait_measures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.headings import smoothed, watch
-from surefoot.lab.measures import Gait, measure
+from surefoot.lab.gait_measures import Gait, measure, smoothed, track_heading
 from surefoot.lab.reproduce.simbicon.gaits import (
     LARGEST_SLIP,
     REPLICAS,
@@ -25,8 +24,8 @@ from surefoot.lab.reproduce.simbicon.gaits import (
     typical,
     upright,
 )
+from surefoot.motions.foot_contacts import strikes
 from surefoot.motions.motion import Motion
-from surefoot.motions.strikes import strikes
 from surefoot.skills.schema import Skill
 
 UPHILL = "incline:20"
@@ -102,7 +101,7 @@ def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str
     recorded = min(_RECORDED, 0.3 * seconds)
     population = replicas_from_start(skills, setting.seed, terrain=terrain)
     population.run(settle, stop_fallen=True)
-    yaws, _ = watch(population, seconds - settle - recorded)
+    yaws, _ = track_heading(population, seconds - settle - recorded)
     motions = population.run(recorded, fps=200, stop_fallen=True)
     wanted = np.array([row.report[0].heading for row in population.rows])
     drift = np.degrees(np.abs(smoothed(yaws, min(_AVERAGED, 0.5 * (seconds - settle - recorded))) - wanted)).max(axis=0)
@@ -199,8 +198,8 @@ def _walks(result: Result, found: dict[str, Found]) -> None:
 
 def _compare(result: Result, found: dict[str, Found]) -> None:
     """RMSE between mean cycles of the first replicas (see `lab.styles` for what exactly is compared)."""
-    cycles = {n: c for n in WALKS if n in found and (c := styles.mean_cycle(found[n].motions[0])) is not None}
-    apart = {pair: styles.difference(cycles[pair[0]], cycles[pair[1]]) for pair in combinations(cycles, 2)}
+    cycles = {n: c for n in WALKS if n in found and (c := gait_measures.mean_cycle(found[n].motions[0])) is not None}
+    apart = {pair: gait_measures.difference(cycles[pair[0]], cycles[pair[1]]) for pair in combinations(cycles, 2)}
     styled = {pair: value for pair, value in apart.items() if set(pair) <= set(FORWARD_WALKS)}
     ours = ", ".join(f"{a} / {b} {value:.1f}°" for (a, b), value in styled.items()) or "fewer than two walk"
     good = len(styled) == 3 and min(styled.values()) >= _DIFFERENT

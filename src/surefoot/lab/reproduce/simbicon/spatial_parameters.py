@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon import steering
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, replicas_from_start, skill, upright
-from surefoot.lab.thresholds import NEEDED, robust
-from surefoot.simulation import Simulation
+from surefoot.lab.robustness import NEEDED, robust
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
 

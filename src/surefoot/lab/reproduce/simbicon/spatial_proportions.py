@@ -16,8 +16,8 @@ from surefoot.characters import load as load_character
 from surefoot.characters.builder import proportioned
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.gait_measures import difference, mean_cycle
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, replicas_from_start, skill, typical, upright
-from surefoot.lab.styles import difference, mean_cycle
 from surefoot.skills import varied
 from surefoot.skills.schema import Skill
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.lab import figures
-from surefoot.lab.directions import DIRECTIONS, PAPER, at_strike, survivors, thresholds
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
-from surefoot.lab.thresholds import NEEDED, REPLICAS
+from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER, REPLICAS, at_strike, survivors, thresholds
 from surefoot.skills.schema import Skill
 
 PRINTED, ROBUST = "walk", "robust-walk"

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, missing, replicas_from_start, upright
 from surefoot.lab.reproduce.simbicon.spatial_gaits import UPHILL
-from surefoot.simulation import Simulation
 from surefoot.skills.schema import Skill
 
 EDGE, BEYOND, SECONDS = 0.6, 0.5, 25.0  # [m], [m], [s]

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
-from surefoot.lab.cycles import SETTLE, replicas_on_cycle, step_period
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.headings import EVERY, smoothed, watch
-from surefoot.lab.measures import measure
+from surefoot.lab.gait_measures import EVERY, measure, smoothed, track_heading
+from surefoot.lab.replicas import SETTLE, replicas_on_cycle, step_period
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, skill
-from surefoot.population import Population
 from surefoot.skills.schema import Skill
 
 _SIDEWAYS = np.linspace(-0.1, 0.1, 9)  # [rad]
@@ -111,7 +110,7 @@ def turn(result: Result, setting: Setting, walk: Skill, bar: float) -> None:
         for row in population.rows:
             population.scene.command(row, walk, {"heading": heading})
 
-    yaws, places = watch(population, seconds, tell)
+    yaws, places = track_heading(population, seconds, tell)
     wanted = _TURN[0] * np.sin(_TURN[1] * EVERY * np.arange(1, len(yaws) + 1))
     stride = 2.0 * step_period(walk)
     errors = np.degrees(smoothed(yaws, stride) - smoothed(wanted[:, None], stride))

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
-from surefoot.simulation import Simulation
 from surefoot.terrains import Ball, flat, with_props
 
 COUNT, DENSITY, HEAVY = 200, 50.0, 20.0  # balls, [kg/m³], [N·s]

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.terrains import flat, with_props
 from surefoot.terrains.props import Crate

@@ -7,9 +7,9 @@ import math
 import mujoco
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, shoves, steps_of, upright
-from surefoot.population import Population
 
 COUNT, STRONGEST, ANGLE, STEPS = 200, 100.0, 15.0, 3  # pushes, [N·s], [°], further steps
 _AFTER, _LOOK = 12.0, 0.25  # [s]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
-from surefoot.simulation import Simulation
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import generator
@@ -26,7 +27,6 @@ from surefoot.lab.reproduce.stepping.trials import (
     tell,
     upright,
 )
-from surefoot.population import Population
 
 COUNT, AFTER, SPEED, SAME_SPEED = 1000, 10.0, 0.6, 0.7  # [s], [m/s], of the speed
 REPEATED, SEEDS, SECONDS = 250.0, 5, 600.0  # [N], [s]

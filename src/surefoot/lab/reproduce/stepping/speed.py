@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, WALK
-from surefoot.simulation import Simulation
 
 SECONDS, SETTLED, ERROR = 40.0, 10.0, 0.1  # [s], [s], share of the command
 SLOPE, IMPULSE, FORCE = 10.0, 40.0, 60.0  # [°], [N·s], [N]

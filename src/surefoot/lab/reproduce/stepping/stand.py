@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, Shove, steps_of, upright
-from surefoot.population import Population
-from surefoot.simulation import Simulation
 
 SECONDS, DRIFT = 600.0, 0.02  # [s], [m]
 PUSH, DIRECTIONS, STEP, HIGHEST = 0.2, 16, 2.0, 60.0  # [s], directions, [N·s], [N·s]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import disturb, generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell, upright
-from surefoot.population import Population
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
 from surefoot.lab.replicas import generator
-from surefoot.population import Population
-from surefoot.scene import Push
 
 CHARACTER, STAND, WALK = "stepper", "stand", "walk"
 SETTLED = 3.0  # [s] until a body stands still

@@ -7,17 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.foot_planting import STRAIGHT
+from surefoot.controllers.stylized.reference_sources import RATE, Cycle
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.clip_shelf import MISSING, find_clip
-from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stylized.following import clip_reference, skill_for
+from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
+from surefoot.lab.reference_tracking import clip_reference, skill_for
 from surefoot.motions import quaternions as quat
-from surefoot.simulation import Simulation
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
-from surefoot.stylized import sources
-from surefoot.stylized.legs import STRAIGHT
-from surefoot.stylized.sources import RATE, Cycle
 
 # clips that the library's SIMBICON imitations were made of
 PAIRS = {
@@ -48,7 +47,9 @@ def run(result: Result, setting: Setting) -> None:
             result.partial = True
             continue
         scene = Simulation(skill=BASE).scene
-        cycle = sources.best_cycle(scene.model, scene.table, sources.carried_over(clip, scene.table))
+        cycle = reference_sources.best_cycle(
+            scene.model, scene.table, reference_sources.carried_over(clip, scene.table)
+        )
         figure = setting.figure_path(result.experiment, f"{stem}.png")
         ours = _like(skill_for(path, BASE), cycle, seconds, figure)
         theirs = _like(load(captured), cycle, seconds, figure and figure.with_stem(f"{stem}-simbicon"))

@@ -9,19 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.reference_sources import Cycle, climbed, cycle_on, medley
+from surefoot.engine.scene import Scene
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.clip_shelf import MISSING, find_clip
-from surefoot.lab.experiment import Result, Setting, make_folder
-from surefoot.lab.reproduce.stylized.following import Followed, follow
-from surefoot.scene import Scene
-from surefoot.simulation import Simulation
+from surefoot.lab.experiment import MISSING, Result, Setting, find_clip, make_folder
+from surefoot.lab.reference_tracking import Followed, follow
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
-from surefoot.stylized import sources
-from surefoot.stylized.climbing import climbed, cycle_on
-from surefoot.stylized.medley import medley
-from surefoot.stylized.reference import Reference
-from surefoot.stylized.sources import Cycle
 
 SKILL, UPHILL = "planar_arms/stylized-walk", "planar_arms/uphill-walk"
 WALK, BACKWARDS, MARCH = "136_21", "136_25", "91_19"
@@ -55,15 +52,17 @@ def _looped(stem: str) -> _Kind:
 
 
 def _loop(scene: Scene, clips: list[Path]) -> Reference:
-    return sources.looped(scene.model, scene.table, sources.carried_over(clips[0], scene.table))
+    return reference_sources.looped(scene.model, scene.table, reference_sources.carried_over(clips[0], scene.table))
 
 
 def _cycle(scene: Scene, clips: list[Path]) -> Cycle:
-    return sources.best_cycle(scene.model, scene.table, sources.carried_over(clips[0], scene.table))
+    return reference_sources.best_cycle(scene.model, scene.table, reference_sources.carried_over(clips[0], scene.table))
 
 
 def _in_turn(scene: Scene, clips: list[Path]) -> Reference:
-    return medley(scene.model, scene.table, [(sources.carried_over(clip, scene.table), CYCLES) for clip in clips])
+    return medley(
+        scene.model, scene.table, [(reference_sources.carried_over(clip, scene.table), CYCLES) for clip in clips]
+    )
 
 
 KINDS = {

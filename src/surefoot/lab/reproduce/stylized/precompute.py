@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from surefoot.lab.clip_shelf import MISSING, find_clip
-from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stylized.following import TOES
+from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.balance_policy import policy
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics
+from surefoot.controllers.stylized.three_link import groups
+from surefoot.engine.simulation import Simulation
+from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
+from surefoot.lab.reference_tracking import TOES
 from surefoot.lab.reproduce.stylized.mocap import KINDS
-from surefoot.simulation import Simulation
-from surefoot.stylized import sources
-from surefoot.stylized.balance import policy
-from surefoot.stylized.body_dynamics import BodyDynamics
-from surefoot.stylized.limbs_of_three import groups
 
 LONGEST = 5.0  # [s] of CPU
 
@@ -42,9 +41,9 @@ def timed(sim: Simulation, clip: Path, loops: bool) -> tuple[float, float, float
     """CPU seconds of reading, of the reference and of its regulators, and how many there are."""
     model, table = sim.model, sim.scene.table
     begin = time.process_time()
-    found = sources.carried_over(clip, table)
+    found = reference_sources.carried_over(clip, table)
     read = time.process_time()
-    reference = (sources.looped if loops else sources.once)(model, table, found)
+    reference = (reference_sources.looped if loops else reference_sources.once)(model, table, found)
     made = time.process_time()
     sides = [groups(model, table, side) for side in (0, 1)]
     supports = len(policy(BodyDynamics(model, table), sides, reference).gains)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from surefoot.controllers.stylized import qp
+from surefoot.engine import callback
+from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.reference_tracking import intention_of, tracker_of
 from surefoot.lab.replicas import disturb_state, generator
-from surefoot.lab.reproduce.stylized.following import intention_of, tracker_of
-from surefoot.native import callback
-from surefoot.simulation import Simulation
-from surefoot.stylized import programme
 
 SKILL = "human/stylized-walk"
 ROUNDS, MEDIAN, HIGH, FASTER = 5, 0.3, 1.0, 3.0  # [ms], [ms], times real time
@@ -63,17 +63,17 @@ def _timed(moments: list[Moment], setting: Setting) -> np.ndarray:
     sim = Simulation(skill=SKILL)
     sim.step(1)  # with all that is made only once
     tracker, row, bare = intention_of(sim), sim.memory, mujoco.MjData(sim.model)
-    found, clock, solve = np.zeros((ROUNDS, len(moments), 3)), time.process_time_ns, programme.solve
+    found, clock, solve = np.zeros((ROUNDS, len(moments), 3)), time.process_time_ns, qp.solve_qp
     solved = [0, 0]
 
-    def measured(problem: programme.Problem, actuators: int) -> programme.Solution:
+    def measured(problem: qp.Problem, actuators: int) -> qp.Solution:
         solved[0] = clock()
         solution = solve(problem, actuators)
         solved[1] = clock()
         return solution
 
     callback.uninstall()
-    programme.solve = measured
+    qp.solve_qp = measured
     try:
         for i in range(ROUNDS):
             setting.progress("timing", i / ROUNDS)
@@ -87,7 +87,7 @@ def _timed(moments: list[Moment], setting: Setting) -> np.ndarray:
                 mujoco.mj_step(sim.model, bare)
                 found[i, j] = ticked - begin, solved[1] - solved[0], clock() - stepped
     finally:
-        programme.solve = solve
+        qp.solve_qp = solve
     return found * 1e-9
 
 

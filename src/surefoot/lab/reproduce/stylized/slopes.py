@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stylized.following import follow
+from surefoot.lab.reference_tracking import follow
 from surefoot.motions import quaternions as quat
-from surefoot.simulation import Simulation
 from surefoot.skills import load
 
 SKILL = "human/stylized-walk"

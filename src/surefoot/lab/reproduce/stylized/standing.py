@@ -7,21 +7,28 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from surefoot.controllers.stylized import tracked_of
+from surefoot.controllers.stylized.balance_policy import Costs, Weights
+from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.three_link import (
+    Joints,
+    Steps,
+    ThreeLink,
+    build,
+    controllable,
+    equilibrium,
+    frame_of,
+    groups,
+)
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.recoverable_lean import Stand, bound, center_offset, shift_of_a_radian
 from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.thresholds import NEEDED, REPLICAS, robust
-from surefoot.native.pointers import plain
-from surefoot.population import Population
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
+from surefoot.lab.robustness import NEEDED, REPLICAS, robust
+from surefoot.native.kernels import plain
 from surefoot.skills import load
-from surefoot.stylized.leaning import Stand, bound, center_offset, shift_of_a_radian
-from surefoot.stylized.limbs_of_three import groups
-from surefoot.stylized.linear import Steps, controllable, equilibrium
-from surefoot.stylized.riccati import Costs, Weights
-from surefoot.stylized.three_link import Joints, ThreeLink, build, frame_of
 
 SKILL = "human/stylized-stand"
 PAPERS = Weights.alike(1.0, 0.0, 1.0)  # figure 5: velocity errors are free, position and control count alike

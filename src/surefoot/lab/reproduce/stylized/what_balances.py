@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
 from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.reference_tracking import follow
 from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.reproduce.stylized.following import follow
 from surefoot.lab.reproduce.stylized.slopes import SKILL, ground
-from surefoot.lab.thresholds import REPLICAS, robust
-from surefoot.population import Population
-from surefoot.scene import Push
+from surefoot.lab.robustness import REPLICAS, robust
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 

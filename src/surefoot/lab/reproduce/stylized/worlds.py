@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.clip_shelf import MISSING
-from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stylized.following import Followed, begun, clip_reference, follow, skill_for, tracker_of
-from surefoot.scene import Push
-from surefoot.simulation import Simulation
+from surefoot.lab.experiment import MISSING, Result, Setting
+from surefoot.lab.reference_tracking import Followed, begun, clip_reference, follow, skill_for, tracker_of
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
-from surefoot.terrains.seesaws import SeeSaw
+from surefoot.terrains.props import SeeSaw
 
 REPLICAS, SECONDS = 5, 15.0
 # what: clip or skill, whether it loops, what is not as for all, the world

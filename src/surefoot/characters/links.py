@@ -1,0 +1,131 @@
+"""How strong the servos of a body are that walks by GENBICON: those of a reference person, scaled to the body.
+
+A body as GENBICON sees it: links that grow out of a pelvis, whatever they are called and wherever the tree begins.
+
+The neutral posture is that of the all-zero gait (§4.1): legs straight, feet flat, arms hanging, trunk upright. The
+character frame has x forward, y left and z up. Every target turns a link away from its neutral orientation in that
+frame, so that bodies with other axes, other rest poses or a tree rooted at the chest need nothing of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from surefoot.characters.table import CharacterTable, Gain, standing_height
+from surefoot.errors import UnknownNameError
+
+REFERENCE_MASS = 73.5  # [kg]
+REFERENCE_HIP_HEIGHT = 0.92  # [m] above the soles, standing straight
+_REFERENCE = {
+    "root": Gain(1000.0, 200.0, 400.0),
+    "hip": Gain(600.0, 50.0, 400.0),  # with less, the swing foot lags its target by a hand's breadth
+    "knee": Gain(300.0, 35.0, 400.0),
+    "ankle": Gain(200.0, 20.0, 200.0),
+    "toe": Gain(2.0, 0.2, 20.0),
+    "lower_back": Gain(75.0, 17.0, 300.0),
+    "upper_back": Gain(75.0, 17.0, 300.0),
+    "neck": Gain(10.0, 3.0, 50.0),
+    "shoulder": Gain(15.0, 5.0, 100.0),
+    "elbow": Gain(5.0, 1.0, 60.0),
+    "wrist": Gain(5.0, 0.5, 20.0),
+    "other": Gain(10.0, 1.0, 30.0),
+}
+
+
+def gain(kind: str, mass: float, hip_height: float) -> Gain:
+    """The servo of a kind of link, or of the `root` that holds the pelvis in the world.
+
+    Args:
+        kind: one of `limbs.KINDS`, or `root`.
+        mass: of the whole body [kg].
+        hip_height: above the soles when the body stands straight [m].
+
+    Stiffness, damping and limit grow with weight times leg length, as the torques that bear the body do.
+    """
+    if kind not in _REFERENCE:
+        raise UnknownNameError("kind of servo", kind, _REFERENCE)
+    reference = _REFERENCE[kind]
+    k = (mass / REFERENCE_MASS) * (hip_height / REFERENCE_HIP_HEIGHT)
+    return Gain(reference.kp * k, reference.kd * k, reference.limit * k)
+
+
+LEFT, RIGHT, MIDDLE = 0, 1, -1
+KINDS = (
+    "lower_back", "upper_back", "neck", "hip", "knee", "ankle", "toe", "shoulder", "elbow", "wrist", "other",
+)  # fmt: skip
+"""Kinds of links by the joint at their near end; their place is their number in the law. `other` only holds still."""
+Quaternion = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid part and the hinges that join it to the part one nearer to the pelvis.
+
+    `flipped` says that MuJoCo's tree runs the other way here: the nearer part is the child of `body`, as where the
+    tree begins at the chest. `joints` are in MuJoCo's order; there is at least one.
+    """
+
+    body: str
+    base: str
+    joints: tuple[str, ...]
+    kind: str
+    side: int
+    gain: Gain
+    flipped: bool = False
+
+
+@dataclass(frozen=True)
+class Limbs:
+    """All links, nearest to the pelvis first, and how the body is when it stands neutral.
+
+    `rest` is each body's orientation in the character frame in the neutral posture, w first; a body that is not
+    named is not turned. `hands` and `soles` name, for left and right, the point that reaches (in the frame of the
+    last link of the arm, None for a body without that arm) and the bodies that may bear on the ground.
+    """
+
+    pelvis: str
+    links: tuple[Link, ...]
+    root_gain: Gain
+    hands: tuple[tuple[float, float, float] | None, tuple[float, float, float] | None]
+    soles: tuple[tuple[str, ...], tuple[str, ...]]
+    rest: dict[str, Quaternion] = field(default_factory=dict)
+    neutral: dict[str, float] = field(default_factory=dict)  # [rad] joints that are not 0 in the neutral posture
+    lacks: tuple[str, ...] = ()  # what this body has not, in words: "toes", "ankle roll"
+
+    def of(self, kind: str, side: int = MIDDLE) -> Link | None:
+        """The first link of a kind and side."""
+        return next((link for link in self.links if link.kind == kind and link.side == side), None)
+
+
+def of_table(table: CharacterTable) -> Limbs:
+    """The links of a body that is written down as a table: its own frames are neutral already."""
+    if table.foreign is not None:
+        return table.foreign.limbs  # type: ignore[no-any-return]
+    mass = sum(segment.mass for segment in table.segments)
+    height = standing_height(table)
+    sides = {part: i for i, side in enumerate((table.anatomy.left, table.anatomy.right)) for part in side.joints}
+    links = []
+    for segment in table.segments:
+        if segment.hinges:
+            names = tuple(hinge.name for hinge in segment.hinges)
+            kind = _KIND.get(_without_side(names[0]), "other")
+            strong = gain(kind, mass, height)
+            limit = min(strong.limit, *(table.gains[name].limit for name in names))
+            side = sides.get(names[0], MIDDLE)
+            links.append(Link(segment.name, segment.parent, names, kind, side, Gain(strong.kp, strong.kd, limit)))
+    parts = {segment.name: segment for segment in table.segments}
+    soles, hands = [], []
+    for i, leg in enumerate((table.anatomy.left, table.anatomy.right)):
+        soles.append((leg.foot, *(s.name for s in table.segments if s.parent == leg.foot)))
+        arm = [link.body for link in links if link.side == i and link.kind in ("shoulder", "elbow", "wrist")]
+        hands.append(parts[arm[-1]].shapes[-1].end if arm else None)
+    return Limbs(
+        table.anatomy.pelvis, tuple(links), gain("root", mass, height), (hands[0], hands[1]), (soles[0], soles[1])
+    )
+
+
+_KIND = {kind: kind for kind in KINDS} | {"waist": "lower_back"}
+
+
+def _without_side(joint: str) -> str:
+    return joint.removeprefix("left_").removeprefix("right_")

@@ -1,0 +1,66 @@
+"""What a GENBICON walker remembers, what it is told, and when it steps, stands, shifts its weight or stops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.native.kernels import kernel
+
+STAND, SHIFT, STEP = 0.0, 1.0, 2.0  # on two feet; pressing off to begin; one foot swings
+
+
+def _record(*names: str) -> np.dtype[Any]:
+    return np.dtype([(name, "f8") for name in names])
+
+
+WALKER = _record(
+    "mode", "since", "swing", "steps", "step_start", "period", "phase", "heading", "unloaded", "ground", "lift_ground",
+    "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "speed", "aim_x", "aim_y",
+    "load", "wish", "knee", "usual", "met", "met_by", "met_at",
+)  # fmt: skip
+"""Mode and since when; which foot swings; steps taken; this step's beginning and wanted duration [s]; its phase; the
+character frame's yaw [rad]; whether the swing foot has left the ground; height of the ground under the stance foot and
+under the foot where it lifted off [m]; where the ankle was then; where and when the last step began; what the speed
+controller has added [m/s]; speed it tries to keep [m/s]; where the swing ankle is going [m]; share of the weight on
+the left foot; 1 while it is to walk; how far the stance knee was bent at footstrike [rad]; how long its steps usually
+are [m]; the thing that was touched last, the body that touched it, and when [s]."""
+
+INTENT = _record(
+    "bend", "bend_roll", "twist", "nod", "crouch", "foothold", "fx", "fy", "over", "from_x", "to_x", "clear",
+    "clear_to", "rise", "load_body", "load_mass", "alpha", "force", "force_height", "hold",
+)  # fmt: skip
+"""Written by tasks: forward bend of the body [rad], to the side, twist, more of the head's forward; bend of the stance
+knee [rad]; whether the next foothold is given, 1 as a place, 2 only along the heading, and where [m]; whether the foot
+has to pass over something, between which places of the ankle along the heading and how high above the stance foot's
+ground at the one and the other [m]; height of the next foothold above that ground [m]; a body it carries and its mass
+[kg]; more of α in equation 7 [s]; a lasting force of the world on the body along its heading [N], against which it
+leans, and how high above the ground that acts [m]; 1 keeps standing."""
+
+HAND = _record("reach", "x", "y", "z", "fx", "fy", "fz", "swivel", "stiff")
+"""Of each hand, written by tasks: share of the way from the style's arm to reaching; where to [m]; the force it has to
+exert on the world [N]; the elbow's turn about the line from shoulder to hand [rad]; how many times stiffer it is."""
+
+
+@kernel
+def begin_step(walker: Any, swing: int, ankle: Any, time: float, x: float, y: float) -> None:
+    """Let a foot swing from where it is; x and y are the COM's [m]."""
+    walker.mode, walker.since = STEP, time
+    walker.swing = float(swing)
+    walker.steps += 1.0
+    walker.step_start = time
+    walker.phase = 0.0
+    walker.unloaded = 0.0
+    walker.x0, walker.y0, walker.z0 = ankle[0], ankle[1], ankle[2]
+    walker.aim_x, walker.aim_y = ankle[0], ankle[1]
+    walker.mark_x, walker.mark_y, walker.mark_time = x, y, time
+
+
+@kernel
+def begin_stand(walker: Any, time: float) -> None:
+    """Bear on both feet."""
+    walker.mode, walker.since = STAND, time
+    walker.phase = 0.0
+    walker.integral = 0.0
+    walker.speed = 0.0

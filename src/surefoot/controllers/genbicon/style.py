@@ -1,0 +1,129 @@
+"""Catmull-Rom curves over the phase of a step: the motion generator's trajectories (GENBICON §4.1).
+
+A GENBICON style in a parameter slot: a record of numbers and the curves of the motion generator (§4.1).
+
+From a GENBICON skill to the numbers its law reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.controllers.base import write_header
+from surefoot.native.kernels import apart, block, kernel, plain, records
+from surefoot.native.userdata import SLOT
+from surefoot.skills.schema import Skill
+
+KNOTS = 8  # at most, of a curve
+WIDTH = 1 + 2 * KNOTS  # numbers of a curve: how many knots, their phases, their values
+
+
+@kernel
+def _slope(phases: Any, values: Any, count: int, k: int) -> float:
+    """Catmull-Rom tangent at a knot: the chord between its neighbours."""
+    low, high = max(k - 1, 0), min(k + 1, count - 1)
+    return (values[high] - values[low]) / (phases[high] - phases[low])  # type: ignore[no-any-return]
+
+
+@apart
+def curve_at(curve: Any, phase: float) -> float:
+    """Value of a curve (WIDTH,) at a phase; before its first and after its last knot it is constant."""
+    count = int(curve[0])
+    if count == 0:
+        return 0.0
+    phases, values = curve[1 : 1 + KNOTS], curve[1 + KNOTS : WIDTH]
+    if count == 1 or phase <= phases[0]:
+        return values[0]  # type: ignore[no-any-return]
+    if phase >= phases[count - 1]:
+        return values[count - 1]  # type: ignore[no-any-return]
+    k = 0
+    while phase >= phases[k + 1]:
+        k += 1
+    span = phases[k + 1] - phases[k]
+    s = (phase - phases[k]) / span
+    m, n = span * _slope(phases, values, count, k), span * _slope(phases, values, count, k + 1)
+    p, q = values[k], values[k + 1]
+    return p + s * (m + s * (3.0 * (q - p) - 2.0 * m - n + s * (2.0 * (p - q) + m + n)))  # type: ignore[no-any-return]
+
+
+NUMBERS = (
+    "speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "turn_rate", "push_off",
+    "longest_step", "narrowest", "speed_force", "sway_force", "speed_integral", "knee_support", "hip_support",
+    "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight",
+    "side_foresight", "eager", "alpha", "hurry", "walks",
+)  # fmt: skip
+STYLE = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
+_TRIPLES = ("pelvis", "lower_back", "upper_back", "neck", "swing_shoulder", "stance_shoulder")
+CURVES = (
+    *(f"{name}{axis}" for name in _TRIPLES for axis in ("", "_roll", "_yaw")),
+    "swing_elbow", "stance_elbow", "swing_wrist", "stance_wrist", "stance_knee", "swing_ankle", "stance_ankle",
+    "swing_toe", "stance_toe", "height", "swing_out",
+)  # fmt: skip
+"""Angles [rad] but for `height`, of the swing ankle over the ground by `step_height`, and `swing_out` [m], outward.
+Pelvis, back, neck and ankles are told in the character frame, the others from their base."""
+PELVIS, LOWER_BACK, UPPER_BACK, NECK, SWING_SHOULDER, STANCE_SHOULDER = 0, 3, 6, 9, 12, 15
+SWING_ELBOW, STANCE_ELBOW, SWING_WRIST, STANCE_WRIST, STANCE_KNEE, SWING_ANKLE, STANCE_ANKLE = (
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    24,
+)
+SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT = 25, 26, 27, 28
+_STYLE = STYLE.itemsize // 8
+
+
+class Style(NamedTuple):
+    """Views of one style."""
+
+    numbers: Any  # (1,) STYLE
+    curves: Any  # (curves, WIDTH)
+
+
+def slot_size() -> int:
+    """Numbers in a slot."""
+    return _STYLE + len(CURVES) * WIDTH
+
+
+_COUNT = len(CURVES)
+
+
+@kernel
+def style_of(slot: Any) -> Style:
+    """Lay the views of a style over a slot."""
+    return Style(records(slot, 0, 1, STYLE), block(slot, _STYLE, (_COUNT, WIDTH)))
+
+
+@kernel
+def value(style: Any, curve: int, phase: float) -> float:
+    """A curve of a style at a phase of the step."""
+    return curve_at(style.curves[curve], phase)  # type: ignore[no-any-return]
+
+
+def write_curve(style: Style, name: str, knots: list[tuple[float, float]]) -> None:
+    """Write a curve's knots (phase, value)."""
+    curve = style.curves[CURVES.index(name)]
+    curve[:] = 0.0
+    curve[0] = len(knots)
+    for k, (phase, number) in enumerate(knots):
+        curve[1 + k], curve[1 + KNOTS + k] = phase, number
+
+
+_HEIGHT: list[tuple[float, float]] = [(0.0, 0.0), (0.45, 1.0), (0.7, 0.45), (1.0, -0.28)]
+"""The swing ankle over the ground unless a style says otherwise, of `step_height`: it ends below, so that it lands."""
+
+
+def fill_slot(slot: np.ndarray, skill: Skill) -> None:
+    """Write a skill's numbers into a slot (slot_size,), in place."""
+    write_header(slot, skill)
+    style = plain(style_of)(slot)
+    head, parameters = style.numbers[0], skill.parameters
+    for name in NUMBERS:
+        setattr(head, name, float(getattr(parameters, name)))
+    write_curve(style, "height", _HEIGHT)
+    for name, curve in parameters.curves.items():
+        write_curve(style, name, list(curve) if isinstance(curve, list) else [(0.0, curve)])

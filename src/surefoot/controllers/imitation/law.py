@@ -1,0 +1,391 @@
+"""Feedback-error learning of every tracked joint of a captured gait (SIMBICON §7.2).
+
+Bins begin at a step's footstrike and not at a phase of the clip: a leg bears from its footstrike on, whenever that is.
+
+The steps of a captured gait: a phase that goes on evenly, and footstrikes that exchange the legs (SIMBICON §5).
+
+SIMBICON from motion capture (Yin, Loken, van de Panne 2007, §5): target trajectories Θ(φ) in place of poses.
+
+Two states, one for each leg that swings; a footstrike ends a state and resets the phase. Swing thigh and torso follow
+the clip in the world frame, the stance hip makes their torques real, every other joint follows its own trajectory with
+τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) answers how far d and v are from what they were in the clip:
+with d and v themselves, as printed, the clip's own swing of the hips would be answered like a disturbance. Beyond the
+paper, a stance knee straightens if the hips sink below where they were in the clip.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefoot.controllers.command import DEGREES, Command
+from surefoot.controllers.imitation.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
+from surefoot.controllers.simbicon import law as simbicon
+from surefoot.controllers.simbicon.law import HEADING, LEAN, LIFT, SIDEWAYS, SLOPE, SPEED, WIDTH
+from surefoot.native.kernels import apart, kernel, records
+from surefoot.native.vectors import length, turn_between, turned, within
+from surefoot.reflexes.balance import (
+    SAMPLE,
+    hip_midpoint,
+    lean_for_speed,
+    over_stance_ankle,
+    seeded,
+    sense_balance,
+    stiffness,
+)
+from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
+from surefoot.reflexes.feedback_error import absorb, lesson_of, slope_at, visits_of
+from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.servo import actuate, along_axis, clamp
+
+_LONGEST = 1.2  # a step that bins are for, by the clip's
+
+
+@apart
+def track(
+    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, limit: float, error: float,
+    rate: float, is_new: bool,
+) -> tuple[float, float]:  # fmt: skip
+    """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m].
+
+    No more is learned than the joint's `limit` lets it exert.
+    """
+    head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
+    bins, here = int(head.bins), int(imitator.bin)
+    lesson = lesson_of(row.table, channels, bins, int(imitator.swing), channel)
+    shift, slope = lesson.shift[here], slope_at(lesson.shift, here) * imitator.bins_per_second
+    feedback = kp * (error + shift) + kd * (rate + slope)
+    if is_new and head.learning_rate > 0.0:
+        lesson.feedback[here] += clamp(feedback, -limit, limit)
+        lesson.error[here] -= error
+    return feedback, lesson.torque[here]
+
+
+@apart
+def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
+    """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
+    head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
+    bins, side = int(head.bins), int(imitator.swing)
+    if imitator.steps != imitator.learned and head.learning_rate > 0.0:
+        visits = visits_of(row.table, channels, bins, 1 - side)
+        for channel in range(channels):
+            kp = head.torso_kp if channel >= channels - 3 else _kp_of(world, plan, channel)
+            lesson = lesson_of(row.table, channels, bins, 1 - side, channel)
+            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp, head.displaces)
+        for n in range(bins):
+            visits[n] = 0.0
+    imitator.learned = imitator.steps
+    imitator.bins_per_second = bins * head.rate / (_LONGEST * step_span(plan, side)[1])
+    imitator.bin = float(min(int((world.time - imitator.step_start) * imitator.bins_per_second), bins - 1))
+    if head.learning_rate > 0.0:
+        visits_of(row.table, channels, bins, side)[int(imitator.bin)] += 1.0
+
+
+@kernel
+def _kp_of(world: Any, plan: Any, actuator: int) -> float:
+    """The gain of a joint, whose role has the same on either side."""
+    for role in range(int(world.anatomy[0].roles)):
+        if int(world.role[0, role]) == actuator:
+            return plan.gains[role].kp  # type: ignore[no-any-return]
+    return 0.0
+
+
+IMITATOR = np.dtype([(n, "f8") for n in (
+    "swing", "done", "phase", "pace", "step_start", "period", "steps", "late", "landed", "wait",
+    "heading", "alarmed", "random", "measured",
+    "d", "v", "lateral_d", "lateral_v", "sunk", "speed_step", "speed_time", "speed_x", "speed_y", "lean",
+    "learned", "bin", "bins_per_second")])  # fmt: skip
+"""`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
+the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
+long it has been waiting for a footstrike [s]. Once it has `landed`, the legs are exchanged after `wait` [cycles]."""
+
+
+@kernel
+def advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
+    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
+
+    A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
+    ends late waits for its footstrike a little after the phase of the clip's own. The leg that stood may go on bearing
+    for a share `handoff` of the time that both feet stand in the clip; printed, it is 0.
+    """
+    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    head, swing = plan.head[0], int(imitator.swing)
+    begin, span = step_span(plan, swing)
+    before, is_up = imitator.done, imitator.landed == 0.0
+    hurries = before < 0.0 or (not is_up and before < span)
+    pace = head.rate * (head.catch_up if hurries else 1.0)
+    imitator.done = before + pace * world.dt
+    if is_up:
+        imitator.done = min(imitator.done, span + head.overrun)
+    imitator.pace = pace if imitator.done != before else 0.0
+    imitator.late = imitator.late + world.dt if imitator.done == before else 0.0
+    if is_up and row.touch[swing] != 0.0 and imitator.done >= head.earliest * span:
+        imitator.landed, imitator.late = 1.0, 0.0
+        imitator.wait = head.handoff * (head.left_stays if swing == 1 else head.right_stays)
+    if imitator.landed != 0.0:
+        imitator.wait -= pace * world.dt
+        if imitator.wait <= 0.0:
+            begin = _exchange(row, imitator, span, roles, actuators, world.time)
+    imitator.phase = (begin + imitator.done) % 1.0
+
+
+@kernel
+def _exchange(row: Any, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
+    """Let the other leg swing, and a requested skill begin; returns the phase at which its step begins."""
+    imitator.period = time - imitator.step_start
+    imitator.step_start, imitator.steps = time, imitator.steps + 1.0
+    imitator.done, imitator.landed = imitator.done - span, 0.0
+    imitator.swing = 1.0 - imitator.swing
+    if row.header[0].pending != 0.0:
+        row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
+    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    return step_span(plan, int(imitator.swing))[0]
+
+
+COMMANDS = simbicon.COMMANDS | {
+    "ahead": Command(DEGREES, -0.4, 0.4)  # of the swing leg, away from the way to go: positive is forward
+}
+AHEAD, SPEED_GIVEN = 7, 8
+
+# The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
+_IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
+_SUNK = 0.2  # [m] the most that is answered
+_SOON = 1e-3  # [s] over which the spin of a target is measured
+
+
+def memory_size(roles: int, actuators: int, samples: int) -> int:
+    """Numbers it remembers."""
+    count = actuators + EXTRA
+    return _IMITATOR + roles + 2 * count + _SAMPLE * samples
+
+
+@kernel
+def law(world: Any, row: Any, is_new: bool) -> None:
+    """One control step; `is_new` is false when the same moment is evaluated again."""
+    anatomy = world.anatomy[0]
+    roles, actuators = int(anatomy.roles), int(anatomy.actuators)
+    imitator = records(row.memory, 0, 1, IMITATOR)[0]
+    if is_new and row.header[0].handover == TAKEN:
+        _take_over(world, row, imitator)
+    plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+    at = _IMITATOR + roles
+    count = actuators + EXTRA
+    values, rates = row.memory[at : at + count], row.memory[at + count : at + 2 * count]
+    if is_new:
+        advance(world, row, imitator, roles, actuators)
+        plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
+        follow(plan.series, imitator.phase, imitator.pace, values, rates)
+        _look(world, row, imitator, plan, values, roles, actuators)
+        _displace(world, row, imitator, plan, roles)
+        if plan.head[0].bins > 0.0:
+            learn(world, row, imitator, plan)
+    feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
+    report = row.report[0]
+    report.state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just come down
+    report.swing, report.steps, report.phase = imitator.swing, imitator.steps, imitator.phase
+    report.distance, report.velocity, report.heading = imitator.d, imitator.v, imitator.heading
+    report.lateral_distance, report.lateral_velocity = imitator.lateral_d, imitator.lateral_v
+    report.feedback, report.feedforward = feedback, feedforward
+
+
+@apart
+def _take_over(world: Any, row: Any, imitator: Any) -> None:
+    """Begin with the step that another controller has just begun."""
+    row.header[0].handover = NONE
+    imitator.heading = row.commands[HEADING] = row.report[0].heading
+    imitator.random = seeded(row.header[0].seed)
+    imitator.swing, imitator.step_start = row.report[0].swing, world.time
+
+
+@apart
+def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: int, actuators: int) -> None:
+    """Take in the heading, and by how much d and v differ from what they are in the clip at this phase."""
+    head, stance = plan.head[0], 1 - int(imitator.swing)
+    turn = head.turn * world.dt
+    row.commands[HEADING] += turn
+    imitator.heading += turn
+    steer(imitator, row.commands[HEADING], head.turn_rate, world.dt)
+    at = _IMITATOR + roles + 2 * (actuators + EXTRA)
+    ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
+    d, v, lateral_d, lateral_v = over_stance_ankle(world, stance, imitator.heading, head.true_com != 0.0)
+    place, pace = actuators + PLACES + 3 * stance, actuators + PACE
+    wanted = values[pace]
+    if row.commands[SPEED_GIVEN] != 0.0:
+        wanted += row.commands[SPEED] - head.mean_speed
+        lean_for_speed(imitator, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
+    sample = (d - values[place], v - wanted, lateral_d - values[place + 1], lateral_v - values[pace + 1])
+    sense_balance(imitator, ring, head, sample)
+    height = hip_midpoint(world, 2) - world.xpos[int(world.leg[stance, 2]), 2]
+    imitator.sunk = clamp(values[place + 2] - height, -_SUNK, _SUNK)
+
+
+@kernel
+def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> None:
+    """Write what the skill's offsets, its clearance and the commands add to this step's targets."""
+    displaced, commands, anatomy = row.memory[_IMITATOR : _IMITATOR + roles], row.commands, world.anatomy[0]
+    for role in range(roles):
+        displaced[role] = plan.offsets[role]
+    swing = int(imitator.swing)
+    span = step_span(plan, swing)[1]
+    middle = math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0)) ** 2
+    outward = world.outward[swing, 1]
+    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
+    displaced[0] += plan.head[0].clearance * middle - commands[AHEAD]
+    displaced[int(anatomy.knee)] -= plan.head[0].tuck * middle
+    displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
+    reach = plan.head[0].reach * imitator.late  # for the ground: the swing leg straightens, the stance leg yields
+    displaced[int(anatomy.knee)] += reach
+    displaced[int(anatomy.side_roles) + int(anatomy.knee)] -= reach
+
+
+@kernel
+def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
+    """Balance feedback of a role in the plane it moves in (eq. 1) [rad]."""
+    cd, cv = plan.feedback[role, 0], plan.feedback[role, 1]
+    if imitator.landed != 0.0 and role < int(world.anatomy[0].side_roles):
+        return 0.0  # a leg that has come down pushes where it would step
+    if world.plane[role] == 0.0:
+        return cd * imitator.d + cv * imitator.v  # type: ignore[no-any-return]
+    sign = world.outward[int(imitator.swing), role]
+    return sign * (cd * imitator.lateral_d + cv * imitator.lateral_v)  # type: ignore[no-any-return]
+
+
+@kernel
+def _torques(
+    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, is_new: bool
+) -> tuple[float, float]:
+    """Torques of all joints; returns the root of the sum of squares of the feedback and of the learned [N·m]."""
+    head, anatomy = plan.head[0], world.anatomy[0]
+    swing, side, actuators = int(imitator.swing), int(anatomy.side_roles), int(anatomy.actuators)
+    torso = int(anatomy.torso)
+    at = actuators + TORSO
+    lean = head.torso + row.commands[LEAN] + SLOPE_LEAN * row.commands[SLOPE] + head.load_lean
+    if row.commands[SPEED_GIVEN] != 0.0:
+        lean += imitator.lean
+    yaw, roll, pitch = imitator.heading + values[at], values[at + 1] + head.torso_roll, values[at + 2] + lean
+    wanted = turned(yaw, roll, pitch)
+    error = turn_between(wanted, world.xquat[torso])
+    soft = stiffness(imitator, head, length(error), world.time)
+    spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    upright, squares, learned = _turn_torque(
+        world,
+        row,
+        imitator,
+        plan,
+        torso,
+        actuators,
+        soft,
+        head.torso_kp,
+        head.torso_kd,
+        head.torso_limit,
+        error,
+        spin,
+        is_new,
+    )
+    upright = within(upright, head.torso_limit)
+    moved, fb, ff = _thigh_torque(world, row, imitator, plan, values, rates, soft, is_new)
+    squares, learned = squares + fb, learned + ff
+    for hinge in range(int(anatomy.hip_hinges)):
+        joint = int(world.role[swing, hinge])
+        actuate(world, row, joint, along_axis(world, joint, moved), plan.gains[hinge])
+        joint = int(world.role[swing, side + hinge])
+        reaction = (-upright[0] - moved[0], -upright[1] - moved[1], -upright[2] - moved[2])
+        actuate(world, row, joint, along_axis(world, joint, reaction), plan.gains[side + hinge])
+    fb, ff = _joints(world, row, imitator, plan, values, rates, soft, is_new)
+    return (squares + fb) ** 0.5, (learned + ff) ** 0.5
+
+
+@kernel
+def _spin(
+    wanted: tuple[float, float, float, float], yaw: float, roll: float, pitch: float
+) -> tuple[float, float, float]:
+    """Angular velocity of a target whose orientation is given now and a moment later [rad/s], world axes."""
+    x, y, z = turn_between(turned(yaw, roll, pitch), wanted)
+    return x / _SOON, y / _SOON, z / _SOON
+
+
+@kernel
+def _thigh_torque(
+    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+) -> tuple[tuple[float, float, float], float, float]:
+    """Torque vector that turns the swing thigh to its target in the world = heading ∘ lateral ∘ sagittal."""
+    head, gain, swing = plan.head[0], plan.gains[0], int(imitator.swing)
+    displaced, outward = row.memory[_IMITATOR : _IMITATOR + int(world.anatomy[0].roles)], world.outward[swing, 1]
+    at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
+    heading, thigh = imitator.heading, int(world.leg[swing, 0])
+    yaw, roll, pitch = heading + values[at], values[at + 1], values[at + 2]
+    spin = _spin(turned(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    moved = (
+        yaw + outward * displaced[2], roll + outward * displaced[1],
+        clamp(pitch + displaced[0], head.hip_low, head.hip_high))  # fmt: skip
+    wanted, extra = turned(moved[0], moved[1], moved[2]), (0.0, 0.0, 0.0)
+    followed = wanted
+    if head.bins > 0.0:  # a displacement of the target is a torque of its own, which needs no learning
+        followed = turned(yaw, roll, pitch)
+        extra = turn_between(wanted, followed)
+    torque, squares, learned = _turn_torque(
+        world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, gain.limit,
+        turn_between(followed, world.xquat[thigh]), spin, is_new,
+    )  # fmt: skip
+    balanced = clamp(moved[2] + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
+    answer = turn_between(turned(moved[0], moved[1] + outward * _answer(world, imitator, plan, 1), balanced), wanted)
+    kp, full = soft * gain.kp, gain.kp  # a soft leg is moved as far by its answer as a stiff one
+    torque = (
+        torque[0] + full * extra[0] + kp * answer[0], torque[1] + full * extra[1] + kp * answer[1],
+        torque[2] + full * extra[2] + kp * answer[2])  # fmt: skip
+    return within(torque, gain.limit), squares, learned
+
+
+@kernel
+def _turn_torque(
+    world: Any, row: Any, imitator: Any, plan: Any, body: int, channel: int, soft: float, kp: float, kd: float,
+    limit: float, error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
+) -> tuple[tuple[float, float, float], float, float]:  # fmt: skip
+    """Torque vector of a servo in the world and what was learned, which lies in three channels by heading axes."""
+    is_spin, head = world.cvel[body], plan.head[0]
+    kp, kd = soft * kp, soft * kd
+    wx, wy, wz = spin[0] - is_spin[0], spin[1] - is_spin[1], spin[2] - is_spin[2]
+    if head.bins == 0.0:
+        fx, fy, fz = kp * error[0] + kd * wx, kp * error[1] + kd * wy, kp * error[2] + kd * wz
+        return (fx, fy, fz), fx * fx + fy * fy + fz * fz, 0.0
+    c, s = math.cos(imitator.heading), math.sin(imitator.heading)
+    ex, ey = c * error[0] + s * error[1], c * error[1] - s * error[0]
+    ux, uy = c * wx + s * wy, c * wy - s * wx
+    fx, lx = track(world, row, imitator, plan, channel, kp, kd, limit, ex, ux, is_new)
+    fy, ly = track(world, row, imitator, plan, channel + 1, kp, kd, limit, ey, uy, is_new)
+    fz, lz = track(world, row, imitator, plan, channel + 2, kp, kd, limit, error[2], wz, is_new)
+    tx, ty = fx + lx, fy + ly
+    return (c * tx - s * ty, s * tx + c * ty, fz + lz), fx * fx + fy * fy + fz * fz, lx * lx + ly * ly + lz * lz
+
+
+@kernel
+def _joints(
+    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+) -> tuple[float, float]:
+    """Servo the joints that follow their parent's frame; returns Σ feedback² and Σ learned²."""
+    anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
+    hinges, side, roles = int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
+    squares, learned_squares, stance_knee = 0.0, 0.0, side + int(anatomy.knee)
+    for role in range(roles):
+        if role < hinges or side <= role < side + hinges:
+            continue
+        joint = int(world.role[int(imitator.swing), role])
+        error, moved = values[joint] - world.qpos[int(world.qadr[joint])], row.memory[_IMITATOR + role]
+        rate = rates[joint] - world.qvel[int(world.dof[joint])]
+        kp, kd = soft * gains[role].kp, soft * gains[role].kd
+        if learns:  # a displacement of the target is a torque of its own, which needs no learning
+            limit, displaced = gains[role].limit, gains[role].kp * moved
+            feedback, learned = track(world, row, imitator, plan, joint, kp, kd, limit, error, rate, is_new)
+        else:
+            feedback, learned, displaced = kp * (error + moved) + kd * rate, 0.0, 0.0
+        squares += feedback * feedback
+        learned_squares += learned * learned
+        answer = _answer(world, imitator, plan, role)
+        if role == stance_knee:
+            answer += plan.head[0].support * imitator.sunk
+        actuate(world, row, joint, feedback + learned + displaced + gains[role].kp * answer, gains[role])
+    return squares, learned_squares

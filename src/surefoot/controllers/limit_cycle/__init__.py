@@ -1,0 +1,1 @@
+"""limit_cycle."""

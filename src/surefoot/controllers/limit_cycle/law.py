@@ -1,0 +1,237 @@
+"""Limit cycle control (Laszlo, van de Panne, Fiume 1996).
+
+The reflex: a pose graph whose joints are servoed in their parents' frames (§5.1), hip twists for turning (§6.3), a
+torso servo (§5.3), and a perturbation of one hip's pitch and roll (§3.3) that is chosen once a step. Where it comes
+from trial steps, `surefoot.controllers.limit_cycle.planner` writes it; where it comes from a learned model, the law itself does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.controllers.command import DEGREES, Command
+from surefoot.controllers.limit_cycle.regulation import (
+    CYCLE,
+    PREDICTED,
+    REGULATION,
+    TRIALS,
+    describe,
+    facing,
+    feature_count,
+    predict,
+    regulated,
+    solve,
+)
+from surefoot.native.kernels import apart, kernel, records, viewer
+from surefoot.native.userdata import COMMAND_GIVEN
+from surefoot.reflexes.displacement import steer
+from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.pose_graph import CAPACITY, MACHINE, advance, begin_at, graph_of, slot_size
+from surefoot.reflexes.servo import actuate, clamp, nearest_turn, servo
+
+COMMANDS = {
+    "speed": Command("m/s", -3.0, 3.0),  # where the pelvis faces; within what the skill can do
+    "heading": Command(DEGREES, -1000.0, 1000.0),  # world yaw
+    "turn": Command(DEGREES, -0.4, 0.4),  # of hip twist a step, to the left; in place of a heading
+    "lean": Command("", -0.2, 0.2),  # added to the forward regulation variable
+    "tilt": Command("", -0.2, 0.2),  # added to the lateral one, to the left
+}
+SPEED, HEADING, TURN, LEAN, TILT = 0, 1, 2, 3, 4
+GIVEN = COMMAND_GIVEN
+
+HIP_YAW = 2  # of the hinges of a hip
+OUTPUTS = 6  # of a learned model: two outcomes and four derivatives
+_MACHINE, _CYCLE, _REGULATION = MACHINE.itemsize // 8, CYCLE.itemsize // 8, REGULATION.itemsize // 8
+_RISE = 0.06  # that the integral of the speed's error can add to the target
+
+
+def memory_size(features: int) -> int:
+    """Numbers it remembers of a body whose steps are described by so many."""
+    return _MACHINE + _CYCLE + features
+
+
+def own_size(features: int) -> int:
+    """Numbers behind the graph in a slot: how it is regulated, and the learned model."""
+    return _REGULATION + (2 + OUTPUTS) * (features + 1)
+
+
+@viewer
+def machine_of(memory: Any) -> Any:
+    """(1,) MACHINE of a memory."""
+    return records(memory, 0, 1, MACHINE)
+
+
+@viewer
+def cycle_of(memory: Any) -> Any:
+    """(1,) CYCLE of a memory."""
+    return records(memory, _MACHINE, 1, CYCLE)
+
+
+@viewer
+def features_of(memory: Any, count: int) -> Any:
+    """(count,) how the present step began."""
+    return memory[_MACHINE + _CYCLE : _MACHINE + _CYCLE + count]
+
+
+@viewer
+def regulation_of(slot: Any, begin: int) -> Any:
+    """(1,) REGULATION of a slot whose graph ends at `begin`."""
+    return records(slot, begin, 1, REGULATION)
+
+
+@viewer
+def model_of(slot: Any, begin: int, features: int) -> Any:
+    """(2 + OUTPUTS, features + 1) the learned model of a slot whose graph ends at `begin`."""
+    at = begin + _REGULATION
+    return slot[at : at + (2 + OUTPUTS) * (features + 1)].reshape((2 + OUTPUTS, features + 1))
+
+
+_graph_size, _feature_count = kernel(slot_size), kernel(feature_count)
+
+
+@kernel
+def law(world: Any, row: Any, is_new: bool) -> None:
+    """One control step; `is_new` is false when the same moment is evaluated again."""
+    _walk(world, row, is_new)
+
+
+@apart
+def _walk(world: Any, row: Any, is_new: bool) -> None:
+    roles = int(world.anatomy[0].roles)
+    machine, cycle = machine_of(row.memory)[0], cycle_of(row.memory)[0]
+    if is_new and row.header[0].handover == TAKEN:
+        _take_over(world, row, machine, cycle, roles)
+    if is_new:
+        before, swung = machine.steps, int(graph_of(_slot(row), roles).states[int(machine.state)].swing)
+        advance(row, machine, roles, world.time, world.dt)
+        if machine.steps != before or cycle.fresh != 0.0:
+            _begin_step(world, row, machine, cycle, swung, roles)
+    _drive(world, row, machine, cycle, roles)
+    report, swing = row.report[0], graph_of(_slot(row), roles).states[int(machine.state)].swing
+    report.state, report.swing, report.steps = machine.state, swing, machine.steps
+    report.phase = 0.5 * (machine.phase + (1.0 if swing == 0.0 else 0.0))
+    report.distance, report.lateral_distance = regulated(world, _regulation(row, roles), int(swing))
+    report.velocity, report.lateral_velocity, report.heading = cycle.speed, cycle.sideways, machine.heading
+    report.feedback, report.feedforward = cycle.pitch, cycle.roll
+
+
+@viewer
+def _slot(row: Any) -> Any:
+    return row.slots[int(row.header[0].active)]
+
+
+@kernel
+def _regulation(row: Any, roles: int) -> Any:
+    return regulation_of(_slot(row), _graph_size(CAPACITY, roles))[0]
+
+
+@apart
+def _take_over(world: Any, row: Any, machine: Any, cycle: Any, roles: int) -> None:
+    """Begin from the step that another controller has just begun."""
+    row.header[0].handover = NONE
+    machine.heading = row.commands[HEADING] = row.report[0].heading
+    cycle.fresh = 1.0
+    begin_at(machine, graph_of(_slot(row), roles), row.report[0].swing, world.time)
+
+
+@apart
+def _begin_step(world: Any, row: Any, machine: Any, cycle: Any, swung: int, roles: int) -> None:
+    """Take in how the last step ended, say what this one shall end with, and perturb it, or ask for that."""
+    regulation = _regulation(row, roles)
+    swing = int(graph_of(_slot(row), roles).states[int(machine.state)].swing)
+    pelvis = int(world.anatomy[0].pelvis)
+    c, s = facing(world, pelvis)
+    x, y = world.xpos[pelvis, 0], world.xpos[pelvis, 1]
+    if cycle.fresh == 0.0:
+        took = max(world.time - cycle.begun, world.dt)
+        ahead, aside = (c * (x - cycle.x) + s * (y - cycle.y)) / took, (c * (y - cycle.y) - s * (x - cycle.x)) / took
+        cycle.speed, cycle.sideways = 0.5 * (cycle.speed + ahead), 0.5 * (cycle.sideways + aside)
+        cycle.forward, cycle.lateral = regulated(world, regulation, swung)
+        _learn_bias(regulation, cycle)
+    else:
+        cycle.speed, cycle.sideways = c * world.qvel[0] + s * world.qvel[1], c * world.qvel[1] - s * world.qvel[0]
+    cycle.fresh, cycle.begun, cycle.x, cycle.y = 0.0, world.time, x, y
+    _aim(row, regulation, machine, cycle, swing, math.atan2(s, c))
+    count = _feature_count(roles)
+    features = features_of(row.memory, count)
+    describe(world, cycle, swing, features)
+    cycle.centre_pitch += regulation.recentre * (cycle.pitch - cycle.centre_pitch)
+    cycle.centre_roll += regulation.recentre * (cycle.roll - cycle.centre_roll)
+    cycle.pitch, cycle.roll, cycle.asked = 0.0, 0.0, 0.0
+    if regulation.mode == TRIALS:
+        cycle.asked = 1.0
+    elif regulation.mode == PREDICTED:
+        model = model_of(_slot(row), _graph_size(CAPACITY, roles), count)
+        cycle.nominal_forward = predict(model, features, 0) + cycle.bias_forward
+        cycle.nominal_lateral = predict(model, features, 1) + cycle.bias_lateral
+        cycle.forward_by_pitch, cycle.forward_by_roll = predict(model, features, 2), predict(model, features, 3)
+        cycle.lateral_by_pitch, cycle.lateral_by_roll = predict(model, features, 4), predict(model, features, 5)
+        cycle.pitch, cycle.roll, singular = solve(
+            regulation, cycle.forward_by_pitch, cycle.forward_by_roll, cycle.lateral_by_pitch, cycle.lateral_by_roll,
+            cycle.wanted_forward - cycle.nominal_forward, cycle.wanted_lateral - cycle.nominal_lateral,
+        )  # fmt: skip
+        cycle.singular += singular
+
+
+@kernel
+def _learn_bias(regulation: Any, cycle: Any) -> None:
+    """Move a model's outcomes a little towards what came of the last step."""
+    if regulation.mode == PREDICTED:
+        forward = cycle.nominal_forward + cycle.forward_by_pitch * cycle.pitch + cycle.forward_by_roll * cycle.roll
+        lateral = cycle.nominal_lateral + cycle.lateral_by_pitch * cycle.pitch + cycle.lateral_by_roll * cycle.roll
+        cycle.bias_forward += regulation.bias_rate * clamp(cycle.forward - forward, -0.1, 0.1)
+        cycle.bias_lateral += regulation.bias_rate * clamp(cycle.lateral - lateral, -0.1, 0.1)
+
+
+@kernel
+def _aim(row: Any, regulation: Any, machine: Any, cycle: Any, swing: int, yaw: float) -> None:
+    """What the regulation variables shall be at the end of this step, and how far the hips twist in it (§6.2, §6.3)."""
+    commands, side = row.commands, 1.0 if swing == 0 else -1.0
+    cycle.wanted_forward = regulation.forward + commands[LEAN]
+    is_told = commands[GIVEN + SPEED] != 0.0
+    if is_told or regulation.holds != 0.0:
+        wanted, rise = commands[SPEED] if is_told else regulation.usual, regulation.speed_rise
+        wanted = clamp(wanted, regulation.slowest, regulation.fastest)
+        cycle.pace += clamp(wanted - cycle.pace, -rise, rise)
+        missed = cycle.pace - cycle.speed
+        cycle.faster = clamp(cycle.faster + regulation.speed_integral * missed, -_RISE, _RISE)
+        # RV_d = RV_d* + K (v_d − v)
+        cycle.wanted_forward = regulation.speed_bias + regulation.speed_slope * cycle.pace + commands[LEAN]
+        cycle.wanted_forward += regulation.speed_gain * missed + cycle.faster
+        cycle.torso = regulation.speed_lean * (regulation.speed_upright - cycle.pace)
+    else:
+        cycle.pace, cycle.torso = cycle.speed, 0.0
+    cycle.wanted_lateral = regulation.lateral + side * (commands[TILT] - regulation.side_gain * cycle.sideways)
+    if commands[GIVEN + TURN] != 0.0:
+        cycle.twist = commands[TURN]
+        machine.heading = yaw
+    else:
+        steer(machine, commands[HEADING], regulation.turn_rate, machine.period)
+        most = regulation.most_twist
+        cycle.twist = clamp(regulation.twist_gain * nearest_turn(machine.heading - yaw), -most, most)
+
+
+@kernel
+def _drive(world: Any, row: Any, machine: Any, cycle: Any, roles: int) -> None:
+    """Servo every joint to its target in its parent's frame; a torso servo holds the torso in the world (§5.3)."""
+    graph, regulation, anatomy = graph_of(_slot(row), roles), _regulation(row, roles), world.anatomy[0]
+    at, side, torso = int(machine.state), int(anatomy.side_roles), int(anatomy.torso)
+    swing, first = int(graph.states[at].swing), int(regulation.first)
+    left = 1.0 if swing == 0 else -1.0  # what is outward of the swing leg, seen from above
+    for role in range(roles):
+        joint = int(world.role[swing, role])
+        target, rate = graph.targets[at, role], world.qvel[int(world.dof[joint])]
+        if role == first:
+            target += cycle.pitch
+        elif role == first + 1:
+            target += cycle.roll
+        elif role in (HIP_YAW, side + HIP_YAW):  # the swing foot is set down turned, the pelvis turns over the other
+            target += left * cycle.twist  # (figure 17)
+        error = target - world.qpos[int(world.qadr[joint])]
+        if role == 2 * side and regulation.servo != 0.0:
+            axes, spin = world.xmat[torso], world.cvel[torso]
+            c, s = facing(world, torso)
+            error = nearest_turn(regulation.torso + cycle.torso + target - math.atan2(axes[6], axes[8]))
+            rate = s * spin[0] - c * spin[1]
+        actuate(world, row, joint, servo(graph.gains[role], error, rate), graph.gains[role])

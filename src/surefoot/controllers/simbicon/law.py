@@ -1,0 +1,295 @@
+"""SIMBICON: simple biped locomotion control (Yin, Loken, van de Panne 2007), §3 and §6, planar and in 3D.
+
+Roles, in the order of every table: the joints of the swing leg's side, hip first, those of the stance
+leg's side, then those of neither. Flexion is positive counter-clockwise with x to the right: hip forward,
+torso back, toes up, knee bent negative. Roll and yaw of limbs are positive outward.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.controllers.command import DEGREES, Command
+from surefoot.native.kernels import apart, kernel, records, viewer
+from surefoot.native.vectors import length, turn_between, turned, within
+from surefoot.reflexes.balance import (
+    SAMPLE,
+    distance_to_stance_ankle,
+    hip_midpoint,
+    hip_velocity,
+    lean_for_speed,
+    over_stance_ankle,
+    pitch,
+    pitch_rate,
+    seeded,
+    sense_balance,
+    stiffness,
+)
+from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
+from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
+from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.pose_graph import MACHINE, advance, balanced_target, begin_at, graph_of
+from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
+
+SWING_HIP = 0
+
+COMMANDS = {
+    "lean": Command(DEGREES, -1.0, 1.0),  # of the torso, forward negative
+    "speed": Command("m/s", -3.0, 5.0),  # along the heading
+    "heading": Command(DEGREES, -1000.0, 1000.0),  # world yaw
+    "sideways": Command(DEGREES, -0.4, 0.4),  # of the swing leg, away from the way to go: positive walks to the left
+    "width": Command(DEGREES, -0.2, 0.4),  # of the swing leg outward: widens the stance
+    "slope": Command(DEGREES, -0.6, 0.6),  # of the ground ahead
+    "lift": Command(DEGREES, -0.3, 1.0),  # by which the swing thigh is lifted further, for steps
+}
+PLANAR_COMMANDS = ("lean", "speed")
+LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, SPEED_GIVEN = 0, 1, 2, 3, 4, 5, 6, 7
+
+# The memory: a MACHINE, displacements of the targets, a LEARNER for every learned torque, delayed samples.
+_MACHINE, _LEARNER, _SAMPLE = MACHINE.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
+
+
+def memory_size(roles: int, channels: int, samples: int) -> int:
+    """Numbers it remembers: of so many roles, learned torques and delayed samples."""
+    return _MACHINE + roles + _LEARNER * channels + _SAMPLE * samples
+
+
+@viewer
+def learners_of(memory: Any, roles: int, channels: int) -> Any:
+    """The LEARNER records of a memory."""
+    return records(memory, _MACHINE + roles, channels, LEARNER)
+
+
+@kernel
+def law(world: Any, row: Any, is_new: bool) -> None:
+    """One control step; `is_new` is false when the same moment is evaluated again."""
+    roles, planar = int(world.anatomy[0].roles), world.anatomy[0].planar != 0.0
+    machine = records(row.memory, 0, 1, MACHINE)[0]
+    if is_new and row.header[0].handover == TAKEN:
+        _take_over(world, row, machine, roles)
+    if is_new:
+        advance(row, machine, roles, world.time, world.dt)
+    graph = graph_of(row.slots[int(row.header[0].active)], roles)
+    state = graph.states[int(machine.state)]
+    stance = 1 - int(state.swing)
+    if planar:
+        machine.d, machine.v = distance_to_stance_ankle(world, stance), hip_velocity(world)
+    elif is_new:
+        _look(world, row, machine, graph.head[0], stance, roles)
+        _displace(world, row, machine, graph.head[0], int(state.swing), roles)
+    if is_new and row.commands[SPEED_GIVEN] != 0.0:
+        lean_for_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
+    if planar:
+        feedback, feedforward = _planar_hips(world, row, machine, graph, is_new)
+        _joints(world, row, machine, graph, 1.0, is_new)
+    else:
+        feedback, feedforward = _spatial_hips(world, row, machine, graph, is_new)
+
+    report = row.report[0]
+    report.state, report.swing, report.steps = machine.state, state.swing, machine.steps
+    report.phase = 0.5 * (machine.phase + (1.0 if state.swing == 0.0 else 0.0))
+    report.distance, report.velocity, report.heading = machine.d, machine.v, machine.heading
+    report.lateral_distance, report.lateral_velocity = machine.lateral_d, machine.lateral_v
+    report.feedback, report.feedforward = feedback, feedforward
+
+
+@apart
+def _take_over(world: Any, row: Any, machine: Any, roles: int) -> None:
+    """Begin from the step that another controller has just begun."""
+    row.header[0].handover = NONE
+    machine.heading = row.commands[HEADING] = row.report[0].heading
+    machine.random = seeded(row.header[0].seed)
+    learners = learners_of(row.memory, roles, 3 + int(world.anatomy[0].channels))
+    for i in range(len(learners)):
+        learners[i].bin = -1.0
+    begin_at(machine, graph_of(row.slots[int(row.header[0].active)], roles), row.report[0].swing, world.time)
+
+
+@apart
+def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int) -> None:
+    """Take in heading, d and v of this moment."""
+    steer(machine, row.commands[HEADING], head.turn_rate, world.dt)
+    at = _MACHINE + roles + _LEARNER * (3 + int(world.anatomy[0].channels))
+    ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
+    sense_balance(machine, ring, head, over_stance_ankle(world, stance, machine.heading, head.true_com != 0.0))
+
+
+@apart
+def _displace(world: Any, row: Any, machine: Any, head: Any, swing: int, roles: int) -> None:
+    """Write the displacements that commands and arm styles add to this step's targets."""
+    displaced, commands, anatomy = row.memory[_MACHINE : _MACHINE + roles], row.commands, world.anatomy[0]
+    for role in range(roles):
+        displaced[role] = 0.0
+    side = int(anatomy.side_roles)
+    outward = world.outward[swing, SWING_HIP + 1]
+    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
+    displaced[side + int(anatomy.ankle)] += commands[SLOPE]
+    if anatomy.shoulder >= 0.0 and (head.arm_swing != 0.0 or head.arm_circle != 0.0):
+        displace_arm(anatomy, displaced, 0, head.arm_swing, head.arm_circle, 0.5 * machine.phase)
+        displace_arm(anatomy, displaced, side, head.arm_swing, head.arm_circle, 0.5 * machine.phase + 0.5)
+
+
+@kernel
+def _target(world: Any, row: Any, machine: Any, graph: Any, role: int) -> float:
+    """Target of a role, answering d and v of the plane it moves in (§3.3, eq. 1), displaced."""
+    at = int(machine.state)
+    if world.anatomy[0].planar != 0.0:
+        return balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
+    displacement = row.memory[_MACHINE + role]
+    if world.plane[role] == 0.0:
+        return displacement + balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
+    sign = world.outward[int(graph.states[at].swing), role]
+    return displacement + balanced_target(graph, at, role, sign * machine.lateral_d, sign * machine.lateral_v)  # type: ignore[no-any-return]
+
+
+@kernel
+def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new: bool) -> tuple[float, float]:
+    """Servo the joints that follow their parent's frame; return Σ feedback² and Σ feed-forward² of the learned."""
+    anatomy, gains, head = world.anatomy[0], graph.gains, graph.head[0]
+    at, hinges, side, roles = int(machine.state), int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
+    swing, planar, learns = int(graph.states[at].swing), anatomy.planar != 0.0, head.bins > 0.0
+    d, v = machine.d, machine.v
+    squares, learned_squares = 0.0, 0.0
+    for role in range(roles):
+        if role < hinges or side <= role < side + hinges:
+            continue
+        joint = int(world.role[swing, role])
+        target = balanced_target(graph, at, role, d, v) if planar else _target(world, row, machine, graph, role)
+        error = target - world.qpos[int(world.qadr[joint])]
+        torque = servo(gains[role], error, world.qvel[int(world.dof[joint])])
+        if learns and world.channel[role] >= 0.0:
+            torque *= soft
+            learned = _learned(world, row, machine, graph, 3 + int(world.channel[role]), gains[role].kp, torque, is_new)
+            squares += torque * torque
+            learned_squares += learned * learned
+            torque += learned
+        actuate(world, row, joint, torque, gains[role])
+    return squares, learned_squares
+
+
+@apart
+def _learned(
+    world: Any, row: Any, machine: Any, graph: Any, channel: int, kp: float, feedback: float, is_new: bool
+) -> float:
+    """§6: the feed-forward torque of a channel at this phase, learned from its feedback [N·m]."""
+    head, anatomy = graph.head[0], world.anatomy[0]
+    bins, swing = int(head.bins), int(graph.states[int(machine.state)].swing)
+    table = row.table[2 * bins * channel : 2 * bins * (channel + 1)]
+    learner = learners_of(row.memory, int(anatomy.roles), channel + 1)[channel]
+    if machine.usual_period <= 0.0:  # the first step: its phase is not known yet
+        return 0.0
+    here = bin_of(swing, bins, (world.time - machine.step_start) / machine.usual_period)
+    rate = head.learning_rate if is_new else 0.0
+    return feed_forward(table, learner, here, rate, head.learning_limit * kp, feedback)  # type: ignore[no-any-return]
+
+
+@kernel
+def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -> tuple[float, float]:
+    """§3.2 in the sagittal plane; returns the torso's feedback and feed-forward torque [N·m]."""
+    head, gains, state = graph.head[0], graph.gains, graph.states[int(machine.state)]
+    swing, stance_hip = int(state.swing), int(world.anatomy[0].side_roles)
+    # §3.3, eq. 1: the swing hip's target, in the world frame, answers d and v
+    target = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
+    thigh = int(world.leg[swing, 0])
+    torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
+    torque_b = actuate(world, row, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP])
+
+    # a virtual servo holds the torso in the world frame; the stance hip makes it real
+    torso = int(world.anatomy[0].torso)
+    lean = row.commands[LEAN]
+    if row.commands[SPEED_GIVEN] != 0.0:
+        lean += machine.lean
+    error = nearest_turn(state.torso + lean - pitch(world, torso))
+    feedback = head.torso_kp * error - head.torso_kd * pitch_rate(world, torso)
+    feedforward = 0.0
+    if head.bins > 0.0:  # §6: what has been learned is added to the feedback it is learned from
+        feedforward = _learned(world, row, machine, graph, 0, head.torso_kp, feedback, is_new)
+    torque_torso = clamp(feedback + feedforward, -head.torso_limit, head.torso_limit)
+    actuate(world, row, int(world.role[swing, stance_hip]), -torque_torso - torque_b, gains[stance_hip])
+    return feedback, feedforward
+
+
+@apart
+def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -> tuple[float, float]:
+    """§3.2 with rotations and torque vectors, then all other joints; returns ‖feedback‖ and ‖feed-forward‖ [N·m]."""
+    head, state = graph.head[0], graph.states[int(machine.state)]
+    swing, side = int(state.swing), int(world.anatomy[0].side_roles)
+    # a virtual servo holds the torso in the world frame
+    torso = int(world.anatomy[0].torso)
+    lean = row.commands[LEAN] + SLOPE_LEAN * row.commands[SLOPE] + head.load_lean
+    if row.commands[SPEED_GIVEN] != 0.0:
+        lean += machine.lean
+    wanted = turned(machine.heading + state.torso_yaw, state.torso_roll, state.torso + lean)
+    error = turn_between(wanted, world.xquat[torso])
+    soft = stiffness(machine, head, length(error), world.time)
+    fx, fy, fz = world_servo(soft * head.torso_kp, soft * head.torso_kd, error, world.cvel[torso])
+    lx, ly, lz = 0.0, 0.0, 0.0
+    if head.bins > 0.0:  # §6
+        lx = _learned(world, row, machine, graph, 0, head.torso_kp, fx, is_new)
+        ly = _learned(world, row, machine, graph, 1, head.torso_kp, fy, is_new)
+        lz = _learned(world, row, machine, graph, 2, head.torso_kp, fz, is_new)
+    torque = within((fx + lx, fy + ly, fz + lz), head.torso_limit)
+    if state.both == 0.0:  # the stance hip makes both real: τA = −τtorso − τB, all three components
+        moved = _thigh_torque(world, row, machine, graph, swing, 0)
+        _drive_hip(world, row, graph, swing, 0, moved)
+        _drive_hip(
+            world, row, graph, swing, side, (-torque[0] - moved[0], -torque[1] - moved[1], -torque[2] - moved[2])
+        )
+    elif row.touch[0] == 0.0 and row.touch[1] == 0.0:  # both legs swing
+        _drive_hip(world, row, graph, swing, 0, _thigh_torque(world, row, machine, graph, swing, 0))
+        _drive_hip(world, row, graph, swing, side, _thigh_torque(world, row, machine, graph, 1 - swing, side))
+    else:  # both legs bear
+        half = (-0.5 * torque[0], -0.5 * torque[1], -0.5 * torque[2])
+        _brace_hip(world, row, machine, graph, 0, half)
+        _brace_hip(world, row, machine, graph, side, half)
+    squares, learned = _joints(world, row, machine, graph, soft, is_new)
+    feedback = (squares + fx * fx + fy * fy + fz * fz) ** 0.5
+    return feedback, (learned + lx * lx + ly * ly + lz * lz) ** 0.5
+
+
+@kernel
+def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, first: int) -> tuple[float, float, float]:
+    """Torque vector that turns a thigh to its target in the world = heading ∘ lateral ∘ sagittal (§3.3).
+
+    The targets are those of the swing hip, for a leg whose roles begin at `first`.
+    """
+    head, gain, at = graph.head[0], graph.gains[first], int(machine.state)
+    outward = world.outward[int(graph.states[at].swing), SWING_HIP + 1]
+    flexion = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
+    lateral = outward * _target(world, row, machine, graph, SWING_HIP + 1)
+    yaw = outward * _target(world, row, machine, graph, SWING_HIP + 2)
+    if first != SWING_HIP:  # of the other leg, what points outward points the other way
+        lateral -= 2.0 * outward * _spread(row, graph, at)
+        yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
+    thigh = int(world.leg[leg, 0])
+    error = turn_between(turned(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
+    return within(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)
+
+
+@kernel
+def _brace_hip(world: Any, row: Any, machine: Any, graph: Any, first: int, torque: tuple[float, float, float]) -> None:
+    """Flex a hip with a torque vector's share; roll and yaw hold the pose, so that two legs are a rigid frame."""
+    at, swing = int(machine.state), int(graph.states[int(machine.state)].swing)
+    for hinge in range(int(world.anatomy[0].hip_hinges)):
+        joint, gain = int(world.role[swing, first + hinge]), graph.gains[first + hinge]
+        if hinge == 0:
+            exerted = along_axis(world, joint, torque)
+        else:
+            wanted = _spread(row, graph, at) if hinge == 1 else graph.targets[at, SWING_HIP + hinge]
+            error = wanted - world.qpos[int(world.qadr[joint])]
+            exerted = servo(gain, error, world.qvel[int(world.dof[joint])])
+        actuate(world, row, joint, exerted, gain)
+
+
+@kernel
+def _spread(row: Any, graph: Any, at: int) -> float:
+    """Outward share of the swing hip's roll target: the pose's own, and the commanded width [rad]."""
+    return graph.targets[at, SWING_HIP + 1] + row.commands[WIDTH]  # type: ignore[no-any-return]
+
+
+@kernel
+def _drive_hip(world: Any, row: Any, graph: Any, swing: int, first: int, torque: tuple[float, float, float]) -> None:
+    """Exert a torque vector with a hip's hinges, each its projection."""
+    for hinge in range(int(world.anatomy[0].hip_hinges)):
+        joint = int(world.role[swing, first + hinge])
+        actuate(world, row, joint, along_axis(world, joint, torque), graph.gains[first + hinge])

@@ -1,0 +1,233 @@
+"""Schema of a SIMBICON skill: a pose graph, as a person would write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from surefoot.characters.table import CharacterTable
+from surefoot.controllers.base import unknown_names
+from surefoot.errors import SurefootError
+from surefoot.reflexes.pose_graph import CAPACITY
+from surefoot.skills import load as load_skill
+from surefoot.skills.schema import Angle, Problem, Skill, Strict
+
+MAX_STATES = CAPACITY  # of the expanded graph: a row of memory has room for so many
+
+Feedback = Annotated[float, Field(ge=-20.0, le=20.0)]
+
+
+class PoseState(Strict):
+    """One row of Table 1. It ends after `duration` seconds or on what `until` says.
+
+    `cd_lateral` and `cv_lateral` are the coronal gains of the swing hip (the rows "lat"). Roll and yaw of the
+    middle (`torso_roll`, `torso_yaw`, the targets of waist and neck) are given for a left leg that swings.
+    """
+
+    leg: Literal["same", "other"] = "same"  # which leg swings: that of the graph's beginning, or the other
+    both: bool = False  # both legs bear and swing together: hops, and standing on two feet
+    duration: float | None = Field(None, ge=0.0, le=30.0)
+    until: Literal["contact", "landing", "request"] | None = None
+    cd: Feedback = 0.0
+    cv: Feedback = 0.0
+    cd_lateral: Feedback = 0.0
+    cv_lateral: Feedback = 0.0
+    torso: Angle = 0.0
+    torso_roll: Angle = 0.0
+    torso_yaw: Angle = 0.0
+    targets: dict[str, Angle]
+    feedback: dict[str, tuple[Feedback, Feedback]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _ends_once(self) -> PoseState:
+        if (self.duration is None) == (self.until is None):
+            raise ValueError("a state ends either after `duration` seconds or on `until`: give one of them")
+        return self
+
+
+class GainModel(Strict):
+    """Servo gains [N·m/rad], [N·m·s/rad]; torque limit [N·m]."""
+
+    kp: float | None = Field(None, ge=0.0, le=20_000.0)
+    kd: float | None = Field(None, ge=0.0, le=2_000.0)
+    limit: float | None = Field(None, gt=0.0, le=20_000.0)
+
+
+class Learning(Strict):
+    """Feedback-error learning of the torso torque, in 3D of the upper body's joints too (§6)."""
+
+    bins: int = Field(ge=2, le=2000)
+    rate: float = Field(0.1, ge=0.0, le=1.0)
+    limit: float = Field(0.2, ge=0.0, le=3.0)
+
+
+class Reaction(Strict):
+    """Soft servos of the torso and the upper body, once they have learned, and stiff ones after a surprise (§6).
+
+    `softness` multiplies their gains; a torso error above `alarm` [rad] restores them after `delay` for `time`.
+    """
+
+    softness: float = Field(ge=0.0, le=1.0)
+    alarm: float = Field(0.0, ge=0.0, le=3.0)
+    delay: float = Field(0.15, ge=0.0, le=2.0)
+    time: float = Field(2.0, ge=0.0, le=60.0)
+
+
+class Sensing(Strict):
+    """How d and v are measured: of which point, how late [s], with how much noise (standard deviations [m], [m/s])."""
+
+    point: Literal["hips", "com"] = "hips"
+    delay: float = Field(0.0, ge=0.0, le=0.25)
+    noise_distance: float = Field(0.0, ge=0.0, le=1.0)
+    noise_velocity: float = Field(0.0, ge=0.0, le=5.0)
+
+
+class Arms(Strict):
+    """What the arms do beside their targets: swing against the legs, or circle, by an angle [rad]."""
+
+    swing: float = Field(0.0, ge=0.0, le=1.5)
+    circle: float = Field(0.0, ge=0.0, le=1.2)
+
+
+class Entry(Strict):
+    """Where a request to switch to this skill waits for: a phase of the present step, then a state."""
+
+    phase: float = Field(ge=0.0, lt=1.0)
+    state: int = Field(0, ge=0, le=15)
+
+
+class Exit(Strict):
+    """Where a request to leave this skill waits for: a phase of its own step, then a state of the other skill."""
+
+    phase: float = Field(ge=0.0, lt=1.0)
+    state: int = Field(0, ge=0, le=15)
+
+
+class SimbiconParameters(Strict):
+    """A pose graph. `mirrored` adds the same states with the legs exchanged, and the cycle closes.
+
+    A graph with `then` ends instead, with either leg, and goes on as the skill of that name.
+    """
+
+    states: list[PoseState] = Field(min_length=1, max_length=MAX_STATES)
+    mirrored: bool = True
+    then: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    gains: dict[str, GainModel] = Field(default_factory=dict)
+    torso_gain: GainModel = GainModel(kp=None, kd=None, limit=None)
+    hip_targets: tuple[Angle, Angle] | None = None
+    learning: Learning | None = None
+    reaction: Reaction | None = None
+    sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
+    arms: Arms = Arms(swing=0.0, circle=0.0)
+    turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
+    entry: Entry | None = None
+    exit: Exit | None = None
+
+    @property
+    def halves(self) -> int:
+        """How often the states are written: beginning with either leg, or once if both swing in them."""
+        return 1 if not self.mirrored and any(s.leg == "other" for s in self.states) else 2
+
+    @model_validator(mode="after")
+    def _fits(self) -> SimbiconParameters:
+        if len(self.states) * self.halves > MAX_STATES:
+            raise ValueError(f"a pose graph has at most {MAX_STATES} states, mirrored ones counted")
+        if self.mirrored and self.then:
+            raise ValueError("`then` says what follows a graph that ends; a mirrored graph is a cycle")
+        if self.mirrored and self.states[-1].leg == "other":
+            raise ValueError("the last state of a mirrored graph swings the same leg: the mirrored half is the other's")
+        if not any((s.duration or 0.0) > 0.0 or s.until == "request" for s in self.states):
+            raise ValueError("at least one state must take time: give it a duration > 0, or until: request")
+        return self
+
+
+class SimbiconSkill(Skill):
+    """A pose graph."""
+
+    controller: Literal["simbicon"]
+    parameters: SimbiconParameters
+
+
+def unknown_roles(skill: Skill, table: CharacterTable) -> Iterator[Problem]:
+    """Joints of a pose graph and its start that the body does not have."""
+    valid = table.anatomy.roles
+    for i, state in enumerate(skill.parameters.states):
+        for part in ("targets", "feedback"):
+            yield from unknown_names(("parameters", "states", i, part), getattr(state, part, {}), valid, "role")
+    for part in ("joints", "rates"):
+        yield from unknown_names(("start", part), getattr(skill.start, part), valid, "role")
+
+
+def gain_names(table: CharacterTable) -> tuple[str, ...]:
+    """Names that a skill's `gains` can have: all, a kind of joint, a role."""
+    roles = table.anatomy.roles
+    return tuple(dict.fromkeys(("all", *(table.anatomy.kind(r) for r in roles), *roles)))
+
+
+def invalid_gains(skill: Skill, table: CharacterTable) -> Iterator[Problem]:
+    """Gains of joints that the body does not have, and torque limits beyond the body's."""
+    anatomy, place = table.anatomy, ("parameters", "gains")
+    for name, gain in skill.parameters.gains.items():
+        if name not in gain_names(table):
+            yield from unknown_names(place, [name], gain_names(table), "joint")
+            continue
+        of = [j for r, j in zip(anatomy.roles, anatomy.joints(0), strict=True) if name in ("all", r, anatomy.kind(r))]
+        highest = min(table.gains[joint].limit for joint in of)
+        if gain.limit is not None and gain.limit > highest:
+            yield (*place, name, "limit"), f"exceeds the body's limit of {highest:g} N·m"
+
+
+def invalid_hips_and_reaction(skill: Skill) -> Iterator[Problem]:
+    """Limits of the hips' targets in the wrong order, and a reaction without what it needs."""
+    parameters = skill.parameters
+    if parameters.reaction and not parameters.learning:
+        yield ("parameters", "reaction"), "soft servos need `learning`: what they have learned bears the load"
+    if parameters.hip_targets and parameters.hip_targets[0] >= parameters.hip_targets[1]:
+        yield ("parameters", "hip_targets"), "the lower limit comes first"
+
+
+def invalid_start(skill: Skill) -> Iterator[Problem]:
+    """A start or an entry in a state that there is not."""
+    states, start, entry = skill.parameters.states, skill.start, skill.parameters.entry
+    if start.state >= len(states):
+        yield ("start", "state"), f"state {start.state} is not one of its {len(states)} states, counted from 0"
+    elif skill.parameters.halves == 1 and (states[start.state].leg == "same") != (start.swing == "left"):
+        yield ("start", "swing"), f"its state {start.state} does not swing the {start.swing} leg"
+    if entry and entry.state >= len(states):
+        yield ("parameters", "entry", "state"), f"there are {len(states)} states, counted from 0"
+
+
+def invalid_in_plane(skill: Skill) -> Iterator[Problem]:
+    """What a body that lives in a plane has no use for."""
+    for i, state in enumerate(skill.parameters.states):
+        for name in ("both", "cd_lateral", "cv_lateral", "torso_roll", "torso_yaw"):
+            if getattr(state, name):
+                yield ("parameters", "states", i, name), "only a character in space can be told that"
+    for name in ("sideways", "heading", "roll", "roll_rate", "yaw", "yaw_rate"):
+        if getattr(skill.start, name):
+            yield ("start", name), "a planar character cannot do that"
+    if skill.parameters.reaction:
+        yield ("parameters", "reaction"), "only a character in space has a reaction"
+    sensing = skill.parameters.sensing
+    if sensing.point != "hips" or sensing.delay or sensing.noise_distance or sensing.noise_velocity:
+        yield ("parameters", "sensing"), "a planar character measures its hips, at once and exactly"
+    if skill.parameters.arms.swing or skill.parameters.arms.circle:
+        yield ("parameters", "arms"), "a planar character has no arms"
+
+
+def invalid_follower(skill: Skill) -> Iterator[Problem]:
+    """A skill to go on as that does not fit behind this one."""
+    name = skill.parameters.then
+    if name is None:
+        return
+    try:
+        follower = load_skill(f"{skill.character}/{name}")
+    except SurefootError as error:
+        yield ("parameters", "then"), str(error)
+        return
+    own = len(skill.parameters.states) * skill.parameters.halves
+    total = own + len(follower.parameters.states) * follower.parameters.halves
+    if total > MAX_STATES or follower.parameters.then:
+        yield ("parameters", "then"), f"with {name} after it there are more than {MAX_STATES} states, or it ends too"

@@ -1,0 +1,165 @@
+"""From a SIMBICON skill to the numbers its law reads: mirrored halves expanded, endings spliced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot.characters.table import SAGITTAL, CharacterTable, Gain
+from surefoot.controllers.base import write_header
+from surefoot.controllers.simbicon.parameters import MAX_STATES, GainModel, PoseState
+from surefoot.native.kernels import plain
+from surefoot.reflexes import pose_graph
+from surefoot.skills.schema import Skill
+
+_ENDINGS = {
+    "contact": pose_graph.CONTACT, "landing": pose_graph.LANDING, "request": pose_graph.HOLD,
+    "stance": pose_graph.BEARING,
+}  # fmt: skip
+
+
+def slot_size(table: CharacterTable) -> int:
+    """Numbers in a parameter slot of this character."""
+    return pose_graph.slot_size(MAX_STATES, len(table.anatomy.roles))
+
+
+def fill_slot(
+    slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]
+) -> None:
+    """Write a skill's numbers into a slot.
+
+    Args:
+        slot: (slot_size,) written in place.
+        skill: what to write.
+        table: the body whose roles and gains it uses.
+        timestep: physics step [s].
+        find: gives the skill that `then` names.
+    """
+    roles = table.anatomy.roles
+    parameters = skill.parameters
+    write_header(slot, skill)
+    graph = _view(slot, len(roles))
+    head = graph.head[0]
+    torso = merged(table.torso_gain, parameters.torso_gain, table.strength)
+    low, high = parameters.hip_targets or table.hip_targets
+    head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
+    head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
+    head.hip_low, head.hip_high = low, high
+    head.entry_phase, head.exit_phase = -1.0, -1.0
+    if parameters.entry:
+        head.entry_phase, head.entry_order = parameters.entry.phase, parameters.entry.state
+    if parameters.exit:
+        head.exit_phase, head.exit_order = parameters.exit.phase, parameters.exit.state
+    if parameters.learning:
+        head.bins = parameters.learning.bins
+        head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
+    write_senses(head, skill, timestep)
+    head.arm_swing, head.arm_circle = parameters.arms.swing, parameters.arms.circle
+    write_gains(graph, skill, table)
+    count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
+    if parameters.then:
+        count = _splice(graph, skill, find(parameters.then), count, table)
+    head.states = count
+
+
+def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
+    """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
+    them = follower.parameters
+    end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
+    own = len(skill.parameters.states)
+    for half in range(skill.parameters.halves):
+        last = graph.states[(half + 1) * own - 1]
+        first = [i for i in range(begin, end) if graph.states[i].order == 0.0]
+        last.next = next((i for i in first if graph.states[i].swing != last.swing), first[0])
+    return end
+
+
+def write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
+    """Write the gains of every role."""
+    for i, gain in enumerate(body_gains(skill, table)):
+        graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
+
+
+def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
+    """The gain of every role: the body's, with what a skill says of all joints, of their kind or of the role."""
+    given = skill.parameters.gains
+    for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
+        gain = table.gains[joint]
+        for name in dict.fromkeys(("all", table.anatomy.kind(role), role)):
+            if name in given:
+                gain = merged(gain, given[name], table.strength)
+        yield gain
+
+
+def write_states(
+    graph: Any, states: Sequence[PoseState], halves: int, mirrored: bool, begin: int, table: CharacterTable
+) -> int:
+    """Write states from index `begin` on; return the index behind the last."""
+    n = len(states)
+    for half in range(halves):
+        order = -1
+        for i, state in enumerate(states):
+            order = 0 if i and state.leg != states[i - 1].leg else order + 1  # place within the step
+            at = begin + half * n + i
+            record = graph.states[at]
+            record.ending = _ENDINGS[state.until] if state.until else pose_graph.TIMED
+            record.duration = state.duration or 0.0
+            after = (half + 1) % halves if mirrored else half
+            record.next = begin + after * n if i == n - 1 else at + 1
+            record.swing = half if state.leg == "same" else 1 - half
+            mirror = 1.0 if record.swing == 0.0 else -1.0
+            record.order, record.torso, record.both = order, state.torso, state.both
+            record.torso_roll, record.torso_yaw = mirror * state.torso_roll, mirror * state.torso_yaw
+            _write_pose(graph, at, state, table, mirror)
+    return begin + int(halves) * n
+
+
+def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:
+    """Write targets and feedback; `mirror` is −1 where the right leg swings: the middle then turns the other way."""
+    anatomy, hinges = table.anatomy, table.hinges
+    for i, role in enumerate(anatomy.roles):
+        turns = role in anatomy.middle and hinges[role].plane != SAGITTAL
+        graph.targets[at, i] = state.targets.get(role, 0.0) * (mirror if turns else 1.0)
+        graph.feedback[at, i] = state.feedback.get(role, (0.0, 0.0))
+    graph.feedback[at, 0] += (state.cd, state.cv)
+    if anatomy.hip_hinges > 1:
+        graph.feedback[at, 1] += (state.cd_lateral, state.cv_lateral)
+
+
+def write_senses(head: Any, skill: Skill, timestep: float) -> None:
+    """Write how a skill measures d and v, and how it answers surprises."""
+    sensing, reaction = skill.parameters.sensing, skill.parameters.reaction
+    head.true_com, head.delay = sensing.point == "com", round(sensing.delay / timestep)
+    head.noise_distance, head.noise_velocity = sensing.noise_distance, sensing.noise_velocity
+    head.softness = 1.0
+    if reaction:
+        head.softness, head.alarm = reaction.softness, reaction.alarm
+        head.reaction_delay, head.reaction_time = reaction.delay, reaction.time
+
+
+def merged(gain: Gain, given: GainModel, strength: float) -> Gain:
+    """The body's gain with what a skill says of it, which is meant for the unchanged body."""
+
+    def pick(value: float | None, default: float) -> float:
+        return default if value is None else value * strength
+
+    return Gain(pick(given.kp, gain.kp), pick(given.kd, gain.kd), pick(given.limit, gain.limit))
+
+
+def same_structure(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
+    """Whether two graphs have the same states with the same endings and successors, and measure and learn alike."""
+    a, b = _view(one, roles), _view(other, roles)
+    fields = ("ending", "next", "swing", "order", "both")
+    return same_size(one, other, roles) and all(bool((a.states[f] == b.states[f]).all()) for f in fields)
+
+
+def same_size(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
+    """Whether two graphs have as many states, and measure and learn alike."""
+    a, b = _view(one, roles).head[0], _view(other, roles).head[0]
+    return all(a[f] == b[f] for f in ("states", "bins", "true_com", "delay"))
+
+
+def _view(slot: np.ndarray, roles: int) -> Any:
+    return plain(pose_graph.graph_of)(slot, roles)

@@ -1,0 +1,93 @@
+"""What a stepper remembers, and what its steps are for (Kenwright §5).
+
+From a stepping skill to the numbers its law reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.characters.stepper import CONTACT_SCALE
+from surefoot.characters.table import CharacterTable
+from surefoot.controllers.base import write_header
+from surefoot.native.kernels import block, kernel, plain, records
+from surefoot.native.userdata import SLOT
+from surefoot.skills.schema import Skill
+
+STAND, SHIFT, STEP = 0.0, 1.0, 2.0  # on two feet; the weight goes over one of them; the other swings
+BALANCE, WALK, CAREFUL, COMFORT = 0.0, 1.0, 2.0, 3.0  # what a step is for
+
+
+def _record(*names: str) -> np.dtype[Any]:
+    return np.dtype([(name, "f8") for name in names])
+
+
+STEPPER = _record(
+    "mode", "since", "kind", "swing", "steps", "duration", "phase", "heading", "unloaded",
+    "x0", "y0", "z0", "yaw0", "pitch0", "roll0", "goal_x", "goal_y", "goal_z", "goal_pitch", "goal_roll", "top", "off",
+    "speed", "sideways", "integral", "side_integral", "mark_x", "mark_y", "mark_time",
+    "x", "y", "z", "share", "height", "height_rate", "crouch", "lean", "slope",
+    "load_body", "load_mass",
+)  # fmt: skip
+"""Mode and since when [s]; what the step is for; which foot swings; steps taken; how long this one lasts [s]; its
+phase; the facing direction's yaw [rad]; whether the swing foot has left the ground; where its sole's middle was and how
+it was turned when it lifted off; where it goes and how it is turned there [m, rad]; the highest ground on its way, and
+how far its goal was moved along for even ground [m]; speeds it tries to keep ahead and to the left, what is added for
+what was missed of them [m/s]; where and when the last step began; centre of pressure [m] and the left foot's share of
+the load; wanted height of the hips [m] and how fast it changes [m/s]; share of the legs' length that it uses; pitch of
+the trunk, and of the ground under the feet that bear, uphill positive [rad]; a body it carries and its mass [kg]."""
+NUMBERS = (
+    "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
+    "crouch", "crouch_lean", "slope_lean", "turn_rate", "acceleration", "stiffness", "still", "margin",
+    "foot_length", "foot_width", "longest_step", "foresight", "alpha", "speed_integral", "steering", "pull_scale",
+    "spring", "damper", "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd",
+    "swing_kp", "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out",
+    "arm_swing", "elbow",
+)  # fmt: skip
+PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
+_PLAN, GAINS, HIGHEST = PLAN.itemsize // 8, 5, 4
+
+
+def slot_size(actuators: int) -> int:
+    """Numbers in a slot: the skill's; stiffness, damping, limit, contact scale and highest angle of every actuator."""
+    return _PLAN + GAINS * actuators
+
+
+@kernel
+def plan_of(slot: Any) -> Any:
+    """The skill's numbers."""
+    return records(slot, 0, 1, PLAN)[0]
+
+
+@kernel
+def servos_of(slot: Any, actuators: int) -> tuple[Any]:
+    """(actuators, GAINS) servos, in a tuple: a kernel returns no array."""
+    return (block(slot, _PLAN, (actuators, GAINS)),)
+
+
+@kernel
+def begin_stand(stepper: Any, time: float) -> None:
+    """Bear on both feet."""
+    stepper.mode, stepper.since, stepper.phase = STAND, time, 0.0
+
+
+@kernel
+def begin_shift(stepper: Any, time: float, swing: int, kind: float) -> None:
+    """Let the weight go over one foot, so that the other can swing."""
+    stepper.mode, stepper.since, stepper.phase = SHIFT, time, 0.0
+    stepper.swing, stepper.kind = float(swing), kind
+
+
+def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
+    """Write a skill's numbers and the servos of its body into a slot (slot_size,), in place."""
+    write_header(slot, skill)
+    plan = plain(plan_of)(slot)
+    for name in NUMBERS:
+        setattr(plan, name, float(getattr(skill.parameters, name)))
+    servos = plain(servos_of)(slot, len(table.gains))[0]
+    highest = {hinge.name: hinge.high for segment in table.segments for hinge in segment.hinges}
+    for i, (joint, gain) in enumerate(table.gains.items()):
+        kind = joint.removeprefix("left_").removeprefix("right_").split("_")[0]
+        servos[i] = gain.kp, gain.kd, gain.limit, CONTACT_SCALE.get(kind, 1.0), highest[joint]

@@ -1,0 +1,224 @@
+"""An action graph (da Silva 2008, §5.3 and figure 7): stylized skills, and where one may be left for another."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+
+from surefoot.atomic_file import replace_file
+from surefoot.errors import CommandError, SurefootError, UnknownNameError
+from surefoot.native import userdata
+from surefoot.skills import load, varied
+from surefoot.skills.files import parse
+from surefoot.skills.schema import NUMBER_AT, Skill, number_of
+
+Phase = Annotated[float, Field(ge=0.0, le=1.0)]
+_MOST = 1 << 20  # bytes of a file
+_LIBRARY = Path(__file__).parent / "graphs"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True, populate_by_name=True)
+
+
+class Node(_Part):
+    """A skill of the graph.
+
+    Attributes:
+        base: name of a skill, or its file.
+        changes: what is not as in it, by dotted path; a reference's file is sought beside the graph's.
+        then: the node that follows by itself when its reference is over.
+    """
+
+    base: str = Field(alias="skill")
+    changes: dict[str, float | int | str] = Field(default_factory=dict)
+    then: str | None = None
+
+    @cached_property
+    def skill(self) -> Skill:
+        """What runs in it."""
+        return varied(load(self.base), self.changes) if self.changes else load(self.base)
+
+
+class Edge(_Part):
+    """A transition that is allowed.
+
+    Attributes:
+        source: the node it leaves.
+        target: the node it leads to.
+        leave: at which share of the source's reference; by default at its next landing, or its end.
+        enter: at which share of the target's it begins; by default where that is most like the body.
+        survival: share of trials that stayed up; none were made for one that was drawn by hand.
+    """
+
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    leave: Phase | None = None
+    enter: Phase | None = None
+    survival: Phase | None = None
+
+
+class Hop(NamedTuple):
+    """What to go over to, and where: shares of the references, −1 where nothing is said."""
+
+    skill: Skill
+    leave: float
+    enter: float
+
+
+class ActionGraph(_Part):
+    """Nodes by name, and edges between them; one that is changed is another one."""
+
+    version: Literal[1] = Field(1, alias="schema")
+    nodes: dict[str, Node]
+    edges: tuple[Edge, ...] = Field((), strict=False)
+
+    @model_validator(mode="after")
+    def _fits(self) -> ActionGraph:
+        if not self.nodes:
+            raise ValueError("an action graph has at least one node")
+        known = ", ".join(self.nodes)
+        for edge in self.edges:
+            for name in (edge.source, edge.target):
+                if name not in self.nodes:
+                    raise ValueError(f"an edge names {name!r}, which is no node; nodes are: {known}")
+            if edge.source == edge.target:
+                raise ValueError(f"an edge leads from {edge.source!r} to itself")
+        for name, node in self.nodes.items():
+            if node.then is not None and (name, node.then) not in self._by_ends:
+                raise ValueError(f"no edge leads from {name!r} to {node.then!r}, which is to follow it")
+        kinds = {(node.skill.character, node.skill.controller) for node in self.nodes.values()}
+        if len(kinds) > 1 or next(iter(kinds))[1] != "stylized":
+            raise ValueError(f"nodes are stylized skills of one character, not {sorted(kinds)}")
+        return self
+
+    @cached_property
+    def _by_ends(self) -> Mapping[tuple[str, str], Edge]:
+        return {(edge.source, edge.target): edge for edge in self.edges}
+
+    @cached_property
+    def _names(self) -> Mapping[float, str]:
+        return {number_of(node.skill): name for name, node in self.nodes.items()}
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """Of its nodes, the first first."""
+        return tuple(node.skill for node in self.nodes.values())
+
+    def skill(self, name: str) -> Skill:
+        """The skill of a node."""
+        if name not in self.nodes:
+            raise UnknownNameError("node", name, tuple(self.nodes))
+        return self.nodes[name].skill
+
+    def edge(self, source: str, target: str) -> Edge | None:
+        """The transition between two nodes, if it is allowed."""
+        return self._by_ends.get((source, target))
+
+    def targets(self, source: str) -> tuple[str, ...]:
+        """Nodes that one leads to."""
+        return tuple(edge.target for edge in self.edges if edge.source == source)
+
+    def with_edges(self, edges: Iterable[Edge]) -> ActionGraph:
+        """One with more edges; those between the same nodes are taken anew."""
+        merged = dict(self._by_ends) | {(edge.source, edge.target): edge for edge in edges}
+        return self.model_validate({"nodes": self.nodes, "edges": tuple(merged.values())})
+
+    def without(self, ends: Collection[tuple[str, str]]) -> ActionGraph:
+        """One without the edges between some nodes; what would follow over one of them is another target, if any is."""
+        kept = tuple(edge for edge in self.edges if (edge.source, edge.target) not in ends)
+        others = {edge.source: edge.target for edge in reversed(kept)}
+        nodes = {
+            name: node.model_copy(update={"then": others.get(name)}) if (name, node.then) in ends else node
+            for name, node in self.nodes.items()
+        }
+        return self.model_validate({"nodes": nodes, "edges": kept})
+
+    def index(self, name: str) -> int:
+        """The number of a node."""
+        return list(self.nodes).index(name)
+
+    def node_for(self, skill: Skill) -> str | None:
+        """The node in which a skill runs."""
+        return self._names.get(number_of(skill))
+
+    def node_of(self, row: userdata.Row) -> str | None:
+        """The node that a row is in."""
+        return self._names.get(float(row.slots[int(row.header[0].active), NUMBER_AT]))
+
+    def way(self, source: str, target: str) -> tuple[str, ...]:
+        """The nodes from after one to another, over the fewest edges; empty for the same."""
+        before, queue = {source: source}, deque([source])
+        while queue and target not in before:
+            here = queue.popleft()
+            for name in self.targets(here):
+                if name not in before:
+                    before[name] = here
+                    queue.append(name)
+        if target not in before:
+            reached = ", ".join(name for name in before if name != source) or "no node"
+            raise CommandError(f"no way leads from {source!r} to {target!r}; one can go to: {reached}")
+        found = [target]
+        while found[-1] != source:
+            found.append(before[found[-1]])
+        return tuple(reversed(found[:-1]))
+
+    def hop(self, row: userdata.Row, goal: int, is_over: bool) -> Hop | None:
+        """What a row has to go over to next: towards the node of number goal − 1, or what follows what is over."""
+        here = self.node_of(row)
+        if here is None:
+            return None
+        ahead = self.way(here, list(self.nodes)[goal - 1]) if goal else ()
+        following = ahead[0] if ahead else self.nodes[here].then if is_over else None
+        if following is None:
+            return None
+        edge = self._by_ends[here, following]
+        phases = (-1.0 if phase is None else phase for phase in (edge.leave, edge.enter))
+        return Hop(self.nodes[following].skill, *phases)
+
+    def save(self, path: Path | str) -> None:
+        """Write a YAML file, whole or not at all; references' files below its folder are named from there."""
+        path = Path(path)
+        document = self.model_dump(by_alias=True, exclude_defaults=True, mode="json")
+        folder = path.resolve().parent
+        for node in document["nodes"].values():
+            reference = node.get("changes", {}).get("reference", "")
+            if reference.endswith(".npz") and Path(reference).resolve().is_relative_to(folder):
+                node["changes"]["reference"] = Path(reference).resolve().relative_to(folder).as_posix()
+        text = StringIO()
+        YAML().dump({"schema": 1, **document}, text)
+        replace_file(path, text.getvalue().encode())
+
+
+def load_graph(path: Path | str) -> ActionGraph:
+    """What `ActionGraph.save` wrote, or a graph of the library by its name (`human`)."""
+    if not str(path).endswith((".yaml", ".yml")):
+        known = sorted(file.stem for file in _LIBRARY.glob("*.yaml"))
+        if str(path) not in known:
+            raise UnknownNameError("action graph", str(path), known)
+        path = _LIBRARY / f"{path}.yaml"
+    path = Path(path)
+    if not path.is_file():
+        raise SurefootError(f"no action graph {str(path)!r}: it is a YAML file of nodes and edges")
+    if path.stat().st_size > _MOST:
+        raise SurefootError(f"{path}: an action graph has at most {_MOST} bytes")
+    document = json.loads(json.dumps(parse(path.read_text(encoding="utf-8"), str(path))))
+    for node in document.get("nodes", {}).values() if isinstance(document.get("nodes"), dict) else ():
+        changes = node.get("changes", {}) if isinstance(node, dict) else {}
+        reference = changes.get("reference", "") if isinstance(changes, dict) else ""
+        if isinstance(reference, str) and reference.endswith(".npz"):
+            changes["reference"] = str(path.parent / reference)
+    try:
+        return ActionGraph.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SurefootError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from None

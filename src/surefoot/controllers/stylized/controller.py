@@ -1,0 +1,195 @@
+"""Stylized locomotion behind Surefoot's controller interface.
+
+Its servos are scaled by the inertia that hangs on their joints (da Silva 2008, "Adjustment with PD").
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from surefoot.characters.table import CharacterTable
+from surefoot.controllers.base import (
+    NEVER,
+    ControlledScene,
+    Controller,
+    Planner,
+    RowHandle,
+    names,
+    unknown_commands,
+    unknown_names,
+    unknown_start_roles,
+    write_header,
+)
+from surefoot.controllers.stylized import law
+from surefoot.controllers.stylized.parameters import StylizedSkill
+from surefoot.controllers.stylized.tracker import Tracker
+from surefoot.errors import SurefootError
+from surefoot.native import userdata
+from surefoot.native.kernels import plain, records
+from surefoot.reflexes.handover import ASKED, TAKEN
+from surefoot.reflexes.pose_graph import GAIN
+from surefoot.skills.schema import NUMBER_AT, Problem, Skill, number_of
+
+_ACTIVE, _HANDOVER = ((userdata.HEADER.names or ()).index(name) for name in ("active", "handover"))
+
+
+def kind_of(joint: str) -> str:
+    """What kind of joint it is: `hip` for `left_hip_roll`."""
+    return joint.removeprefix("left_").removeprefix("right_").split("_")[0]
+
+
+def composite_inertias(table: CharacterTable) -> np.ndarray:
+    """(actuators,) inertia of all that hangs on each joint about its axis, limbs hanging, armature included [kg·m²]."""
+    place: dict[str, np.ndarray] = {"world": np.zeros(3)}
+    above: dict[str, tuple[str, ...]] = {"world": ()}
+    found = dict.fromkeys(table.gains, table.armature)
+    hinges = {s.name: [h for h in s.hinges if h.name in found] for s in table.segments}
+    for segment in table.segments:  # all frames are parallel in this pose
+        place[segment.name] = place[segment.parent] + np.asarray(segment.offset)
+        above[segment.name] = (*above[segment.parent], segment.name)
+        center = place[segment.name] + np.asarray(segment.com)
+        for carrier in above[segment.name]:
+            for hinge in hinges[carrier]:
+                axis, arm = np.asarray(hinge.axis), center - place[carrier]
+                own = float(axis**2 @ np.asarray(segment.inertia))
+                found[hinge.name] += own + segment.mass * (float(arm @ arm) - float(axis @ arm) ** 2)
+    return np.array(list(found.values()))
+
+
+def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
+    """Write a skill's numbers into a slot, in place."""
+    write_header(slot, skill)
+    slot[NUMBER_AT] = number_of(skill)
+    gains = records(slot, NUMBER_AT + 1, len(table.gains), GAIN)
+    strengths = skill.parameters.strength
+    for i, (joint, inertia) in enumerate(zip(table.gains, composite_inertias(table), strict=True)):
+        strength = strengths.get(kind_of(joint), strengths.get("all", 0.0))
+        gains[i].kp, gains[i].kd = strength * inertia, 2.0 * math.sqrt(strength) * inertia
+        gains[i].limit = table.gains[joint].limit
+
+
+class Stylized(Controller):
+    """Stylized locomotion (da Silva, Abe, Popović 2008); its skills take no commands."""
+
+    name = "stylized"
+    skill_class = StylizedSkill
+    law_module = "surefoot.controllers.stylized.law"
+
+    @classmethod
+    def unsupported(cls, table: CharacterTable) -> str:
+        """Why it cannot drive a body."""
+        fits = table.anatomy.roles and table.foreign is None
+        return "" if fits else "a stylized motion needs a character whose joints have roles"
+
+    @classmethod
+    def validate(cls, skill: Skill, table: CharacterTable) -> Iterator[Problem]:
+        """What in a skill does not fit the body."""
+        yield from unknown_start_roles(skill, table)
+        kinds = tuple(dict.fromkeys(("all", *(table.anatomy.kind(r).split("_")[0] for r in table.anatomy.roles))))
+        yield from unknown_names(("parameters", "strength"), skill.parameters.strength, kinds, "joint")
+        yield from unknown_commands(skill, cls.commands)
+
+    @property
+    def slot_size(self) -> int:
+        """Numbers of a parameter slot."""
+        return law.slot_size(self.actuators)
+
+    def memory_size(self, skill: Skill | None) -> int:
+        """Numbers it remembers."""
+        return law.memory_size(self.actuators)
+
+    def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
+        """Write a skill's servos into a slot."""
+        fill_slot(slot, skill, self.table)
+
+    def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
+        """Note that nothing has been planned yet."""
+        plain(law.tracked_of)(row.memory, self.actuators).tracker[0].ticked = -1.0
+
+    def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
+        """Let the torques that are held follow the body's."""
+        plain(law.tracked_of)(row.memory, self.actuators).torque[:] *= torque
+
+    def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether both follow the same reference, which lies outside the slots."""
+        return bool(one[NUMBER_AT] == other[NUMBER_AT])
+
+    def planner(self, scene: ControlledScene) -> ReferencePlanner:
+        """A quadratic program is solved every few milliseconds."""
+        return ReferencePlanner(scene)
+
+
+class ReferencePlanner(Planner):
+    """Lets the tracker of the skill that runs in a row solve its quadratic program when that is due.
+
+    A row's memory says which skill runs in it: one that is being left goes on until it has been left, and one that
+    takes over begins at that very moment.
+    """
+
+    def __init__(self, scene: ControlledScene) -> None:
+        """Plan the rows of one scene."""
+        self._scene = scene
+        self._controller = float(names().index(Stylized.name))
+        self._known: dict[float, tuple[Skill, Tracker]] = {}  # by the skill's number
+
+    def prepare(self, skill: Skill) -> None:
+        """Make the tracker of a skill."""
+        self._tracker(skill)
+
+    def _tracker(self, skill: Skill) -> Tracker:
+        number = number_of(skill)
+        if number not in self._known:
+            self._known[number] = (skill, Tracker(self._scene, skill))
+        return self._known[number][1]
+
+    def begin(self, skill: Skill, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Put a row where the reference begins."""
+        self._tracker(skill).begin(qpos, qvel)
+
+    def _running(self, row: userdata.Row) -> tuple[Skill, Tracker] | None:
+        slot = row.slots[int(row.header.item()[_ACTIVE])]
+        if slot[0] != self._controller:
+            return None
+        if float(slot[NUMBER_AT]) not in self._known:
+            known = ", ".join(skill.full_name for skill, _ in self._known.values()) or "none"
+            raise SurefootError(f"a row runs a stylized skill that this scene was not built for; it knows: {known}")
+        return self._known[float(slot[NUMBER_AT])]
+
+    def running_skill(self, row: userdata.Row) -> Skill | None:
+        """The stylized skill that runs in a row."""
+        found = self._running(row)
+        return None if found is None else found[0]
+
+    def request(self, row: userdata.Row, skill: Skill) -> None:
+        """Take note that another skill waits in a row's free slot."""
+        found = self._running(row)
+        if found is not None:
+            found[1].ask(row, skill)
+
+    def steps_to_next(self, handle: RowHandle) -> int:
+        """Physics steps until the next solution is due."""
+        header = handle.row.header.item()
+        takes_over = handle.row.slots[1 - int(header[_ACTIVE]), 0] == self._controller
+        if header[_HANDOVER] == ASKED and takes_over:
+            return 1  # the other law may hand over the body with any physics step
+        found = self._running(handle.row)
+        if found is None:
+            return NEVER
+        return found[1].period - round(handle.time / self._scene.timestep) % found[1].period
+
+    def plan(self, handles: Sequence[RowHandle]) -> None:
+        """Solve the quadratic programs that are due; a tracker that is handed a row solves at once."""
+        for handle in handles:
+            row, found = handle.row, self._running(handle.row)
+            if found is None:
+                continue
+            is_tick = round(handle.time / self._scene.timestep) % found[1].period == 0
+            if row.header.item()[_HANDOVER] != TAKEN and not is_tick:
+                continue
+            ticked = None
+            while found is not None and found[1] is not ticked:
+                found[1].tick(handle.qpos, handle.qvel, row, handle.time)
+                ticked, found = found[1], self._running(row)

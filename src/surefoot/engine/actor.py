@@ -1,0 +1,304 @@
+"""Kinematics of one row at a time, computed from its positions and velocities alone.
+
+After a physics step MuJoCo's derived fields describe the moment before it, and a population's rows share the fields
+of a few threads. What tasks measure is computed here instead, for the present moment and in one way for all, so that
+a row of a population sees the same bits as a simulation of its own.
+
+The world around a character as a task measures it: bodies, sites, the ground, grips and touches.
+
+What a task sees of a character and may tell it: the same for a simulation and for a row of a population.
+
+All measurements are of the present moment, in world axes and SI units, and copies. Sides are 0 for left, 1 for right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from surefoot.controllers.genbicon import law as genbicon
+from surefoot.errors import CommandError, UnknownNameError
+from surefoot.native import userdata
+from surefoot.native.kernels import plain
+from surefoot.native.links import limbs_of
+
+if TYPE_CHECKING:
+    from surefoot.engine.scene import Scene
+    from surefoot.skills.schema import Skill
+
+
+class Posture:
+    """A state of its own into which a row is copied to be measured."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Measure rows of this model."""
+        self._model, self._data = model, mujoco.MjData(model)
+        self._key: tuple[object, int] | None = None
+        self._collided = False
+
+    def of(self, who: object, moment: int, qpos: np.ndarray, qvel: np.ndarray) -> mujoco.MjData:
+        """The state of a row with current positions and velocities of bodies, joints and sites.
+
+        `who` and `moment` tell one row and moment from another; the same ones are computed once.
+        """
+        if self._key is None or self._key[0] is not who or self._key[1] != moment:
+            model, data = self._model, self._data
+            data.qpos[:], data.qvel[:] = qpos, qvel
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_comVel(model, data)
+            mujoco.mj_subtreeVel(model, data)
+            self._key, self._collided = (who, moment), False
+        return self._data
+
+    def with_contacts(self, who: object, moment: int, qpos: np.ndarray, qvel: np.ndarray) -> mujoco.MjData:
+        """The same, with the contacts of this moment."""
+        data = self.of(who, moment, qpos, qvel)
+        if not self._collided:
+            mujoco.mj_collision(self._model, data)
+            self._collided = True
+        return data
+
+
+class Surroundings:
+    """Bodies by name or number, of the character and of props; all measurements are copies."""
+
+    def __init__(self, scene: Scene, qpos: np.ndarray, qvel: np.ndarray, eq_active: np.ndarray, root: int) -> None:
+        """Look at live arrays of one row; `root` is the body the character's tree begins with."""
+        self.scene, self.model = scene, scene.model
+        self._qpos, self._qvel, self._eq_active, self._root = qpos, qvel, eq_active, root
+        self._moment = 0
+
+    def refresh(self) -> None:
+        """Forget what was computed: time has moved on, or the state was changed."""
+        self._moment += 1
+
+    @property
+    def state(self) -> mujoco.MjData:
+        """Positions and velocities of bodies, joints and sites now, computed from `qpos` and `qvel`; not to be kept."""
+        return self.scene.posture.of(self, self._moment, self._qpos, self._qvel)
+
+    def body(self, name: str) -> int:
+        """Number of a body, the character's or a prop's."""
+        found = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name)
+        if found < 0:
+            raise UnknownNameError("body", name, [self.model.body(i).name for i in range(1, self.model.nbody)])
+        return int(found)
+
+    def has_body(self, name: str) -> bool:
+        """Whether there is such a body."""
+        return bool(mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name) >= 0)
+
+    def mass(self, body: int | str) -> float:
+        """Of one body [kg]."""
+        return float(self.model.body_mass[self._number(body)])
+
+    def position(self, body: int | str) -> np.ndarray:
+        """(3,) a body's origin [m]; of a prop its middle."""
+        return np.array(self.state.xpos[self._number(body)])
+
+    def rotation(self, body: int | str) -> np.ndarray:
+        """(3, 3) a body's axes as columns."""
+        return np.array(self.state.xmat[self._number(body)]).reshape(3, 3)
+
+    def velocity(self, body: int | str, point: Any = None) -> np.ndarray:
+        """(3,) of a body's material point at a place of the world, by default at its origin [m/s]."""
+        number, data = self._number(body), self.state
+        at = data.xpos[number] if point is None else np.asarray(point, float)
+        spin, linear = data.cvel[number, :3], data.cvel[number, 3:]
+        return np.array(linear + np.cross(spin, at - data.subtree_com[self.model.body_rootid[number]]))
+
+    def site(self, name: str) -> np.ndarray:
+        """(3,) where a site is [m]: `hand_left`, `crate_left` (a handle) and so on."""
+        found = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, name)
+        if found < 0:
+            raise UnknownNameError("site", name, [self.model.site(i).name for i in range(self.model.nsite)])
+        return np.array(self.state.site_xpos[found])
+
+    def ground(self, x: float, y: float) -> float:
+        """Height of the terrain without its props [m]."""
+        return float(self.scene.terrain.height(x, y))
+
+    def _number(self, body: int | str) -> int:
+        return self.body(body) if isinstance(body, str) else body
+
+    def grip(self, name: str, on: bool) -> None:
+        """Close or open a grip (`grip_left`, `grip_right`) between a hand and a handle."""
+        self._eq_active[self._grip(name)] = 1 if on else 0
+
+    def gripping(self, name: str) -> bool:
+        """Whether a grip is closed."""
+        return bool(self._eq_active[self._grip(name)])
+
+    def _grip(self, name: str) -> int:
+        found = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_EQUALITY, name)
+        if found < 0:
+            raise UnknownNameError("grip", name, [self.model.eq(i).name for i in range(self.model.neq)])
+        return int(found)
+
+    def contacts(self) -> list[tuple[str, str]]:
+        """Names of all pairs of bodies that touch now; the ground is `world`."""
+        data = self.scene.posture.with_contacts(self, self._moment, self._qpos, self._qvel)
+        bodies = self.model.geom_bodyid[np.array(data.contact.geom).reshape(-1, 2)]
+        return [(self.model.body(one).name, self.model.body(two).name) for one, two in bodies]
+
+    def touching(self, thing: str, other: str | None = None) -> str | None:
+        """Name of a body that touches one whose name begins with `thing`; None if there is none.
+
+        Args:
+            thing: how the name begins: `obstacle` is any of them, `obstacle_1` one.
+            other: how the name of what touches it begins; by default any part of the character.
+        """
+        for one, two in self.contacts():
+            for it, what in ((one, two), (two, one)):
+                if it.startswith(thing) and (self.is_own(what) if other is None else what.startswith(other)):
+                    return what
+        return None
+
+    def is_own(self, name: str) -> bool:
+        """Whether a body is a part of the character."""
+        return bool(self.model.body_rootid[self.body(name)] == self._root)
+
+
+LEFT, RIGHT = 0, 1
+SIDES = ("left", "right")
+
+
+class Actor(Surroundings):
+    """A walking character, with named measurements and the fields that tasks write.
+
+    Attributes:
+        scene: what it was built from; `scene.terrain` with its props.
+        model: MuJoCo's.
+        row: named views of its memory.
+        walker: WALKER record of `reflexes.walker`, to read.
+        intent: INTENT record, to write.
+        hands: (2,) HAND records, to write.
+        limbs: numbers of its links: `biped`, `legs`, `arms`, `links` of `native.limbs`.
+        pelvis: number of the pelvis' body.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        row: userdata.Row,
+        qpos: np.ndarray,
+        qvel: np.ndarray,
+        eq_active: np.ndarray,
+        clock: Callable[[], float],
+        skill: Callable[[], Skill],
+    ) -> None:
+        """Look at live arrays of one row; `clock` and `skill` tell its time [s] and the skill it runs."""
+        self.limbs = plain(limbs_of)(scene.model.numeric_data, scene.build.limbs_at)
+        self.pelvis = int(self.limbs.biped[0].pelvis)
+        super().__init__(scene, qpos, qvel, eq_active, int(scene.model.body_rootid[self.pelvis]))
+        self.row, self._clock, self._skill = row, clock, skill
+        self.walker = plain(genbicon.walker_of)(row.memory)[0]
+        self.intent = plain(genbicon.intent_of)(row.memory)[0]
+        self.hands = plain(genbicon.hands_of)(row.memory)
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds."""
+        return self._clock()
+
+    @property
+    def skill(self) -> Skill:
+        """What it runs."""
+        return self._skill()
+
+    def command(self, **values: float) -> None:
+        """Tell the running skill something it understands, as `Simulation.command` does."""
+        self.scene.command(self.row, self.skill, values)
+
+    @property
+    def fallen(self) -> bool:
+        """Whether it fell."""
+        return bool(self.row.clock[0].fallen_at < np.inf)
+
+    @property
+    def standing(self) -> bool:
+        """Whether it stands on two feet and is not about to go."""
+        return self.scene.controller(self.skill).is_standing(self.row)
+
+    @property
+    def steps(self) -> int:
+        """Steps begun since the start; what is done once a step is done when this changes."""
+        return int(self.row.report[0].steps)
+
+    @property
+    def heading(self) -> float:
+        """World yaw of the character frame, on its way to the commanded one [rad]."""
+        return float(self.row.report[0].heading)
+
+    @property
+    def pelvis_yaw(self) -> float:
+        """World yaw the pelvis faces [rad]."""
+        biped, forward = self.limbs.biped[0], np.empty(3)
+        inverse = np.array([biped.w, -biped.x, -biped.y, -biped.z])
+        mujoco.mju_rotVecQuat(forward, np.array([1.0, 0.0, 0.0]), inverse)
+        x, y, _ = self.rotation(self.pelvis) @ forward
+        return math.atan2(y, x)
+
+    @property
+    def com(self) -> np.ndarray:
+        """(3,) its centre of mass without what it carries [m]."""
+        return np.array(self.state.subtree_com[self._root])
+
+    @property
+    def com_velocity(self) -> np.ndarray:
+        """(3,) [m/s]."""
+        return np.array(self.state.subtree_linvel[self._root])
+
+    def ankle(self, side: int) -> np.ndarray:
+        """(3,) where an ankle is [m]."""
+        return np.array(self.state.xanchor[int(self.limbs.links[int(self.limbs.legs[side].end)].joint)])
+
+    @property
+    def feet(self) -> np.ndarray:
+        """(2, 3) where the ankles are, left and right [m]."""
+        return np.array([self.ankle(LEFT), self.ankle(RIGHT)])
+
+    def has_arm(self, side: int) -> bool:
+        """Whether it has an arm that can reach on a side."""
+        return bool(self.limbs.arms[side].upper >= 0.0)
+
+    def hand(self, side: int) -> np.ndarray:
+        """(3,) where the point of a hand that reaches is [m]."""
+        return self._hand(side)[0]
+
+    def hand_velocity(self, side: int) -> np.ndarray:
+        """(3,) [m/s]."""
+        point, body = self._hand(side)
+        return self.velocity(body, point)
+
+    def shoulder(self, side: int) -> np.ndarray:
+        """(3,) where an arm begins [m]; it reaches `limbs.arms[side].reach` far."""
+        self._hand(side)
+        return np.array(self.state.xanchor[int(self.limbs.links[int(self.limbs.arms[side].upper)].joint)])
+
+    def _hand(self, side: int) -> tuple[np.ndarray, int]:
+        if not self.has_arm(side):
+            raise CommandError(f"{self.scene.table.name} has no {SIDES[side]} arm to reach with")
+        arm = self.limbs.arms[side]
+        body = int(arm.body)
+        return self.position(body) + self.rotation(body) @ (arm.px, arm.py, arm.pz), body
+
+    def seen(self, point: Any) -> np.ndarray:
+        """(3,) a world point as the character sees it: ahead and left of its COM along its heading, up from z = 0."""
+        x, y, z = np.asarray(point, float)
+        c, s = math.cos(self.heading), math.sin(self.heading)
+        dx, dy = x - self.com[0], y - self.com[1]
+        return np.array([c * dx + s * dy, c * dy - s * dx, z])
+
+    def yaw_to(self, point: Any) -> float:
+        """World yaw from the COM to a point [rad]."""
+        return math.atan2(point[1] - self.com[1], point[0] - self.com[0])
+
+    def distance_to(self, point: Any) -> float:
+        """Horizontal distance from the COM to a point [m]."""
+        return math.hypot(point[0] - self.com[0], point[1] - self.com[1])

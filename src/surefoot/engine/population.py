@@ -1,0 +1,303 @@
+"""What a population is built with: one thing for all rows, or one for each.
+
+Many simulations at once, on all cores, bit-identical to one at a time.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from mujoco.batch import Batch
+
+from surefoot.controllers.stylized.action_graph import ActionGraph
+from surefoot.engine import callback, scheduler
+from surefoot.engine.actor import Actor
+from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
+from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
+from surefoot.engine.scheduler import Row
+from surefoot.engine.task import Agenda, Task, check_walks
+from surefoot.errors import SurefootError
+from surefoot.motions.motion import Motion
+from surefoot.native import userdata
+from surefoot.skills import varied
+from surefoot.skills.schema import Skill
+from surefoot.terrains import load as load_terrain
+from surefoot.terrains.terrain import Terrain
+
+Proportions = Mapping[str, float]
+Tasks = Sequence[Task] | Sequence[Sequence[Task]] | Callable[[int], Sequence[Task]]
+
+
+def per_body(
+    proportions: Proportions | Sequence[Proportions] | None, n: int, make: Callable[[Proportions], Scene]
+) -> list[Scene]:
+    """The scene of each row, made once for each distinct body."""
+    if proportions is None or isinstance(proportions, Mapping):
+        return [make(proportions or {})] * n
+    if len(proportions) != n:
+        raise SurefootError(f"{len(proportions)} bodies for {n} rows")
+    made: dict[str, Scene] = {}
+    keys = [repr(list(own.items())) for own in proportions]
+    for key, own in zip(keys, proportions, strict=True):
+        if key not in made:
+            made[key] = make(own)
+    return [made[key] for key in keys]
+
+
+def per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[list[Push]]:
+    """The pushes of each row."""
+    shared = [p for p in pushes if isinstance(p, Push)]
+    if len(shared) == len(pushes):
+        return [shared] * n
+    lists = [list(p) for p in pushes if not isinstance(p, Push)]
+    if len(lists) != n:
+        raise SurefootError(f"{len(lists)} lists of pushes for {n} rows")
+    return lists
+
+
+def tasks_per_row(tasks: Tasks, n: int) -> list[list[Task]]:
+    """The tasks of each row, no two of which share one."""
+    if callable(tasks):
+        return [list(tasks(i)) for i in range(n)]
+    shared = [t for t in tasks if isinstance(t, Task)]
+    if len(shared) == len(tasks):
+        return [copy.deepcopy(shared) for _ in range(n)]
+    lists = [list(t) for t in tasks if not isinstance(t, Task)]
+    if len(lists) != n:
+        raise SurefootError(f"{len(lists)} lists of tasks for {n} rows")
+    return lists
+
+
+_SLICE = 0.25  # [s] how often rows that fell are dropped when asked to
+
+
+class Population:
+    """n rows of one character on one terrain; skills, parameters, proportions, starts and pushes may differ by row."""
+
+    def __init__(
+        self,
+        n: int,
+        character: AnyCharacter | None = None,
+        skill: AnySkill | Sequence[AnySkill] | None = None,
+        terrain: str | Terrain = "flat",
+        parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None,
+        pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
+        seed: int = 0,
+        *,
+        tasks: Tasks = (),
+        proportions: Proportions | Sequence[Proportions] | None = None,
+        timestep: float | None = None,
+        threads: int = 0,
+        backpack: float = 0.0,
+        self_collision: bool = False,
+        graph: ActionGraph | None = None,
+    ) -> None:
+        """Build it and put every row into its start state.
+
+        Args:
+            n: number of rows.
+            character: name of a body; by default the one the skill is for.
+            skill: one skill for all rows, or one for each; by default a walk, or an action graph's first node.
+            terrain: description or object, the same for all rows.
+            parameters: values for each row (n,) by dotted path (`states.1.cd`).
+            pushes: pushes for all rows, or a list for each.
+            seed: of everything random; row i is the simulation of seed + i.
+            tasks: tasks of which every row gets its own copies, a list for each row, or a function that makes
+                those of a row's number.
+            proportions: multipliers of lengths and masses for all rows, or those of each; every distinct body is
+                compiled once.
+            timestep: physics step [s].
+            threads: 0 is all cores.
+            backpack: mass on its back [kg].
+            self_collision: whether its parts collide with each other too.
+            graph: of actions, over whose edges rows switch between its nodes.
+        """
+        if n < 1:
+            raise SurefootError(f"a population has at least one row, got {n}")
+        each: list[AnySkill]
+        if skill is None or isinstance(skill, (str, Path, Skill)):
+            each = [Setup(skill=skill, graph=graph).first_skill] * n
+        else:
+            each = list(skill)
+        if len(each) != n:
+            raise SurefootError(f"{len(each)} skills for {n} rows")
+        distinct = list({id(s): s for s in each}.values())
+        if isinstance(terrain, str):
+            terrain = load_terrain(terrain)
+        setup = Setup(
+            character, each[0], terrain, {}, timestep, distinct[1:], backpack, self_collision, graph, threads
+        )
+        # of each row; rows of the same body share theirs
+        self.scenes = per_body(proportions, n, lambda own: Scene(replace(setup, proportions=own)))
+        self.scene = self.scenes[0]
+        found = {id(s): self.scene.find(s) for s in distinct}
+        self.skills = [found[id(s)] for s in each]
+        self._vary(parameters or {})
+        self.n, self.seed = n, seed
+        self.batch = Batch(self.scene.model, n, threads)
+        if any(scene is not self.scene for scene in self.scenes):
+            self.batch.set_models([scene.model for scene in self.scenes])
+        self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")  # (n, nq), (n, nv)
+        self._userdata, self._time = self.batch.bind("userdata"), self.batch.bind("time")
+        self.rows = [
+            scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i], seed + i)
+            for i, scene in enumerate(self.scenes)
+        ]
+        for i, queue in enumerate(per_row(pushes, n)):
+            for push in queue:
+                self.scenes[i].add_push(self.rows[i], push, 0.0)
+        self._scheduled = [self._schedule(i) for i in range(n)]
+        for i, own in enumerate(tasks_per_row(tasks, n)):
+            self._plan(i, own)
+        callback.install()
+        self.batch.forward()
+
+    def _vary(self, parameters: Mapping[str, Sequence[float] | np.ndarray]) -> None:
+        for path, values in parameters.items():
+            if len(values) != len(self.skills):
+                raise SurefootError(f"parameter {path}: {len(values)} values for {len(self.skills)} rows")
+        for i, skill in enumerate(self.skills):
+            changes = {path: float(values[i]) for path, values in parameters.items()}
+            self.skills[i] = varied(skill, changes) if changes else skill
+
+    def _schedule(self, i: int) -> Row:
+        return Row(
+            self.scenes[i], self.rows[i], self.qpos[i], self.qvel[i],
+            lambda: float(self._time[i]), lambda: np.asarray(self.batch.state[i]),
+        )  # fmt: skip
+
+    def _plan(self, i: int, tasks: Sequence[Task]) -> None:
+        if not tasks:
+            return
+        check_walks(self.skills[i])
+        row, active = self._scheduled[i], self.batch.bind("eq_active")[i]
+        row.agenda = Agenda(
+            Actor(row.scene, row.row, row.qpos, row.qvel, active, lambda: row.time, lambda: self.skills[i])
+        )
+        for task in tasks:
+            row.agenda.add(task)
+
+    @property
+    def tasks(self) -> list[tuple[Task, ...]]:
+        """The tasks of each row."""
+        return [row.agenda.tasks if row.agenda else () for row in self._scheduled]
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) simulated seconds of each row."""
+        return np.array(self._time)
+
+    @property
+    def fallen_at(self) -> np.ndarray:
+        """(n,) seconds, inf where it did not fall."""
+        return np.array([row.clock[0].fallen_at for row in self.rows])
+
+    @property
+    def reports(self) -> np.ndarray:
+        """(n,) what every row's law reports now, as `memory.REPORT` records."""
+        return userdata.reports(self._userdata)
+
+    def run(self, seconds: float, fps: float | None = None, stop_fallen: bool = False) -> list[Motion]:
+        """Advance all rows natively.
+
+        Args:
+            seconds: how long.
+            fps: if given, record each row at this rate and return the motions.
+            stop_fallen: leave rows that fell as they are (within a quarter of a second).
+        """
+        check_seconds(seconds)
+        dt = self.scene.model.opt.timestep
+        recorders = [] if fps is None else [Recorder(scene) for scene in self.scenes]
+        self._record(recorders)
+        for count in frame_steps(seconds, 1.0 / _SLICE if fps is None else fps, dt):
+            upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
+            if upright is not None and not len(upright):
+                break
+            self.step(count, upright)
+            self._record(recorders, upright)
+        return [recorder.motion() for recorder in recorders]
+
+    def advance(self, seconds: Sequence[float] | np.ndarray) -> None:
+        """Advance each row by its own time [s], (n,)."""
+        if len(seconds) != self.n:
+            raise SurefootError(f"{len(seconds)} times for {self.n} rows")
+        for one in seconds:
+            check_seconds(one)
+        for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
+            if count > 0:
+                self.step(int(count), [i])
+
+    def step(self, count: int = 1, rows: Sequence[int] | np.ndarray | None = None) -> None:
+        """Advance some rows, or all, by physics steps: natively, or from one decision of Python's to the next.
+
+        Args:
+            count: physics steps.
+            rows: numbers of the rows; None is all.
+
+        Raises:
+            SurefootError: a negative count, or a row that there is not.
+        """
+        if isinstance(count, (Sequence, np.ndarray)) or count is None:  # the order of arguments of version 0.2
+            warnings.warn("Population.step takes (count, rows)", DeprecationWarning, stacklevel=2)
+            count, rows = rows, count
+        if count < 0:
+            raise SurefootError(f"cannot step {count} times")
+        callback.install()
+        chosen = np.asarray(self._rows(rows), int)
+
+        def step(places: Sequence[int], steps: int) -> None:
+            self.batch.step(None if len(places) == self.n else chosen[places], nstep=steps)
+
+        scheduler.advance([self._scheduled[i] for i in chosen], count, step)
+
+    @property
+    def states(self) -> np.ndarray:
+        """(n, nstate) a copy of everything in every row, the controllers' memories included."""
+        return np.array(self.batch.state)
+
+    def restore(self, states: np.ndarray) -> None:
+        """Put all rows into states of a population of the same character and skills that learn alike.
+
+        States know nothing of tasks: once a row with tasks has begun, only a `Simulation` can go back.
+        """
+        if any(task.status != "waiting" for tasks in self.tasks for task in tasks):
+            raise SurefootError("rows whose tasks have begun cannot be restored; Simulation.restore covers tasks")
+        if states.shape != self.batch.state.shape:
+            raise SurefootError(f"states of shape {states.shape} do not fit {self.batch.state.shape}")
+        self.batch.state[:] = states
+
+    def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
+        """Queue a push in some rows, or in all."""
+        for i in self._rows(rows):
+            self.scenes[i].add_push(self.rows[i], push, float(self._time[i]))
+
+    def command(self, rows: Sequence[int] | None = None, **values: float) -> None:
+        """Tell the running skills of some rows, or of all, something they understand, as `Simulation.command` does.
+
+        Args:
+            rows: numbers of the rows; None is all.
+            values: by name; an unknown one lists the known ones.
+        """
+        for i in self._rows(rows):
+            self.scenes[i].command(self.rows[i], self.skills[i], values)
+
+    def switch(self, skill: str | Path | Skill, rows: Sequence[int] | None = None) -> None:
+        """Ask some rows, or all, for another skill."""
+        wanted = self.scene.find(skill)
+        for i in self._rows(rows):
+            self.scenes[i].request(self.rows[i], wanted, float(self._time[i]))
+            self.skills[i] = wanted
+
+    def _rows(self, rows: Sequence[int] | None) -> Sequence[int]:
+        if rows is not None and not all(0 <= i < self.n for i in rows):
+            raise SurefootError(f"rows are 0 … {self.n - 1}, got {list(rows)[:10]}")
+        return range(self.n) if rows is None else rows
+
+    def _record(self, recorders: list[Recorder], rows: np.ndarray | None = None) -> None:
+        for i in range(len(recorders)) if rows is None else rows[: len(recorders)]:
+            recorders[i].add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])

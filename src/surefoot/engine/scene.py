@@ -1,0 +1,349 @@
+"""A character on a terrain with the skills it may run: what a simulation and a population share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from surefoot.characters import load as load_character
+from surefoot.characters.builder import Build, build, proportioned, with_backpack
+from surefoot.characters.links import of_table
+from surefoot.characters.table import CharacterTable
+from surefoot.controllers import base
+from surefoot.controllers.base import Controller, Planner, RecordedWalk
+from surefoot.controllers.stylized.action_graph import ActionGraph
+from surefoot.engine import callback, compiled_laws
+from surefoot.engine.actor import Posture
+from surefoot.engine.initial_pose import clearance, place_root
+from surefoot.errors import CommandError, SurefootError
+from surefoot.native.userdata import Row, Sizes, format_row
+from surefoot.reflexes.handover import ASKED, NONE
+from surefoot.skills import load as load_skill
+from surefoot.skills.check import DEFAULT_BIPED
+from surefoot.skills.files import check
+from surefoot.skills.schema import BIPED, Skill
+from surefoot.terrains import load as load_terrain
+from surefoot.terrains.terrain import Terrain
+
+STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
+TRUNK = "trunk"  # stands for the torso of a body that calls it otherwise
+PUSHES = 16  # pushes that may be pending or acting at once
+DEFAULT_SKILL = "walk"
+_MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
+AnyCharacter = str | Path | CharacterTable
+AnySkill = str | Path | Skill
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force [N] in the world frame on a body from `start` on [s], at a point of the body's frame."""
+
+    force: tuple[float, float, float]
+    duration: float
+    start: float
+    body: str = "trunk"
+    point: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a simulation is built from; the same for a single one, a population, the studio and environments.
+
+    Attributes:
+        character: name of a body, path of an MJCF file, or a table; None is the body the skill is for.
+        skill: name, full name, path or object; None is a walk, or an action graph's first node.
+        terrain: description (`slope:6`) or object.
+        proportions: multipliers of lengths and masses (`{"thigh_length": 1.1}`).
+        timestep: physics step [s]; None is the character's own.
+        skills: further skills it will switch to (needed only for those that learn).
+        backpack: mass on its back [kg]; the torso is pitched for it.
+        self_collision: whether its parts collide with each other, not only with the ground.
+        graph: of actions, over whose edges it switches between its nodes.
+        threads: of batches; 0 is all cores.
+    """
+
+    character: AnyCharacter | None = None
+    skill: AnySkill | None = None
+    terrain: str | Terrain = "flat"
+    proportions: Mapping[str, float] = field(default_factory=dict)
+    timestep: float | None = None
+    skills: Sequence[AnySkill] = ()
+    backpack: float = 0.0
+    self_collision: bool = False
+    graph: ActionGraph | None = None
+    threads: int = 0
+
+    @property
+    def first_skill(self) -> AnySkill:
+        """The skill it begins with."""
+        if self.skill is not None:
+            return self.skill
+        return DEFAULT_SKILL if self.graph is None else self.graph.skills[0]
+
+
+class Scene:
+    """A compiled model and the knowledge of how its rows of memory are filled.
+
+    Attributes:
+        setup: what it was built from.
+        table: the body, with its proportions.
+        terrain: what it stands on.
+        skill: what rows begin with.
+        model: MuJoCo's.
+        controllers: those that can drive this body, by name.
+        planners: those of the controllers met so far that decide between native runs.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        """Build and compile.
+
+        Args:
+            setup: what to build.
+
+        Raises:
+            SurefootError: something in the setup is not valid; the message says what would have been.
+        """
+        self.setup, self.graph, self.threads = setup, setup.graph, setup.threads
+        timestep, character = setup.timestep, setup.character
+        if timestep is not None and not _MIN_STEP <= timestep <= _MAX_STEP:
+            raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")
+        if character is None:
+            first = setup.first_skill
+            character = (first if isinstance(first, Skill) else self._named(first) or load_skill(first)).character
+            character = DEFAULT_BIPED if character == BIPED else character
+        self.character = character
+        self.table = with_backpack(proportioned(load_character(character), setup.proportions), setup.backpack)
+        self.terrain = load_terrain(setup.terrain) if isinstance(setup.terrain, str) else setup.terrain
+        self.skill = self.find(setup.first_skill)
+        self.may_run = tuple(map(self.find, setup.skills))
+        running = [self.skill, *self.may_run]
+        self.timestep = timestep or self.table.timestep
+        links = 0 if self.table.root == "planar" else len(of_table(self.table).links)
+        kinds = {name: base.load(name) for name in base.names()}
+        self.controllers: dict[str, Controller] = {
+            name: kind(self.table, links, self.timestep) for name, kind in kinds.items()
+            if not kind.unsupported(self.table)
+        }  # fmt: skip
+        sizes = Sizes(
+            actuators=len(self.table.gains), feet=2, pushes=PUSHES,
+            slot_size=max(own.slot_size for own in self.controllers.values()),
+            memory_size=max(*(own.memory_size(None) for own in self.controllers.values()),
+                            *(self.controller(skill).memory_size(skill) for skill in running), 0),
+            table_size=max(self.controller(skill).table_size(skill) for skill in running),
+        )  # fmt: skip
+        callback.install()
+        self.build: Build = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
+        self.model = self.build.model
+        self._scratch = mujoco.MjData(self.model)
+        self._planners: dict[str, Planner | None] = {}
+        for one in () if setup.graph is None else setup.graph.skills:
+            self.prepare(self.find(one))
+
+    @functools.cached_property
+    def posture(self) -> Posture:
+        """Where rows are measured by tasks, one at a time."""
+        return Posture(self.model)
+
+    def _named(self, name: str | Path) -> Skill | None:
+        """The skill of a node of the action graph."""
+        return self.graph.skill(str(name)) if self.graph is not None and str(name) in self.graph.nodes else None
+
+    def find(self, skill: AnySkill) -> Skill:
+        """The skill of a name, a node's first, or of a path.
+
+        Args:
+            skill: name, full name, path or object.
+
+        Raises:
+            CommandError: it is another character's.
+        """
+        found = check(skill) if isinstance(skill, Skill) else self._named(skill) or load_skill(skill, self.table.name)
+        if found.character not in (self.table.name, BIPED if self.table.is_biped else self.table.name):
+            raise CommandError(f"skill {found.full_name} is for {found.character!r}, not for {self.table.name!r}")
+        return found
+
+    def controller(self, skill: Skill) -> Controller:
+        """The controller of a skill, made for this body.
+
+        Raises:
+            CommandError: it cannot drive this body.
+        """
+        if skill.controller not in self.controllers:
+            reason = base.load(skill.controller).unsupported(self.table)
+            raise CommandError(f"skill {skill.full_name} cannot run on {self.table.name!r}: {reason}")
+        return self.controllers[skill.controller]
+
+    @property
+    def planners(self) -> list[Planner]:
+        """What decides between native runs, of all controllers met so far."""
+        return [planner for planner in self._planners.values() if planner is not None]
+
+    def prepare(self, skill: Skill) -> Planner | None:
+        """Make ready for a skill that a row may run: its compiled law, its controller's planner.
+
+        Returns:
+            The planner, if the controller has one.
+        """
+        compiled_laws.prepare(skill.controller)
+        if skill.controller not in self._planners:
+            self._planners[skill.controller] = self.controller(skill).planner(self)
+        planner = self._planners[skill.controller]
+        if planner is not None:
+            planner.prepare(skill)
+        return planner
+
+    def running_skill(self, row: Row) -> Skill | None:
+        """The skill that runs in a row, if a planner switches skills there by itself."""
+        found = (planner.running_skill(row) for planner in self.planners)
+        return next((skill for skill in found if skill is not None), None)
+
+    def command_limits(self) -> dict[str, tuple[float, float]]:
+        """Lowest and highest value of every command of the first skill's controller."""
+        return {name: (own.low, own.high) for name, own in self.controller(self.skill).commands.items()}
+
+    def record_walk(self, skill: str, terrain: str, settle: float, seconds: float, fps: float) -> RecordedWalk:
+        """Run a skill on a terrain by itself and record it once it has settled; the same call gives the same object.
+
+        Args:
+            skill: a skill of this body, or another body's full name.
+            terrain: description.
+            settle: how long it runs before it is recorded [s].
+            seconds: how long it is recorded [s].
+            fps: recorded frames per second.
+        """
+        from surefoot.engine.simulation import record_walk  # a simulation of its own, built on scenes
+
+        character = None if self.table.root == "planar" else str(self.table.name)
+        return record_walk(character, skill, terrain, settle, seconds, fps)
+
+    def _check_room(self, skill: Skill) -> None:
+        """Refuse a skill that needs more memory than the rows were built with."""
+        sizes, own = self.build.sizes, self.controller(skill)
+        if own.table_size(skill) > sizes.table_size:
+            raise CommandError(
+                f"skill {skill.full_name} learns a table of {own.table_size(skill)} numbers and this simulation "
+                f"has room for {sizes.table_size}; name it in `skills` when building"
+            )
+        if own.memory_size(skill) > sizes.memory_size:
+            raise CommandError(
+                f"skill {skill.full_name} remembers {own.memory_size(skill)} numbers and this simulation has room for "
+                f"{sizes.memory_size}; name it in `skills` when building"
+            )
+
+    def has_room(self, skill: Skill) -> bool:
+        """Whether the rows were built with enough memory for a skill."""
+        try:
+            self._check_room(skill)
+        except CommandError:
+            return False
+        return True
+
+    def fill(self, row: Row, slot: int, skill: Skill) -> None:
+        """Write a skill's numbers into one of a row's two slots."""
+        filled = np.zeros_like(row.slots[slot])
+        self.fill_array(filled, skill)
+        row.slots[slot][:] = filled
+
+    def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
+        """Write a skill's numbers into an array of a slot's size."""
+        self._check_room(skill)
+        self.controller(skill).write_slot(slot, skill, self.find)
+        self.prepare(skill)
+
+    def _controller_of(self, slot: np.ndarray) -> Controller:
+        """The controller whose number a written slot begins with."""
+        return self.controllers[base.names()[int(slot[0])]]
+
+    def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether the numbers of two written slots can be interpolated."""
+        return bool(one[0] == other[0]) and self._controller_of(one).can_blend(one, other)
+
+    def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether a law that runs with one written slot can go on with the other from any moment."""
+        return bool(one[0] == other[0]) and self._controller_of(one).is_compatible(one, other)
+
+    def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill, seed: int) -> Row:
+        """Put a row into a skill's start state, with the feet on the ground; return its views.
+
+        `seed` is that of the noise in what it measures.
+        """
+        built = self.build
+        row = format_row(userdata, built.sizes, built.anatomy_at, built.limbs_at, built.ground_at)
+        self.fill(row, 0, skill)
+        start, model = skill.start, self.model
+        swing = 0 if start.swing == "left" else 1
+        by_role = dict(zip(self.table.anatomy.roles, self.table.anatomy.joints(swing), strict=True))
+        qpos[:], qvel[:] = model.qpos0, 0.0
+        for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
+            for role, value in values.items():
+                target[getattr(model.joint(by_role[role]), address)[0]] = value
+        if self.table.foreign is not None:
+            for joint, angle in self.table.foreign.limbs.neutral.items():
+                qpos[model.joint(joint).qposadr[0]] = angle
+        height = place_root(self.table, start, qpos, qvel)
+        planner = self.prepare(skill)
+        if planner is not None:
+            planner.begin(skill, qpos, qvel)
+        qpos[height] += start.lift - self.clearance(qpos)
+        row.header[0].seed = seed
+        self.controller(skill).begin(row, skill, seed)
+        return row
+
+    def clearance(self, qpos: np.ndarray) -> float:
+        """How far down a configuration can be moved until a sole touches the ground, a plane below each end [m]."""
+        return clearance(self.model, self._scratch, self.table, self.terrain, qpos)
+
+    def add_push(self, row: Row, push: Push, now: float) -> None:
+        """Queue a push in a row's first free place."""
+        names = [s.name for s in self.table.segments]
+        body = self.table.anatomy.torso if push.body == TRUNK and TRUNK not in names else push.body
+        if body not in names:
+            raise CommandError(f"no body {push.body!r} to push; valid: {', '.join(names)}")
+        if np.shape(push.force) != (3,) or np.shape(push.point or (0, 0, 0)) != (3,):
+            raise CommandError("a push takes a force of three numbers, and a point of three or none")
+        dt, numbers = self.model.opt.timestep, (*push.force, push.duration, push.start, *(push.point or ()))
+        if np.max(np.abs(push.force)) > STRONGEST:
+            raise CommandError(f"a push has at most {STRONGEST:g} N along each axis")
+        if not np.isfinite(numbers).all() or push.duration < dt or push.start < now - 0.5 * dt:
+            raise CommandError("a push takes finite numbers, lasts a physics step or more and is not in the past")
+        for queued in row.pushes:
+            if queued.stop <= now and queued.acting == 0.0:
+                queued.start, queued.stop = push.start, push.start + push.duration
+                queued.body = self.model.body(body).id
+                queued.fx, queued.fy, queued.fz = push.force
+                queued.at_point = push.point is not None
+                header = row.header[0]
+                header.pushed_until = max(header.pushed_until, queued.stop + 2.0 * dt)  # a step later it is cleared
+                queued.px, queued.py, queued.pz = push.point or (0.0, 0.0, 0.0)
+                return
+        raise CommandError(f"at most {len(row.pushes)} pushes can be pending at once")
+
+    def command(self, row: Row, skill: Skill, values: Mapping[str, float]) -> None:
+        """Set what the running skill can be told."""
+        own = self.controller(skill)
+        for name, value in values.items():
+            if name not in skill.commands:
+                known = ", ".join(skill.commands) or "none"
+                raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {known}")
+            limits = own.commands[name]
+            if not limits.low <= value <= limits.high:
+                raise CommandError(f"command {name} must be within {limits.low:g} … {limits.high:g}, got {value}")
+        for name, value in values.items():
+            own.set_command(row, name, value)
+
+    def request(self, row: Row, skill: Skill, now: float) -> None:
+        """Ask for a switch: the skill goes into the free slot.
+
+        A law takes it at its next state change; of another controller it waits for the next footstrike.
+        """
+        header = row.header[0]
+        self.fill(row, 1 - int(header.active), skill)
+        is_same = row.slots[0, 0] == row.slots[1, 0]  # their controllers
+        header.pending, header.handover, header.asked = (1.0, NONE, now) if is_same else (0.0, ASKED, now)
+        for planner in self.planners:
+            planner.request(row, skill)

@@ -1,0 +1,337 @@
+"""A moment of a simulation, to come back to.
+
+One character, one terrain, one skill, together.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self, TypeVar
+
+import mujoco
+import numpy as np
+
+from surefoot.controllers.base import RecordedWalk
+from surefoot.controllers.stylized.action_graph import ActionGraph
+from surefoot.engine import callback, carry_object, edit_running_skill, scheduler
+from surefoot.engine.actor import Actor
+from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
+from surefoot.engine.rescale_body import carry_over, check_reshapable, roomiest
+from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
+from surefoot.engine.scheduler import Row
+from surefoot.engine.task import Agenda, Kept, Task, check_walks
+from surefoot.errors import SurefootError
+from surefoot.motions.motion import Motion
+from surefoot.native import userdata
+from surefoot.reflexes.handover import ASKED
+from surefoot.skills import varied
+from surefoot.skills.schema import Skill, number_of
+from surefoot.terrains import balls
+from surefoot.terrains.terrain import Terrain
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything there is to a moment: physics, the controller's memory, pending pushes, tasks, masses of crates."""
+
+    state: np.ndarray
+    skill: Skill
+    requested: Skill | None
+    tasks: tuple[Kept, ...] = ()
+    masses: tuple[float, ...] = ()
+
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+T = TypeVar("T", bound=Task)
+
+
+class Simulation:
+    """A simulated character. MuJoCo's own `model` and `data` are yours to read."""
+
+    def __init__(
+        self,
+        character: AnyCharacter | None = None,
+        skill: AnySkill | None = None,
+        terrain: str | Terrain = "flat",
+        seed: int = 0,
+        *,
+        proportions: Mapping[str, float] | None = None,
+        timestep: float | None = None,
+        skills: Sequence[str | Skill] = (),
+        backpack: float = 0.0,
+        self_collision: bool = False,
+        graph: ActionGraph | None = None,
+    ) -> None:
+        """Build it and put it into the skill's start state.
+
+        Args:
+            character: name of a body; by default the one the skill is for.
+            skill: name, full name, path or object; by default a walk, or an action graph's first node.
+            terrain: description (`slope:6`) or object.
+            seed: of everything random; the same seed gives the same bits.
+            proportions: multipliers of lengths and masses (`{"thigh_length": 1.1}`).
+            timestep: physics step [s]; by default the character's own.
+            skills: further skills it will switch to (needed only for those that learn).
+            backpack: mass on its back [kg]; the torso is pitched for it.
+            self_collision: whether its parts collide with each other, not only with the ground.
+            graph: of actions, over whose edges it switches between its nodes.
+        """
+        setup = Setup(
+            character, skill, terrain, dict(proportions or {}), timestep, skills, backpack, self_collision, graph
+        )
+        self._start(Scene(setup), seed)
+
+    @classmethod
+    def from_setup(cls, setup: Setup, seed: int = 0) -> Self:
+        """A simulation of a setup.
+
+        Args:
+            setup: what to build.
+            seed: of everything random.
+        """
+        new = cls.__new__(cls)
+        new._start(Scene(setup), seed)
+        return new
+
+    def _start(self, scene: Scene, seed: int) -> None:
+        """Put a fresh row of a scene into its start state."""
+        self.scene, self.model, self.data = scene, scene.model, mujoco.MjData(scene.model)
+        self.skill, self.seed = scene.skill, seed
+        self._requested: Skill | None = None
+        self._row = scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill, seed)
+        self._scheduled = Row(scene, self._row, self.data.qpos, self.data.qvel, lambda: self.time, self._state)
+        mujoco.mj_forward(self.model, self.data)
+
+    @property
+    def memory(self) -> userdata.Row:
+        """Named views of the controller's memory; writing to them writes the state."""
+        return self._row
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds."""
+        return float(self.data.time)
+
+    @property
+    def fallen(self) -> bool:
+        """True once it fell, until a restore."""
+        return bool(self._row.clock[0].fallen_at < np.inf)
+
+    @property
+    def fallen_at(self) -> float:
+        """When it fell [s]; inf while it did not."""
+        return float(self._row.clock[0].fallen_at)
+
+    @property
+    def fall_cause(self) -> str:
+        """Why it counts as fallen."""
+        return userdata.FALL_CAUSES[int(self._row.clock[0].fall_cause)]
+
+    @property
+    def requested(self) -> Skill | None:
+        """The skill a switch waits for."""
+        self._settle()
+        return self._requested
+
+    def step(self, count: int = 1) -> None:
+        """Advance by physics steps.
+
+        Args:
+            count: how many.
+
+        Raises:
+            SurefootError: a negative count.
+        """
+        if count < 0:
+            raise SurefootError(f"cannot step {count} times")
+        callback.install()
+        scheduler.advance([self._scheduled], count, self._step_natively)
+        self._settle()
+
+    def _step_natively(self, rows: Sequence[int], count: int) -> None:
+        mujoco.mj_step(self.model, self.data, count)
+        self._settle()
+
+    @property
+    def actor(self) -> Actor:
+        """What tasks see of the character, now; only a skill that takes tasks has one."""
+        actor = self._planned().actor
+        actor.refresh()
+        return actor
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All tasks it was given, those that are over too."""
+        return self._scheduled.agenda.tasks if self._scheduled.agenda else ()
+
+    def add(self, task: T) -> T:
+        """Give it a task, which begins when time moves on; tasks run side by side.
+
+        Returns:
+            The same task, whose `status` and `reason` tell how it goes.
+        """
+        self._planned().add(task)
+        return task
+
+    def _planned(self) -> Agenda:
+        """The agenda, made when it is first needed."""
+        if self._scheduled.agenda is None:
+            check_walks(self.skill)
+            arrays = self.data.qpos, self.data.qvel, self.data.eq_active
+            actor = Actor(self.scene, self._row, *arrays, lambda: self.time, lambda: self.skill)
+            self._scheduled.agenda = Agenda(actor)
+        return self._scheduled.agenda
+
+    def run(self, seconds: float, fps: float = 60.0) -> Motion:
+        """Advance and return what happened.
+
+        Args:
+            seconds: how long; rounded to whole physics steps.
+            fps: frames recorded per second, each at the physics step nearest to its time.
+        """
+        check_seconds(seconds)
+        recorder = Recorder(self.scene)
+        recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
+        for count in frame_steps(seconds, fps, self.model.opt.timestep):
+            self.step(count)
+            recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
+        return recorder.motion()
+
+    def push(
+        self,
+        force: tuple[float, float, float],
+        duration: float,
+        body: str = "trunk",
+        point: tuple[float, float, float] | None = None,
+        delay: float = 0.0,
+    ) -> None:
+        """Push a body: newtons in the world frame, at a point of its frame (default: its COM).
+
+        It begins `delay` seconds from now and lasts an exact number of physics steps. `trunk` is any body's torso.
+        """
+        self.scene.add_push(self._row, Push(force, duration, self.time + delay, body, point), self.time)
+
+    def throw(self, position: tuple[float, float, float], velocity: tuple[float, float, float], ball: int = 0) -> None:
+        """Let a ball of the terrain (`terrains.Ball`) fly from a place of the world [m] with a velocity [m/s]."""
+        balls.throw(self.model, self.data, ball, position, velocity)
+
+    def park(self, ball: int = 0) -> None:
+        """Take a ball out of the way again."""
+        balls.park(self.model, self.data, ball)
+
+    def hold(self, crate: str | None = "crate") -> None:
+        """Have a crate of the terrain (`terrains.Crate`, with handles) in the hands from now on; None lets go."""
+        carry_object.hold(self.scene, self.data, self._row, self.skill, crate)
+
+    def weigh(self, mass: float, crate: str = "crate") -> None:
+        """Give a crate another mass [kg], at once."""
+        carry_object.weigh(self.scene, self._row, self.skill, crate, mass)
+
+    def command(self, **values: float) -> None:
+        """Tell the running skill something it understands; an unknown command lists the known ones."""
+        self.scene.command(self._row, self.skill, values)
+
+    def switch(self, skill: str | Path | Skill) -> None:
+        """Ask for another skill; it begins at the next state change, or at the phase it waits for.
+
+        One of another controller begins at the next footstrike, or from quiet standing, without the commands given.
+        A node of the action graph is gone to over the graph's edges, and over other nodes if need be.
+        """
+        wanted = self.scene.find(skill)
+        self._settle()
+        self.scene.request(self._row, wanted, self.time)
+        self._requested = wanted
+
+    def blend(self, other: str | Path | Skill, share: float) -> None:
+        """Interpolate the running skill's numbers towards another of the same structure (share 0 … 1)."""
+        edit_running_skill.blend(self.scene, self._row, self.skill, self.scene.find(other), share)
+
+    def set_parameters(self, values: Mapping[str, float]) -> None:
+        """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""
+        changed = varied(self.skill, values)
+        self.scene.fill(self._row, int(self._row.header[0].active), changed)
+        self.skill = changed
+
+    def revise(self, skill: Skill) -> bool:
+        """Let the running skill be another version of itself, at once.
+
+        Returns:
+            False, and nothing is changed, where it cannot go on from here: it is of another controller, its states
+            differ in number, or it needs more memory. Then a new simulation has to begin with it.
+        """
+        wanted = self.scene.find(skill)
+        if not edit_running_skill.revise(self.scene, self._row, self.skill, wanted):
+            return False
+        self.skill = wanted
+        return True
+
+    def reshaped(self, proportions: Mapping[str, float]) -> Simulation:
+        """The same moment with another body, which goes on from here; this simulation stays as it is.
+
+        Args:
+            proportions: multipliers of the character's own lengths and masses; those not named are 1.
+        """
+        check_reshapable(self)
+        self._settle()
+        changed = replace(
+            self.scene.setup, character=self.scene.character, skill=self.skill, proportions=dict(proportions),
+            skills=roomiest(self.scene, self.skill),
+        )  # fmt: skip
+        new = Simulation.from_setup(changed, self.seed)
+        carry_over(self, new)
+        return new
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything, the controller's memory included."""
+        tasks = self._scheduled.agenda.snapshot() if self._scheduled.agenda else ()
+        return Snapshot(self._state(), self.skill, self.requested, tasks, carry_object.masses(self.scene))
+
+    def _state(self) -> np.ndarray:
+        state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
+        mujoco.mj_getState(self.model, self.data, state, _STATE)
+        return state
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot, bit for bit."""
+        if snapshot.state.shape != (mujoco.mj_stateSize(self.model, _STATE),):
+            raise SurefootError("the snapshot is of another kind of simulation")
+        mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
+        carry_object.set_masses(self.scene, snapshot.masses)
+        self.skill, self._requested = snapshot.skill, snapshot.requested
+        for skill in (snapshot.skill, snapshot.requested):
+            if skill is not None:
+                self.scene.prepare(skill)
+        if snapshot.tasks or self._scheduled.agenda:
+            self._planned().restore(snapshot.tasks)
+
+    def _settle(self) -> None:
+        """Notice that a requested switch has happened, or that an action has followed another."""
+        header, running = self._row.header[0], self.scene.running_skill(self._row)
+        waits, wanted = header.pending != 0.0 or header.handover == ASKED, self._requested
+        if running is not None:
+            self.skill, waits = running, wanted is not None and number_of(running) != number_of(wanted)
+        if wanted is not None and not waits:
+            self.skill, self._requested = wanted, None
+
+
+@functools.cache
+def record_walk(
+    character: str | None, skill: str, terrain: str, settle: float, seconds: float, fps: float
+) -> RecordedWalk:
+    """Run a skill on a terrain by itself and record it once it has settled; once a process for the same arguments.
+
+    Args:
+        character: name of a body; None is the one the skill is for.
+        skill: full name.
+        terrain: description.
+        settle: how long it runs before it is recorded [s].
+        seconds: how long it is recorded [s].
+        fps: recorded frames per second.
+    """
+    sim = Simulation(character, skill, terrain)
+    sim.run(settle, fps=10.0)
+    motion = sim.run(seconds, fps=fps)
+    return RecordedWalk(sim.scene, motion, sim.fallen)

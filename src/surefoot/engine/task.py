@@ -1,0 +1,210 @@
+"""What a task is: an intention that writes named fields of a walker's memory, and ends with a reason.
+
+The tasks of one character: when each is due, in physics steps, so that results do not depend on how one steps.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from surefoot.controllers import base as controllers
+from surefoot.engine.actor import Actor
+from surefoot.errors import CommandError, SurefootError
+from surefoot.native.userdata import FALL_CAUSES
+from surefoot.skills import load, names
+from surefoot.skills.schema import Skill
+
+if TYPE_CHECKING:
+    from surefoot.engine.actor import Actor
+    from surefoot.terrains.props import Prop
+
+Status = Literal["waiting", "running", "done", "failed"]
+LONGEST = 100_000.0  # [s]
+
+
+class Task:
+    """An intention in plain Python, ticked between short native runs.
+
+    A task tells the character what to do through an `Actor`; it never touches torques. What it remembers it keeps as
+    attributes of its own (numbers, arrays, strings: they are copied into snapshots) and it keeps no actor: a tick
+    gets the one it is for. Whatever it wrote into the character's intent or hands it takes back in `end`.
+
+    Attributes:
+        status: "waiting" until time moves on for the first time, then "running", at last "done" or "failed".
+        reason: why it failed, or what was done, in one line; empty before.
+        timeout: how long it may run until it fails [s].
+        period: between two ticks [s], rounded to whole physics steps.
+        began: when it began [s]; NaN before.
+    """
+
+    controllers: ClassVar[tuple[str, ...]] = ("genbicon",)  # whose skills can be told what it tells
+
+    def __init__(self, timeout: float = 60.0, period: float = 0.01) -> None:
+        """Set what every task has.
+
+        Args:
+            timeout: how long it may run until it fails [s].
+            period: between two ticks [s].
+        """
+        for name, value in (("timeout", timeout), ("period", period)):
+            if not 0.0 < value <= LONGEST:
+                raise CommandError(f"a task's {name} must be within 0 … {LONGEST:g} s, got {value}")
+        self.timeout, self.period = float(timeout), float(period)
+        self.status: Status = "waiting"
+        self.reason = ""
+        self.began = math.nan
+
+    def props(self) -> tuple[Prop, ...]:
+        """What it needs in the world; the command line puts it there, in Python `terrains.with_props` does."""
+        return ()
+
+    def begin(self, actor: Actor) -> None:
+        """Called once, before the first tick and at the same moment."""
+
+    def tick(self, actor: Actor) -> None:
+        """Called every `period`; ends the task by `finish` or `fail`."""
+        raise NotImplementedError
+
+    def end(self, actor: Actor) -> None:
+        """Called once when it is done or has failed, by itself, by a fall or by its timeout."""
+
+    def doing(self) -> str:
+        """What it is at, for the reason of a timeout: "walking to point 2 of 5"."""
+        return ""
+
+    def finish(self, reason: str) -> None:
+        """End it as done."""
+        self.status, self.reason = "done", reason
+
+    def fail(self, reason: str) -> None:
+        """End it as failed."""
+        self.status, self.reason = "failed", reason
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is done or failed."""
+        return self.status in ("done", "failed")
+
+
+NEVER = 1 << 60  # [physics steps]
+
+
+class Kept(NamedTuple):
+    """A task as it was at a moment: whose, its attributes, the step it is due at."""
+
+    task: Task
+    attributes: dict[str, Any]
+    due: int
+
+
+@dataclass
+class _Errand:
+    task: Task
+    due: int
+
+
+def check_walks(skill: Skill, task: Task | None = None) -> None:
+    """Refuse tasks, or one of them, for a skill that cannot be told what they tell."""
+    able_controllers = [name for name in controllers.names() if controllers.load(name).takes_tasks]
+    if task is not None:
+        able_controllers = list(task.controllers)
+    if skill.controller not in able_controllers:
+        able = [name for name in names() if load(name).controller in able_controllers]
+        what = f"task {type(task).__name__}" if task else "tasks"
+        raise CommandError(
+            f"{skill.full_name} is of {skill.controller} and takes no {what}; valid: {', '.join(able) or 'none'}"
+        )
+
+
+class Agenda:
+    """Tasks in the order they were added; all that are not over run side by side.
+
+    A task is due when it is added, and every `period` from then on. What is due is ticked as soon as time is to move
+    on or has come to it, in order: after `step` returns, every tick up to now has been made.
+    """
+
+    def __init__(self, actor: Actor) -> None:
+        """Of one character."""
+        self.actor = actor
+        self._errands: list[_Errand] = []
+        self._known: list[Task] = []  # all that were ever its own, for restores
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All of them, those that are over too."""
+        return tuple(errand.task for errand in self._errands)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all of them are over."""
+        return all(errand.task.is_over for errand in self._errands)
+
+    def add(self, task: Task) -> None:
+        """Take on a task that nobody has begun."""
+        if not isinstance(task, Task):
+            raise CommandError(f"a task is a surefoot.tasks.Task, got {type(task).__name__}")
+        check_walks(self.actor.skill, task)
+        if task.status != "waiting" or any(task is known for known in self._known):
+            raise CommandError("this task was added before; make a new one")
+        self._errands.append(_Errand(task, self._now()))
+        self._known.append(task)
+
+    def steps_to_next(self) -> int:
+        """Physics steps until the next tick is due; 0 if one is due now."""
+        now = self._now()
+        return max(0, min((e.due - now for e in self._errands if not e.task.is_over), default=NEVER))
+
+    def tick(self) -> None:
+        """Tick what is due."""
+        now, dt = self._now(), self.actor.model.opt.timestep
+        due = [e for e in self._errands if e.due <= now and not e.task.is_over]
+        if due:
+            self.actor.refresh()
+        for errand in due:
+            errand.due = now + max(1, round(errand.task.period / dt))
+            _tick(errand.task, self.actor)
+
+    def _now(self) -> int:
+        return round(self.actor.time / float(self.actor.model.opt.timestep))
+
+    def snapshot(self) -> tuple[Kept, ...]:
+        """A copy of all tasks."""
+        return tuple(Kept(e.task, copy.deepcopy(vars(e.task)), e.due) for e in self._errands)
+
+    def restore(self, kept: tuple[Kept, ...]) -> None:
+        """Go back to a copy; tasks that are its own stay the same objects, others' are copied."""
+        self._errands = []
+        for task, attributes, due in kept:
+            if not any(task is known for known in self._known):
+                task = copy.copy(task)
+                self._known.append(task)
+            vars(task).clear()
+            vars(task).update(copy.deepcopy(attributes))
+            self._errands.append(_Errand(task, due))
+
+
+def _tick(task: Task, actor: Actor) -> None:
+    try:
+        if task.status == "waiting":
+            task.status, task.began = "running", actor.time
+            task.begin(actor)
+        if task.status == "running":
+            _go_on(task, actor)
+    except SurefootError as error:  # what it told the character was refused
+        task.fail(str(error))
+    if task.is_over:
+        task.end(actor)
+
+
+def _go_on(task: Task, actor: Actor) -> None:
+    if actor.fallen:
+        clock = actor.row.clock[0]
+        task.fail(f"it fell at {clock.fallen_at:.2f} s: {FALL_CAUSES[int(clock.fall_cause)]}")
+    elif actor.time - task.began > task.timeout + 0.5 * actor.model.opt.timestep:  # rounding is no delay
+        doing = task.doing()
+        task.fail(f"not done within {task.timeout:g} s" + (f", {doing}" if doing else ""))
+    else:
+        task.tick(actor)

@@ -1,0 +1,358 @@
+"""Transitions of an action graph found by trying them (what da Silva 2008, §5.3, leaves for the future).
+
+Every node is left from many phases for every other, all in populations. Where the other begins is where its reference
+is most like the body. The phases whose rows stay up and lean least on the servos are tried again from disturbed
+states; the best of them becomes the edge, if enough of its replicas stay up.
+
+Random walks on an action graph, and the graph without the edges at which they fell.
+
+A transition is found from a node that has settled. In a longer way nodes have not: a stop that is entered from a start
+ends elsewhere than one entered from a walk. So rows wander over the graph from all its nodes, and edges that most falls
+share, among their last two, go, as long as every node can still be reached from every other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
+from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.tracker import Tracker
+from surefoot.engine.population import Population
+from surefoot.errors import CommandError
+from surefoot.lab.replicas import disturb_state
+from surefoot.native.kernels import plain
+
+_SETTLED = 5.0  # [s] after which a loop is on its cycle
+_LOOK, _STRIDE = 0.1, 0.01  # [s] between looks at rows that were let go, and at one whose phases are sought
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is tried.
+
+    Attributes:
+        phases: of a loop; of a reference that ends, half as many from its middle to its end.
+        finalists: how many of the phases that survive are tried again.
+        replicas: disturbed states of each of them.
+        seconds: for which a row has to stay up.
+        needed: share of the replicas that have to.
+        seed: of the disturbances.
+    """
+
+    phases: int = 12
+    finalists: int = 2
+    replicas: int = 4
+    seconds: float = 4.0
+    needed: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Transition:
+    """What was found between two nodes: from how many phases tried it stays up, and the edge, if there is one."""
+
+    source: str
+    target: str
+    tried: int
+    survived: int
+    edge: Edge | None
+
+
+@dataclass(frozen=True)
+class _Let:
+    """A row to be let go: from which state (nstate,), at which phase it leaves, and where it enters, −1 unsaid."""
+
+    state: np.ndarray
+    leave: float
+    enter: float = -1.0
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    stays: bool
+    enter: float
+    effort: float  # [N·m] mean of the servos' torques
+
+
+def search(
+    graph: ActionGraph, plan: Plan | None = None, pairs: Sequence[tuple[str, str]] | None = None,
+    progress: Callable[[str, float], None] = lambda label, share: None,
+) -> Iterator[Transition]:  # fmt: skip
+    """Try transitions; each is yielded as soon as it is known, so that one may stop at any time.
+
+    Args:
+        graph: whose nodes are tried; its edges play no part.
+        plan: how much is tried.
+        pairs: sources and targets; by default all of different nodes.
+        progress: told what is tried, and the share that is done.
+    """
+    plan = plan or Plan()
+    wanted = [(a, b) for a in graph.nodes for b in graph.nodes if a != b] if pairs is None else list(pairs)
+    ground, starts = _Ground(graph, plan), dict[str, list[_Let]]()
+    for i, (source, target) in enumerate(wanted):
+        progress(f"{source} → {target}", i / len(wanted))
+        if source not in starts:
+            starts[source] = ground.phases(source)
+        yield ground.tried(source, target, ground.entries(starts[source], target))
+
+
+class _Ground:
+    """A population in which rows are let go, as often as need be."""
+
+    def __init__(self, graph: ActionGraph, plan: Plan) -> None:
+        self._graph, self._plan = graph, plan
+        rows = max(plan.phases + 1, plan.finalists * plan.replicas)
+        self._rows = Population(rows, skill=list(graph.skills[:1]) * rows)
+        self._dt = float(self._rows.scene.model.opt.timestep)
+
+    def reference(self, name: str) -> Reference:
+        """What a node follows."""
+        tracker = self._rows.scene.intention(self._graph.skill(name))
+        if not isinstance(tracker, Tracker):
+            raise TypeError(f"{name} follows nothing")
+        return tracker.reference
+
+    def _record(self, row: int) -> Any:
+        return plain(tracked_of)(self._rows.rows[row].memory, self._rows.scene.model.nu).tracker[0]
+
+    def phases(self, name: str) -> list[_Let]:
+        """A node's states shortly before the phases at which it may be left."""
+        one, reference = Population(1, skill=[self._graph.skill(name)]), self.reference(name)
+        record = plain(tracked_of)(one.rows[0].memory, one.scene.model.nu).tracker[0]
+        if len(reference.poses) == 1:
+            one.run(_SETTLED)
+            return [_Let(one.states[0], -1.0)]
+        count = self._plan.phases if reference.loops else max(2, self._plan.phases // 2)
+        wanted = np.arange(count) / count if reference.loops else np.linspace(0.5, 1.0, count)[:-1]
+        if reference.loops:
+            one.run(_SETTLED)
+        found, before, stride = dict[float, _Let](), float(record.clock), max(1, round(_STRIDE / self._dt))
+        while len(found) < count and np.isinf(one.fallen_at[0]):
+            state = one.states[0]
+            one.step([0], stride)
+            clock = float(record.clock)
+            for phase in map(float, wanted):
+                ahead = (phase * reference.duration - before) % reference.duration
+                if ahead <= (clock - before) % reference.duration:
+                    found.setdefault(phase, _Let(state, phase))
+            before = clock
+            if not reference.loops and clock >= reference.duration - reference.timestep:
+                found[1.0] = _Let(state, 1.0)
+        return list(found.values())
+
+    def entries(self, lets: list[_Let], target: str) -> list[_Let]:
+        """Where the target may begin: where it is most like the body; from a pose that is held, anywhere as well."""
+        if lets and lets[0].leave >= 0.0:
+            return lets
+        count, share = self._plan.phases, 1.0 if self.reference(target).loops else 0.5
+        if len(self.reference(target).poses) == 1:
+            return lets
+        return lets + [_Let(let.state, let.leave, share * k / count) for let in lets for k in range(count)]
+
+    def tried(self, source: str, target: str, lets: Sequence[_Let]) -> Transition:
+        """Every phase, then the best of them from disturbed states."""
+        plan, first = self._plan, self._let_go(source, target, lets)
+        good = [i for i, one in enumerate(first) if one.stays]
+        finalists = sorted(good, key=lambda i: first[i].effort)[: plan.finalists]
+        again = [_Let(lets[i].state, lets[i].leave, first[i].enter) for i in finalists for _ in range(plan.replicas)]
+        last = self._let_go(source, target, again, disturbed=True) if again else []
+        best: tuple[float, float] | None = None
+        edge: Edge | None = None
+        for k, i in enumerate(finalists):
+            replicas = last[k * plan.replicas : (k + 1) * plan.replicas]
+            share = sum(one.stays for one in replicas) / plan.replicas
+            key = (-share, float(np.mean([one.effort for one in replicas])))
+            if share >= plan.needed and (best is None or key < best):
+                leave = None if lets[i].leave < 0.0 else round(lets[i].leave, 4)
+                best = key
+                edge = Edge.model_validate(
+                    {"from": source, "to": target, "leave": leave, "enter": round(first[i].enter, 4), "survival": share}
+                )
+        return Transition(source, target, len(lets), len(good), edge)
+
+    def _let_go(self, source: str, target: str, lets: Sequence[_Let], disturbed: bool = False) -> list[_Outcome]:
+        """Put rows into states and let them go over."""
+        population, n = self._rows, len(lets)
+        states = population.states
+        states[:n] = [let.state for let in lets]
+        population.restore(states)
+        wanted, rng = (
+            self._graph.skill(target),
+            np.random.default_rng([self._plan.seed, *f"{source}/{target}".encode()]),
+        )
+        for i, let in enumerate(lets):
+            if disturbed:
+                disturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
+            population.scene.request(population.rows[i], wanted, float(population.time[i]))
+            self._record(i).leave, self._record(i).enter = let.leave, let.enter
+        began, enters, efforts, looks = population.time[:n], np.full(n, np.nan), np.zeros(n), np.zeros(n)
+        for _ in range(round(self._plan.seconds / _LOOK)):
+            going = [i for i in range(n) if np.isinf(population.fallen_at[i]) and not self._is_over(i, target)]
+            if not going:
+                break
+            population.step(going, round(_LOOK / self._dt))
+            for i in going:
+                record = self._record(i)
+                if np.isnan(enters[i]) and record.faded >= began[i] and population.rows[i].header[0].pending == 0.0:
+                    enters[i] = self._entered(target, record)
+                efforts[i] += population.rows[i].report[0].feedback
+                looks[i] += 1.0
+        efforts /= np.maximum(looks, 1.0)
+        fell = population.fallen_at[:n]
+        return [
+            _Outcome(bool(np.isinf(fell[i]) and np.isfinite(enters[i])), float(enters[i]), float(efforts[i]))
+            for i in range(n)
+        ]
+
+    def _is_over(self, row: int, target: str) -> bool:
+        """Whether a row has come to the end of a target that ends."""
+        reference, record = self.reference(target), self._record(row)
+        there = self._graph.node_of(self._rows.rows[row]) == target
+        return there and not reference.loops and record.clock >= reference.duration - reference.timestep
+
+    def _entered(self, target: str, record: Any) -> float:
+        """At which share of its reference a row began to follow the target."""
+        reference = self.reference(target)
+        if len(reference.poses) == 1:
+            return 0.0
+        clock = float(record.clock) - (float(record.ticked) - float(record.faded))
+        share = clock / reference.duration
+        return share % 1.0 if reference.loops else min(max(share, 0.0), 1.0)
+
+
+LOOK = 0.05  # [s] between looks
+_STAYS = (2.0, 5.0)  # [s] that a loop or a stand goes on for before another node is asked for
+Ends = tuple[str, str]
+
+
+@dataclass
+class Wanderer:
+    """Where one row has been, and when it wants to go where; to be asked at every look."""
+
+    graph: ActionGraph
+    rng: np.random.Generator
+    been: list[str] = field(default_factory=list)
+    ask: float = 0.0
+
+    def wish(self, here: str, time: float, waits: bool) -> str | None:
+        """The node to ask for now, if any.
+
+        Args:
+            here: the node it is in.
+            time: [s].
+            waits: whether one was asked for and has not been reached.
+        """
+        if not self.been or here != self.been[-1]:
+            self.been.append(here)
+            self.ask = time + (0.0 if self.graph.nodes[here].then else float(self.rng.uniform(*_STAYS)))
+        targets = self.graph.targets(here)
+        if waits or time < self.ask or not targets:
+            return None
+        return str(self.rng.choice(targets))
+
+    @property
+    def edges(self) -> list[Ends]:
+        """Over which it has gone."""
+        return list(zip(self.been, self.been[1:], strict=False))
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A graph whose edges bore being wandered over, those that went, and how many of the last rows stayed up."""
+
+    graph: ActionGraph
+    dropped: tuple[Ends, ...]
+    rows: int
+    stayed: int
+
+
+def prune(
+    graph: ActionGraph, rows: int = 20, seconds: float = 30.0, rounds: int = 8, seed: int = 0,
+    progress: Callable[[str, float], None] = lambda label, share: None,
+) -> Pruned:  # fmt: skip
+    """Let rows wander, drop edges at which they fell, and so on until a round stays up, or no edge can go.
+
+    Args:
+        graph: with edges.
+        rows: that wander, from all nodes in turn.
+        seconds: of each round.
+        rounds: at most.
+        seed: of the ways and of what the rows' starts are disturbed by.
+        progress: told what is done, and which share of the rounds.
+    """
+    dropped, stayed = list[Ends](), 0
+    for turn in range(rounds):
+        progress(f"wandering, round {turn + 1}", turn / rounds)
+        ways, fell = _wander(graph, rows, seconds, [seed, turn])
+        stayed = rows - len(fell)
+        bad = blamed(graph, ways, fell)
+        if not bad:
+            break
+        dropped += sorted(bad)
+        graph = graph.without(bad)
+    return Pruned(graph, tuple(dropped), rows, stayed)
+
+
+def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> tuple[list[Wanderer], list[int]]:
+    """Where rows have been, and which of them fell."""
+    names = list(graph.nodes)
+    population = Population(rows, skill=[graph.skill(names[i % len(names)]) for i in range(rows)], graph=graph)
+    ways = [Wanderer(graph, np.random.default_rng([*seed, i])) for i in range(rows)]
+    for i, way in enumerate(ways):
+        disturb_state(population.scene, population.qpos[i], population.qvel[i], way.rng)
+    wanted, steps = dict[int, str](), round(LOOK / population.scene.timestep)
+    for _ in range(round(seconds / LOOK)):
+        upright = [i for i in range(rows) if np.isinf(population.fallen_at[i])]
+        if not upright:
+            break
+        for i in upright:
+            here = str(graph.node_of(population.rows[i]))
+            if wanted.get(i) == here:
+                del wanted[i]
+            wish = ways[i].wish(here, float(population.time[i]), i in wanted)
+            if wish is not None:
+                population.switch(wish, [i])
+                wanted[i] = wish
+        population.step(upright, steps)
+    return ways, [i for i in range(rows) if np.isfinite(population.fallen_at[i])]
+
+
+def blamed(graph: ActionGraph, ways: list[Wanderer], fell: list[int]) -> set[Ends]:
+    """Edges of which one at least was among the last two before every fall, those that most falls share first.
+
+    None goes without which nodes are cut off.
+    """
+    gone, failed = Counter[Ends](), Counter[Ends]()
+    for i, way in enumerate(ways):
+        gone.update(way.edges)
+        if i in fell:
+            failed.update(way.edges[-2:])
+    bad, left = set[Ends](), [ways[i].edges[-2:] for i in fell]
+    while left:
+        shared = Counter(edge for last in left for edge in last)
+        worst = sorted(shared, key=lambda ends: (-shared[ends], -failed[ends] / gone[ends]))
+        edge = next((ends for ends in worst if is_connected(graph.without({*bad, ends}))), None)
+        if edge is None:
+            break
+        bad.add(edge)
+        left = [last for last in left if edge not in last]
+    return bad
+
+
+def is_connected(graph: ActionGraph) -> bool:
+    """Whether every node can be reached from every other."""
+    first = next(iter(graph.nodes))
+    try:
+        for name in graph.nodes:
+            graph.way(first, name)
+            graph.way(name, first)
+    except CommandError:
+        return False
+    return True

@@ -1,0 +1,266 @@
+"""What a search asks of a captured gait: stay up, look like the clip, keep its time and its travel.
+
+Tunes a skill made of a clip until it walks: first that it stays up, then that it is like the clip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.controllers.imitation.parameters import Cycle
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.lab.parameter_tuning import tune, value_of
+from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.tracking_error import Body, Frames, at_phases, likeness, strikes, watch
+from surefoot.skills import load, varied
+from surefoot.skills.schema import Skill
+
+BOUNDS: dict[str, tuple[float, float]] = {
+    "cd": (0.0, 1.5), "cv": (0.0, 0.6), "cd_lateral": (0.0, 1.5), "cv_lateral": (0.0, 0.6),
+    "feedback.stance_ankle.0": (-5.0, 1.0), "feedback.stance_ankle.1": (-2.0, 0.4),
+    "feedback.stance_ankle_roll.0": (-5.0, 1.5), "feedback.stance_ankle_roll.1": (-2.0, 0.5),
+    "offsets.swing_hip": (-0.2, 0.3), "offsets.swing_hip_roll": (-0.15, 0.25), "offsets.swing_knee": (-0.2, 0.2),
+    "offsets.swing_ankle": (-0.2, 0.4), "offsets.stance_knee": (-0.2, 0.3), "offsets.stance_ankle": (-0.3, 0.3),
+    "torso": (-0.25, 0.2), "torso_roll": (-0.1, 0.1), "clearance": (0.0, 0.4), "tuck": (0.0, 0.8),
+    "tempo": (0.9, 1.15), "earliest": (0.4, 0.95), "handoff": (0.0, 1.0), "catch_up": (1.2, 6.0), "support": (0.0, 6.0),
+    "speed": (-0.6, 0.6), "drift": (-0.5, 0.5),
+}  # fmt: skip
+"""Parameters that a search may change, and how far."""
+FALL, RISING = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
+_SETTLED = 2.0  # [s] after which strides are measured
+_LEG_BAR = 0.32  # [rad] of a leg's joint over whole strides, from which on it costs much
+_TILT_GOOD = float(np.radians(3.0))  # [rad]
+_GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(15.0))  # [rad]
+
+
+@dataclass(frozen=True)
+class Following:
+    """A cost to be made small: how far from a cycle a skill walks; every fall costs at least `FALL`.
+
+    Attributes:
+        cycle: what it should be like.
+        seconds: how long it must stay up.
+        replicas: noisy starts per candidate.
+        push: [N] in a random direction of the ground for 0.2 s, once; with several replicas not of the first.
+    """
+
+    cycle: Cycle
+    seconds: float
+    replicas: int = 2
+    push: float = 0.0
+
+    def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
+        """Cost of every candidate, all of them simulated in one population."""
+        rows = [(skill, k) for skill in candidates for k in range(self.replicas)]
+        population = Population(len(rows), skill=[skill for skill, _ in rows], threads=threads)
+        disturb(population, [generator(seed, "follow", k) for _, k in rows])
+        for i, (_, k) in enumerate(rows):
+            if self.push and (k or self.replicas == 1):
+                rng = generator(seed, "follow push", k)
+                turn, start = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.3, 0.6) * self.seconds
+                force = (self.push * np.cos(turn), self.push * np.sin(turn), 0.0)
+                population.scene.add_push(population.rows[i], Push(force, 0.2, start), 0.0)
+        body = Body(population.scene)
+        cost = [self._cost(frames, body) for frames in watch(population, self.seconds)]
+        return np.asarray(np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1))
+
+    def _cost(self, frames: Frames, body: Body) -> float:
+        stood = min(frames.fallen_at, self.seconds)
+        has_fallen = stood < self.seconds
+        until = max(int(np.searchsorted(frames.time, stood - 0.3)), 5)
+        phase = frames.reports["phase"][:until]
+        errors = {
+            name: float(np.sqrt(np.mean((frames.qpos[:until, at] - at_phases(self.cycle, name, phase)) ** 2)))
+            for name, at in body.joints.items()
+        }
+        cost: float = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
+        cost += min(2.0 * max(max(errors[name] for name in body.legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
+        struck = [at[at < until] for at in (strikes(frames, 0), strikes(frames, 1))]
+        cost += min(4.0 * self._untimely(frames, struck), 2.0)
+        cost += self._stalled(np.sort(frames.time[np.concatenate(struck)]), stood)
+        if has_fallen:
+            return cost + FALL + RISING * (1.0 - stood / self.seconds)
+        seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
+        if not seen.strides:
+            return cost + FALL
+        cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
+        cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
+        cost += min(0.4 * max(seen.tilt / _TILT_GOOD - 1.0, 0.0), 2.0)
+        cost += min(15.0 * abs(seen.cadence - 1.0), 3.0)
+        return cost + min(5.0 * seen.travel_error, 0.75 + 2.5 * seen.travel_error, 4.0)
+
+    def _untimely(self, frames: Frames, struck: Sequence[np.ndarray]) -> float:
+        """By how much of a step the footstrikes of either leg come too early or too late, on average."""
+        found = []
+        for leg, at in enumerate(struck):
+            begin, end = self.cycle.lands[1 - leg], self.cycle.lands[leg]
+            done = (
+                frames.reports["phase"][at - 1] - begin + 0.3
+            ) % 1.0 - 0.3  # a little before its beginning it may be
+            found += list(np.abs(done / ((end - begin) % 1.0) - 1.0))
+        return float(np.mean(found)) if found else 0.5
+
+    def _stalled(self, strikes: np.ndarray, stood: float) -> float:
+        """What the longest time without a footstrike costs, if it is much longer than a step."""
+        longest = float(np.diff([0.0, *strikes, stood]).max())
+        return min(2.0 * max(longest / (0.5 * self.cycle.period) - 1.6, 0.0), 3.0)
+
+
+FALLS, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One search: how long it must walk, how many generations at most, and how widely it looks."""
+
+    seconds: float
+    generations: int
+    sigma: float
+    replicas: int = 1  # the noise is another one every generation
+    push: float = 0.0  # [N]
+    share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
+    begins: int = 1  # of the best beginnings, each of which is searched from
+    spare_above: float | None = None  # used only while what was found is more unlike its clip than this
+
+
+STAGES = (
+    Stage(3.0, 8, 0.12, begins=5),
+    Stage(3.0, 14, 0.12, begins=2),
+    Stage(3.0, 40, 0.15),
+    Stage(5.0, 20, 0.10, share_up=0.6),
+    Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
+    Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 15, 0.06, share_up=2.0, spare_above=1.0),
+    Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(10.0, 20, 0.05, share_up=2.0, spare_above=1.0),
+)
+_CANDIDATES = 14
+_NEAR = 0.2  # cost of leaving where a stage began by a whole range
+_SLOW: dict[str, float] = {
+    "handoff": 0.6, "clearance": 0.25, "earliest": 0.75, "feedback.stance_ankle.0": -3.0,
+    "feedback.stance_ankle.1": -1.2, "feedback.stance_ankle_roll.0": -3.0, "feedback.stance_ankle_roll.1": -1.2,
+}  # fmt: skip
+"""A walk that is long on both feet and balanced by its ankles."""
+_KNOWN = tuple(
+    f"human/captured-{gait}" for gait in ("backwards", "bent-trunk", "forward", "high-knees", "in-place", "wide-stance")
+)
+"""Captured gaits whose numbers are guesses for others."""
+Report = Callable[[str, float], None]
+
+
+def guesses(without: str = "") -> tuple[dict[str, float], ...]:
+    """Numbers to begin with: as a new skill is, of a slow walk, and what was found for some captured gaits.
+
+    Args:
+        without: a clip whose own gait is left out, to see what a search finds that has never met it.
+    """
+    like = [skill for skill in map(load, _KNOWN) if getattr(skill, "clip", "") != without]
+    return ({}, _SLOW, *({name: value_of(skill, name) for name in BOUNDS} for skill in like))
+
+
+def imitate(
+    starts: Sequence[Skill],
+    cycle: Cycle,
+    *,
+    seed: int = 0,
+    stages: tuple[Stage, ...] = STAGES,
+    begin_with: Sequence[dict[str, float]] | None = None,
+    unlike: Callable[[Skill], float] = lambda skill: 0.0,
+    threads: int = 0,
+    checkpoint: Path | None = None,
+    report: Report = lambda text, share: None,
+) -> Skill:
+    """Search for the numbers with which a captured gait walks like its cycle.
+
+    Args:
+        starts: ways to follow it, of which the search keeps one.
+        cycle: what it should be like: the cleaned cycle, which a start may have made symmetric.
+        seed: of the search.
+        stages: one after the other, each from the best that the last one found. Of those of one length, what comes
+            after a walk that stays up is left out.
+        begin_with: numbers of every beginning; by default `guesses()`.
+        unlike: how far what was found is from what is wanted: spare stages follow while it is too far, but not
+            `HOPELESS`: each from the best so far, or if that falls, which is much by chance, from the last.
+        threads: 0 is all cores.
+        checkpoint: a killed search is resumed from files of this name with the stage's number added.
+        report: called after every generation with what it is at and the largest share of the work that may be done.
+    """
+    guessed = guesses() if begin_with is None else begin_with
+    field = [varied(start, guess) if guess else start for start in starts for guess in guessed]
+    costs = Following(cycle, stages[0].seconds).costs(field, seed, threads)
+    field = [field[i] for i in np.argsort(costs)]
+    total = sum(stage.generations * stage.begins for stage in stages)
+    search = _Search(cycle, seed, threads, checkpoint, report, total)
+    up_for = 0.0  # [s]
+    for number, stage in enumerate(stages):
+        if stage.spare_above is None and up_for != stage.seconds:
+            found = search.from_each(field[: stage.begins], stage, str(number))
+            up_for = stage.seconds if found[0].stays_up else 0.0
+            field = [one.skill for one in found]
+    best, far = field[0], unlike(field[0])
+    last = best
+    for number, stage in enumerate(stages):
+        if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
+            search.seed = seed + number
+            last = search.run(best if far < FALLS else last, stage, str(number)).skill
+            best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])
+    return best
+
+
+@dataclass(frozen=True)
+class _Found:
+    skill: Skill
+    cost: float
+    stays_up: bool
+
+
+@dataclass
+class _Search:
+    """Searches of one gait, and how much of them is done."""
+
+    cycle: Cycle
+    seed: int
+    threads: int
+    checkpoint: Path | None
+    report: Report
+    total: int  # generations
+    done: int = 0
+
+    def from_each(self, begins: Sequence[Skill], stage: Stage, label: str) -> list[_Found]:
+        """What is found from each beginning, until one stays up; the best first."""
+        found: list[_Found] = []
+        for k, begin in enumerate(begins):
+            found.append(self.run(begin, stage, f"{label}-{k}"))
+            if found[-1].stays_up:
+                break
+        return sorted(found, key=lambda one: (not one.stays_up, one.cost))
+
+    def run(self, begin: Skill, stage: Stage, label: str) -> _Found:
+        """One search."""
+        shares = [0.0]
+
+        def enough(costs: Sequence[float]) -> bool:
+            shares.append(float(np.mean(np.array(costs) < FALL)))
+            return shares[-1] >= stage.share_up
+
+        def tell(generation: int, best: float) -> None:
+            at = f"{stage.seconds:g} s, generation {generation}, best cost {best:.2f}"
+            self.report(at, (self.done + generation) / self.total)
+
+        found = tune(
+            begin, BOUNDS, [Following(self.cycle, stage.seconds, stage.replicas, stage.push)],
+            generations=stage.generations, seed=self.seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
+            threads=self.threads, report=tell, enough=enough,
+            checkpoint=self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}-{label}.json"),
+        )  # fmt: skip
+        self.done += stage.generations
+        return _Found(found.skill, found.cost, shares[-1] >= stage.share_up)

@@ -1,0 +1,291 @@
+"""What a search can ask of a skill: stay up, hold a speed, bear pushes, stay near what it was.
+
+CMA-ES over named, bounded skill parameters; one generation is one population.
+
+What `surefoot tune` does between parsing and searching, and after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import cma
+import numpy as np
+
+from surefoot.atomic_file import replace_file
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.errors import CommandError, OutputError, SkillError, SurefootError
+from surefoot.lab import gait_measures
+from surefoot.lab.replicas import disturb, generator
+from surefoot.skills import files, library_path, load, set_value, varied
+from surefoot.skills.schema import Skill
+from surefoot.terrains.terrain import Terrain
+
+_SETTLE, _INTERVAL = 4.0, 3.0  # [s] before the first push and between two
+_PUSH_TIME = 0.1  # [s]
+
+
+class Cost(Protocol):
+    """Anything a search can make small."""
+
+    def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
+        """(n,) of every candidate."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A cost to be made small: 0 is perfect, every fall costs at least 1.
+
+    Attributes:
+        seconds: how long it must stay up.
+        replicas: noisy starts per candidate and push.
+        speed: wanted speed over the second half [m/s], or None.
+        least_speed: speed below which it is penalised [m/s], or None.
+        pushes: forces along x [N]; each is a row of its own with as many pushes as fit.
+        terrain: what it stands on; a function of the seed gives another ground every generation.
+        flight: least share of the time in the air, of a body in space, or None.
+
+    A body in space also pays for crossing its legs, rolling and turning (`lab.posture`).
+    """
+
+    seconds: float = 15.0
+    replicas: int = 2
+    speed: float | None = None
+    least_speed: float | None = None
+    pushes: tuple[float, ...] = (0.0,)
+    terrain: str | Terrain | Callable[[int], Terrain] = "flat"
+    flight: float | None = None
+
+    def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
+        """Cost of every candidate, all of them simulated in one population."""
+        rows = [(skill, force, k) for skill in candidates for force in self.pushes for k in range(self.replicas)]
+        terrain = self.terrain(seed) if callable(self.terrain) else self.terrain
+        population = Population(len(rows), skill=[r[0] for r in rows], terrain=terrain, threads=threads)
+        disturb(population, [generator(seed, "tune", force, k) for _, force, k in rows])
+        for i, (_, force, k) in enumerate(rows):
+            if force:
+                rng = generator(seed, "tune push", force, k)
+                for start in np.arange(_SETTLE, self.seconds - _INTERVAL + 0.01, _INTERVAL):
+                    push = Push((force, 0.0, 0.0), _PUSH_TIME, start + rng.uniform(0.0, 1.0))
+                    population.scene.add_push(population.rows[i], push, 0.0)
+        population.run(self.seconds / 2, stop_fallen=True)
+        x, carried = population.qpos[:, 0].copy(), np.zeros(len(rows))
+        if population.scene.table.root == "free":
+            seen = gait_measures.track_posture(population, self.seconds / 2)
+            carried = seen.costs() + (
+                0.0 if self.flight is None else 4.0 * np.clip(self.flight - seen.flight, 0.0, 1.0)
+            )
+        else:
+            population.run(self.seconds / 2, stop_fallen=True)
+        speed = 2.0 * (population.qpos[:, 0] - x) / self.seconds
+        fallen = np.minimum(population.fallen_at, self.seconds)
+        cost = np.where(fallen < self.seconds, 2.0 - fallen / self.seconds, 0.0)
+        if self.speed is not None:
+            cost += np.where(fallen < self.seconds, 1.0, np.minimum(np.abs(speed - self.speed), 1.0))
+        if self.least_speed is not None:
+            cost += np.where(fallen < self.seconds, 1.0, np.clip(self.least_speed - speed, 0.0, 1.0))
+        cost += np.where(fallen < self.seconds, 1.0, np.minimum(carried, 1.0)) * (population.scene.table.root == "free")
+        return np.asarray(cost.reshape(len(candidates), -1).mean(axis=1))
+
+
+_INFEASIBLE = 1e3
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Outcome of a search."""
+
+    skill: Skill
+    values: dict[str, float]
+    cost: float
+    generations: int
+
+
+def value_of(skill: Skill, path: str) -> float:
+    """The present value of a parameter; a feedback that is not written down is 0."""
+    node: Any = skill.model_dump()
+    keys = path.split(".")
+    node = node if keys[0] in ("start", "fall") else node["parameters"]
+    for key in keys:
+        try:
+            node = node[int(key) if key.isdigit() and not isinstance(node, dict) else key]
+        except (KeyError, IndexError, TypeError):
+            return 0.0
+    if not isinstance(node, (int, float)):
+        raise SkillError(f"{path} of {skill.full_name} is not a number")
+    return float(node)
+
+
+def tune(
+    skill: Skill,
+    bounds: Mapping[str, tuple[float, float]],
+    objectives: Sequence[Cost],
+    *,
+    generations: int = 50,
+    seed: int = 0,
+    near: float = 0.0,
+    sigma: float = 0.1,
+    popsize: int | None = None,
+    threads: int = 0,
+    checkpoint: Path | None = None,
+    report: Callable[[int, float], None] = lambda generation, best: None,
+    enough: Callable[[Sequence[float]], bool] = lambda costs: False,
+) -> Tuned:
+    """Search for the parameters of least cost.
+
+    Args:
+        skill: where to begin.
+        bounds: lowest and highest value of every parameter that may change.
+        objectives: what to ask for; their costs are added.
+        generations: how long to search.
+        seed: of the search; the same seed gives the same result.
+        near: cost of one full range's distance from the beginning, in squares (keeps values near).
+        sigma: first step size as a share of each range.
+        popsize: candidates a generation.
+        threads: 0 is all cores.
+        checkpoint: file that a killed search is resumed from.
+        report: called after every generation with its number and the best cost so far.
+        enough: told the costs of every generation; true ends the search.
+    """
+    names = list(bounds)
+    low, high = np.array([bounds[n] for n in names], float).T
+    if not (len(names) and (low < high).all() and seed >= 0):
+        raise SurefootError("tuning needs a seed >= 0 and at least one parameter, each with low < high")
+    begin = np.clip([(value_of(skill, n) - a) / (b - a) for n, (a, b) in bounds.items()], 0.0, 1.0)
+    options: dict[str, Any] = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9}
+    if popsize:
+        options["popsize"] = popsize
+    search = cma.CMAEvolutionStrategy(begin, sigma, options)
+    key = hashlib.sha256(skill.model_dump_json().encode()).hexdigest()[:16]
+    done = _read(checkpoint, names, seed, search.popsize, key)
+    best_cost, best = np.inf, begin
+    while len(done) < generations or search.countiter < len(done):
+        points = search.ask()
+        if search.countiter < len(done):
+            costs = done[search.countiter]  # replayed: the same seed asks the same points
+        else:
+            round_seed = seed + 7919 * search.countiter  # other noise every generation: no candidate is merely lucky
+            costs = _evaluate(skill, names, low, high, points, objectives, round_seed, threads)
+            costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
+            done.append(costs)
+            _write(checkpoint, names, seed, done, key)
+        search.tell(points, costs)
+        if min(costs) < best_cost:
+            best_cost, best = min(costs), points[int(np.argmin(costs))]
+        report(search.countiter, best_cost)
+        if enough(costs):
+            break
+    values = dict(zip(names, (low + best * (high - low)).tolist(), strict=True))
+    mean = dict(zip(names, (low + np.clip(search.mean, 0, 1) * (high - low)).tolist(), strict=True))
+    chosen = _robust_choice(skill, [values, mean], objectives, seed)
+    return Tuned(varied(skill, chosen), chosen, float(best_cost), search.countiter)
+
+
+def _evaluate(
+    skill: Skill,
+    names: list[str],
+    low: Any,
+    high: Any,
+    points: Any,
+    objectives: Sequence[Cost],
+    seed: int,
+    threads: int,
+) -> list[float]:
+    candidates, places = [], []
+    for i, point in enumerate(points):
+        try:
+            candidates.append(varied(skill, dict(zip(names, (low + point * (high - low)).tolist(), strict=True))))
+            places.append(i)
+        except SkillError:
+            continue
+    costs = np.full(len(points), _INFEASIBLE)
+    if candidates:
+        costs[places] = sum(o.costs(candidates, seed, threads) for o in objectives)
+    return [float(c) for c in costs]
+
+
+def _robust_choice(
+    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[Cost], seed: int
+) -> dict[str, float]:
+    """The best sample or the search's mean, whichever does better on noise it was not tuned on."""
+    candidates = [varied(skill, c) for c in choices]
+    costs = sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)
+    return choices[int(np.argmin(costs))]
+
+
+def _read(path: Path | None, names: list[str], seed: int, popsize: int, key: str) -> list[list[float]]:
+    if path is None or not path.exists():
+        return []
+    try:
+        saved = json.loads(path.read_text())
+        if saved["parameters"] != names or saved["seed"] != seed or saved["skill"] != key:
+            raise OutputError(f"{path} belongs to another search; remove it or choose another file")
+        costs = [[float(c) for c in costs] for costs in saved["costs"]]
+        if any(len(c) != popsize for c in costs):
+            raise OutputError(f"{path} belongs to a search with other generations; remove it or choose another file")
+        return costs
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OutputError(f"cannot resume from {path}: {error}") from None
+
+
+def _write(path: Path | None, names: list[str], seed: int, done: list[list[float]], key: str) -> None:
+    if path is not None:
+        replace_file(path, json.dumps({"parameters": names, "seed": seed, "skill": key, "costs": done}).encode())
+
+
+def bounds_of(items: list[str]) -> dict[str, tuple[float, float]]:
+    """Bounds of parameters written as PATH=LOW:HIGH."""
+    found = {}
+    for item in items:
+        name, _, span = item.partition("=")
+        low, _, high = span.partition(":")
+        try:
+            found[name] = (float(low), float(high))
+        except ValueError:
+            raise CommandError(f"a parameter is PATH=LOW:HIGH, got {item!r}") from None
+    if not found:
+        raise CommandError("name at least one --parameter PATH=LOW:HIGH to tune")
+    return found
+
+
+def check_bounds(skill: Skill, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Refuse a search whose parameters or bounds the schema would refuse, before it begins."""
+    for path, (low, high) in bounds.items():
+        if not low < high:
+            raise CommandError(f"{path}: a range takes low < high, got {low:g}:{high:g}")
+        value_of(skill, path)
+        for value in (low, high):
+            varied(skill, {path: value})
+
+
+def tuned_name(path: Path) -> str:
+    """The name a skill gets from its file's."""
+    if path.suffix not in (".yaml", ".yml"):
+        raise OutputError(f"cannot write {path}: a skill file ends with .yaml")
+    return skill_name(path, "tuned")
+
+
+def skill_name(path: Path, otherwise: str) -> str:
+    """A valid name of a skill, as like a file's as can be; `otherwise` if nothing of that is left."""
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or otherwise
+
+
+def write_tuned(source: str, values: Mapping[str, float], path: Path) -> None:
+    """Write a tuned skill as a file: the beginning's document with the new numbers, comments kept."""
+    begin = load(source)
+    origin = Path(source) if source.endswith((".yaml", ".yml")) else library_path(begin.full_name)
+    document = files.read(origin)[1]
+    document["name"] = tuned_name(path)
+    document["provenance"]["source"] = f"tuned from {begin.full_name} by surefoot tune"
+    document["provenance"].pop("changed", None)
+    for name, value in values.items():
+        set_value(document, name, round(value, 5))
+    files.validate(document, str(path))
+    files.write(document, path)

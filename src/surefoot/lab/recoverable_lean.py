@@ -1,0 +1,98 @@
+"""How far the three-link model may lean and come back (da Silva 2008, §3.3, figure 5), and how far it could at all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from surefoot.controllers.stylized.balance_policy import Weights, infinite
+from surefoot.controllers.stylized.three_link import Steps, ThreeLink, equilibrium
+
+SECONDS = 5.0  # of a recovery
+_OVER, _QUIET = 0.01, 0.2  # [m], [rad/s] of centre of mass and rates at the end: angles may still be on their way back
+_LOST = 1.4  # [rad] of the base, from which nothing comes back
+_CLIMB, _FINEST = 0.25, 0.05  # [°] between leans that are tried, and of the largest lean
+
+
+class Fall(NamedTuple):
+    """A run of the three-link model from a lean: states (t + 1, n), torques (t, m) [N·m], and whether it came back."""
+
+    states: np.ndarray
+    torques: np.ndarray
+    recovered: bool
+
+
+class Stand:
+    """Standing on the ankle by a regulator without end (eqs. 6 and 7)."""
+
+    def __init__(self, link: ThreeLink, weights: Weights) -> None:
+        """Regulate one model."""
+        self.link, self.weights, self.steps = link, weights, Steps(link)
+        self.state, self.control = equilibrium(link)
+        self.gains = infinite(self.steps.linear(self.state, self.control), weights)
+
+    def lean(self, degrees: float, direction: np.ndarray, limit: float = np.inf, seconds: float = SECONDS) -> Fall:
+        """Let go of it with all links turned as one.
+
+        Args:
+            degrees: how far.
+            direction: (axes,) pitch and roll of the turn, of unit length.
+            limit: of each hip torque [N·m].
+            seconds: how long to watch.
+        """
+        state, torques = self.state.copy(), []
+        state[: self.link.axes] += np.radians(degrees) * direction
+        states, good = [state], True
+        for _ in range(round(seconds / self.link.model.opt.timestep)):
+            torque = np.clip(self.control + self.gains @ (state - self.state), -limit, limit)
+            state = self.steps.step(state, torque)
+            states.append(state)
+            torques.append(torque)
+            if not np.abs(state[: self.link.axes] - self.state[: self.link.axes]).max() < _LOST:
+                good = False
+                break
+        rates = state[self.link.model.nv :]
+        good = good and bool(np.abs(self.steps.com(state)[:2]).max() < _OVER and np.abs(rates).max() < _QUIET)
+        return Fall(np.array(states), np.array(torques), good)
+
+    def largest_lean(self, direction: np.ndarray, limit: float = np.inf, most: float = 30.0) -> float:
+        """The largest lean [°] it comes back from, within 0.05°, as from every smaller multiple of a quarter degree."""
+        low = 0.0
+        while low < most and self.lean(low + _CLIMB, direction, limit).recovered:
+            low += _CLIMB
+        high = low + _CLIMB
+        while high - low > _FINEST:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.lean(middle, direction, limit).recovered else (low, middle)
+        return low
+
+
+def center_offset(link: ThreeLink, degrees: float) -> float:
+    """How far the centre of mass is from above the ankle at a lean [m]."""
+    return float(Steps(link).com(equilibrium(link)[0])[2] * np.sin(np.radians(degrees)))
+
+
+def shift_of_a_radian(link: ThreeLink) -> np.ndarray:
+    """(2,) how far a swift turn by a radian, of upper body and of swing leg, moves the centre of mass along x [m].
+
+    The ankle gives no torque, and gravity takes time: in a swift turn the angular momentum about the ankle stays what
+    it was, M₀₀ q̇₀ + M₀ⱼ q̇ⱼ = 0, and the base gives way. Let go at rest with its centre of mass x₀ ahead, the
+    model stands again only if turns bring the centre back over the ankle before it has fallen further. So no hips,
+    however strong, recover from more than x₀ = Σ |shift| θ, where θ are the turns a body can make.
+    """
+    steps, axes, model = Steps(link), link.axes, link.model
+    data = steps.at_rest(equilibrium(link)[0])
+    inertia, moves = np.zeros((model.nv, model.nv)), np.zeros((3, model.nv))
+    steps.inertia(inertia)
+    mujoco.mj_jacSubtreeCom(model, data, moves, 0)
+    hips = [axes, 2 * axes]  # their pitch
+    return np.asarray(moves[0, hips] - inertia[0, hips] / inertia[0, 0] * moves[0, 0])
+
+
+def bound(link: ThreeLink, upper: float, swing: float) -> float:
+    """Largest lean forward [°] that turns of upper body and swing leg by so many radians can make up for."""
+    steps, (state, _) = Steps(link), equilibrium(link)
+    reach = float(np.abs(shift_of_a_radian(link)) @ [upper, swing])
+    return float(np.degrees(np.arcsin(min(1.0, reach / steps.com(state)[2]))))

@@ -1,0 +1,210 @@
+"""How far a pelvis is from where its reference's would be, if both began at the same place.
+
+Runs that follow a reference, and how like it they are; references of clips, made once a run of the laboratory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.foot_planting import Stretch
+from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.three_link import turn_by
+from surefoot.controllers.stylized.tracker import Tracker
+from surefoot.engine.scene import Push
+from surefoot.engine.simulation import Simulation
+from surefoot.lab.experiment import Setting, find_clip, fingerprint
+from surefoot.lab.replicas import disturb_state, generator
+from surefoot.native.kernels import plain
+from surefoot.skills import load, varied
+from surefoot.skills.schema import Skill
+from surefoot.terrains.props import SeeSaw, tipped
+
+
+class Walked:
+    """Goes along a reference's path as its clock goes on."""
+
+    def __init__(self, reference: Reference, ways: int, place: np.ndarray) -> None:
+        """From a place (ways,) of the pelvis on."""
+        self._reference, self._ways, self._turn, self._clock = reference, ways, 0.0, 0.0
+        self._begun, self._loop = place - reference.poses[0, :ways], np.zeros(ways)
+        self._squares: list[float] = []
+
+    def look(self, clock: float, place: np.ndarray) -> None:
+        """Compare with a place (ways,) at a time of the reference [s]."""
+        reference, ways = self._reference, self._ways
+        if reference.loops and clock < self._clock:
+            path = reference.poses[:, :ways]
+            far = path[-1] - path[0] + reference.timestep * reference.rates[-1, :ways]
+            first = path[0]
+            self._loop = self._loop + self._turned(first + far) - self._rotated(first, reference.turn)
+            self._turn += reference.turn
+        self._clock = clock
+        there = self._begun + self._loop + self._turned(reference.poses[reference.index(clock), :ways])
+        self._squares.append(float(((place - there) ** 2).sum()))
+
+    def _turned(self, place: np.ndarray) -> np.ndarray:
+        return self._rotated(place, 0.0)
+
+    def _rotated(self, place: np.ndarray, more: float) -> np.ndarray:
+        """A place (ways,) of the reference, turned as the loop it is in."""
+        return place if self._ways == 1 else np.asarray(turn_by(self._turn + more)[:2, :2] @ place)
+
+    @property
+    def drift(self) -> tuple[float, float]:
+        """Root mean square of the distances, and the last one [m]."""
+        if not self._squares:
+            return 0.0, 0.0
+        return float(np.sqrt(np.mean(self._squares))), float(np.sqrt(self._squares[-1]))
+
+
+TOES = "human_toes/stylized-stand"
+SETTINGS: dict[str, Any] = {
+    "style": 150.0,
+    "stepping": 0.8,
+    "balance_weight": 0.01,
+    "calm": 0.0,
+}  # of all clips, if not said
+_LOOK = 1.0 / 30.0  # [s] between looks
+
+
+@dataclass(frozen=True)
+class Followed:
+    """How a reference was followed.
+
+    Attributes:
+        seconds: how long it was to be followed.
+        fallen_at: when it fell, or infinity [s].
+        joints: root mean square of the actuated joints' errors [rad].
+        path: how far the pelvis went, and how far the reference's does in the same time [m].
+        solves: solutions of the programme.
+        failures: how many of them were none.
+        slip: how far a foot slid while it bore, on average for a metre of the way.
+        clip: root mean square of the errors against the retargeted clip itself [rad]; 0 without one.
+        drift: distance of the pelvis from the reference's, both from the same beginning on: root mean square, and at
+            the end [m].
+        place: world x and y of the pelvis at the end [m].
+        tipped: how far a see-saw tipped at most, 1 for wholly.
+    """
+
+    seconds: float
+    fallen_at: float
+    joints: float
+    path: tuple[float, float]
+    solves: int
+    failures: int
+    slip: float = 0.0
+    clip: float = 0.0
+    drift: tuple[float, float] = (0.0, 0.0)
+    place: tuple[float, float] = (0.0, 0.0)
+    tipped: float = 0.0
+
+    @property
+    def stays_up(self) -> bool:
+        """Whether it got to the end."""
+        return self.fallen_at > self.seconds
+
+    def __str__(self) -> str:
+        """In words."""
+        how = f"{self.seconds:.0f} s" if self.stays_up else f"fell at {self.fallen_at:.1f} of {self.seconds:.0f} s"
+        far = f"{self.path[0]:.1f} of {self.path[1]:.1f} m"
+        clip = f" of the reference, {np.degrees(self.clip):.1f}° of the clip" if self.clip else ""
+        drift = f"{self.drift[0]:.2f} m from the reference's (rms), {self.drift[1]:.2f} m at the end"
+        return f"{how}, joints {np.degrees(self.joints):.1f}°{clip}, path {far}, {drift}"
+
+
+def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any] | None = None) -> Skill:
+    """A skill that follows a reference."""
+    return varied(load(base), {**SETTINGS, **(changes or {}), "reference": str(reference)})
+
+
+def clip_reference(
+    setting: Setting, stem: str, loops: bool, base: str = TOES, stretch: Stretch | None = None
+) -> Path | None:
+    """The file of a clip's reference; nothing without the clip."""
+    clip = find_clip(setting, stem)
+    if clip is None:
+        return None
+    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
+    folder.mkdir(parents=True, exist_ok=True)
+    sim = Simulation(skill=base)
+    made_of = hashlib.sha256(clip.read_bytes() + f"{fingerprint()} {stretch}".encode()).hexdigest()[:16]
+    path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}-{made_of}.npz"
+    if path.exists():
+        return path
+    make = reference_sources.looped if loops else reference_sources.once
+    make(sim.model, sim.scene.table, reference_sources.carried_over(clip, sim.scene.table), stretch).save(path)
+    return path
+
+
+def follow(
+    skill: Skill, seconds: float, terrain: str = "flat", pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
+) -> Followed:
+    """Follow a reference for some time; replicas but the first begin a little elsewhere."""
+    sim = begun(skill, terrain, pushes, replica, seed)
+    tracker, reference = tracker_of(sim)
+    places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
+    ways = 1 if sim.scene.table.root == "planar" else 2  # coordinates of the root that go along the ground
+    squares, went, last = [], 0.0, sim.data.qpos[:ways].copy()
+    clip_squares, walked, tip = [], Walked(reference, ways, last), 0.0
+    has_seesaw = any(isinstance(prop, SeeSaw) for prop in sim.scene.terrain.props)
+    while sim.time < seconds - 1e-9 and not sim.fallen:
+        sim.step(max(1, round(_LOOK / sim.model.opt.timestep)))
+        off = sim.data.qpos[places] - reference.poses[reference.index(float(tracker.clock))][places]
+        squares.append(float((off**2).mean()))
+        if len(reference.clip):
+            off = sim.data.qpos[places] - reference.clip[reference.index(float(tracker.clock))][places]
+            clip_squares.append(float((off**2).mean()))
+        walked.look(float(tracker.clock), sim.data.qpos[:ways])
+        tip = max(tip, tipped(sim.model, sim.data)) if has_seesaw else 0.0
+        went += float(np.linalg.norm(sim.data.qpos[:ways] - last))
+        last = sim.data.qpos[:ways].copy()
+    fallen = sim.fallen_at if sim.fallen else np.inf
+    rates = reference.rates if reference.loops else reference.rates[: reference.index(sim.time) + 1]
+    speed = np.linalg.norm(rates[:, :ways], axis=1)
+    far = float(speed.mean() * (sim.time if reference.loops else len(speed) * reference.timestep))
+    return Followed(
+        seconds,
+        float(fallen),
+        float(np.sqrt(np.mean(squares))),
+        (went, far),
+        int(tracker.solves),
+        int(tracker.failures),
+        float(sim.memory.slip.mean() / max(went, 0.1)),
+        float(np.sqrt(np.mean(clip_squares))) if clip_squares else 0.0,
+        walked.drift,
+        (float(sim.data.qpos[0]), float(sim.data.qpos[1]) if ways == 2 else 0.0),
+        tip,
+    )
+
+
+def begun(skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0) -> Simulation:
+    """A simulation of a skill; replicas but the first begin a little elsewhere."""
+    sim = Simulation(skill=skill, terrain=terrain)
+    if replica:
+        disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(seed, "follow", skill.full_name, replica))
+    for push in pushes:
+        sim.push(push.force, push.duration, delay=push.start)
+    return sim
+
+
+def intention_of(sim: Simulation) -> Tracker:
+    """What thinks in a simulation of a stylized skill."""
+    intention = sim.scene.intention(sim.skill)
+    if not isinstance(intention, Tracker):
+        raise TypeError(f"{sim.skill.full_name} follows nothing")
+    return intention
+
+
+def tracker_of(sim: Simulation) -> tuple[Any, Reference]:
+    """A simulation's record of its tracker, and what is followed."""
+    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], intention_of(sim).reference

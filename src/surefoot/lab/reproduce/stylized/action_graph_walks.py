@@ -1,0 +1,220 @@
+"""A picture of an action graph (da Silva 2008, figure 7).
+
+Figure 7: walk, march, start and stop as an action graph; transitions by hand, then found by trying them.
+
+Walk and stop are of clip 136_21, which walks and then stands; march and start are of 91_19, which stands and then
+marches. The stand is the stop's last pose, held. All five are followed with more softness than when each is followed
+by itself: that is what lets them take up a body that comes from elsewhere.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
+from surefoot.controllers.stylized.reference import held
+from surefoot.engine.recorder import Recorder
+from surefoot.engine.simulation import Simulation
+from surefoot.lab import figures
+from surefoot.lab.action_graph_search import LOOK, Plan, Wanderer, is_connected, prune, search
+from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
+from surefoot.lab.reference_tracking import SETTINGS, TOES
+from surefoot.lab.replicas import disturb_state, generator
+from surefoot.motions.motion import Motion
+from surefoot.motions.painter import View
+from surefoot.motions.retargeting import Retargeted
+
+_FOUND, _DRAWN = "#3b6ea5", "#9a9a9a"
+
+
+def draw(path: Path | None, graph: ActionGraph, title: str = "") -> None:
+    """Draw nodes on a circle, and edges with the phases at which they leave and enter, if said: found ones blue."""
+    if path is None:
+        return
+    figure = figures.canvas(7.5, 7.0)
+    axes = figure.add_subplot()
+    angles = np.pi / 2.0 - 2.0 * np.pi * np.arange(len(graph.nodes)) / len(graph.nodes)
+    places = dict(zip(graph.nodes, np.column_stack([np.cos(angles), np.sin(angles)]), strict=True))
+    for edge in graph.edges:
+        start, end = places[edge.source], places[edge.target]
+        color = _DRAWN if edge.survival is None else _FOUND
+        axes.annotate(
+            "", end, start,
+            arrowprops={
+                "arrowstyle": "-|>", "color": color, "shrinkA": 34, "shrinkB": 34, "lw": 1.4,
+                "connectionstyle": "arc3,rad=0.12",
+            },
+        )  # fmt: skip
+        if edge.leave is None and edge.enter is None:
+            continue
+        way = end - start
+        aside = np.array([way[1], -way[0]])  # the side on which the arrow bends
+        at = start + 0.38 * way + 0.055 * aside
+        axes.text(float(at[0]), float(at[1]), _phases(edge), color=color, fontsize=7, ha="center", va="center",
+                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
+    for name, place in places.items():
+        follows = graph.nodes[name].then
+        label = name if follows is None else f"{name}\n→ {follows}"
+        axes.text(float(place[0]), float(place[1]), label, fontsize=10, ha="center", va="center",
+                  bbox={"boxstyle": "circle,pad=0.6", "facecolor": "#f6e7d8", "edgecolor": "#b5651d"})  # fmt: skip
+    axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), title=title)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    figures.save(figure, path)
+
+
+def _phases(edge: Edge) -> str:
+    """Where it leaves and enters, in shares of the references."""
+    leave, enter = ("·" if phase is None else f"{phase:.2f}" for phase in (edge.leave, edge.enter))
+    return f"{leave} → {enter}"
+
+
+SEEDS, SECONDS = 10, 60.0
+_SEEDS_BY_HAND = 3  # shown beside them
+_SOFTNESS = {"start": 0.4, "march": 0.4}  # of the others: 0.1
+_CUTS = {"stop": ("136_21", 2.0, np.inf), "start": ("91_19", 1.5, 4.5)}  # clip, from and to [s]
+_LOOPS = {"walk": "136_21", "march": "91_19"}
+_STANDING = 10  # moments before the stop's end: what its filters leave alone
+BY_HAND = (  # figure 7
+    ("stand", "start"), ("start", "walk"), ("start", "march"), ("walk", "march"), ("march", "walk"), ("walk", "stop"),
+    ("march", "stop"), ("stop", "stand"),
+)  # fmt: skip
+_VIEWS: tuple[View, ...] = ("side", "front")
+
+
+def _cut(found: Retargeted, begin: float, end: float) -> Retargeted:
+    """A part of a retargeted clip."""
+    keep = (found.time >= begin) & (found.time < end)
+    return replace(
+        found, time=found.time[keep] - found.time[keep][0], contacts=found.contacts[keep],
+        angles={name: angle[keep] for name, angle in found.angles.items()},
+        root_position=found.root_position[keep], root_rotation=found.root_rotation[keep],
+    )  # fmt: skip
+
+
+def nodes(setting: Setting) -> ActionGraph | None:
+    """The five actions, without edges but those that follow by themselves; nothing without the clips."""
+    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
+    folder.mkdir(parents=True, exist_ok=True)
+    sim = Simulation(skill=TOES)
+    model, table = sim.model, sim.scene.table
+    clips = {stem: find_clip(setting, stem) for stem in sorted(set(_LOOPS.values()))}
+    if any(clip is None for clip in clips.values()):
+        return None
+    found = {stem: reference_sources.carried_over(clip, table) for stem, clip in clips.items() if clip is not None}
+    made = {name: reference_sources.looped(model, table, found[stem]) for name, stem in _LOOPS.items()}
+    made |= {
+        name: reference_sources.once(model, table, _cut(found[stem], *ends)) for name, (stem, *ends) in _CUTS.items()
+    }
+    made["stand"] = held(model, table, made["stop"].poses[-_STANDING])
+    document: dict[str, object] = {}
+    for name in ("stand", "start", "walk", "march", "stop"):
+        path = folder / f"action-{name}.npz"
+        made[name].save(path)
+        changes = {**SETTINGS, "softness": _SOFTNESS.get(name, 0.1), "reference": str(path)}
+        document[name] = {"skill": TOES, "changes": changes}
+    return ActionGraph.model_validate({"nodes": document})
+
+
+def followed(graph: ActionGraph, edges: Iterable[Edge]) -> ActionGraph:
+    """With edges, and with what follows the start and the stop by itself, if an edge leads there."""
+    whole = graph.with_edges(edges)
+    document = {
+        name: node.model_copy(update={"then": then})
+        if (then := {"start": "march", "stop": "stand"}.get(name)) and whole.edge(name, then)
+        else node
+        for name, node in whole.nodes.items()
+    }
+    return ActionGraph.model_validate({"nodes": document, "edges": whole.edges})
+
+
+def wander(graph: ActionGraph, seconds: float, seed: int) -> tuple[float, list[str], Motion]:
+    """A random walk on a graph from a start that is a little elsewhere for every seed.
+
+    Returns:
+        When it fell [s] or infinity, the nodes it was in, and the motion.
+    """
+    sim, way = Simulation(graph=graph), Wanderer(graph, generator(seed, "wander"))
+    disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, way.rng)
+    recorder, look = Recorder(sim.scene), round(LOOK / sim.model.opt.timestep)
+    while sim.time < seconds - 1e-6 and not sim.fallen:
+        wish = way.wish(graph.node_for(sim.skill) or "", sim.time, sim.requested is not None)
+        if wish is not None:
+            sim.switch(wish)
+        sim.step(look)
+        recorder.add(sim.data.time, sim.data.qpos, sim.data.qvel, sim.data.userdata)
+    return sim.fallen_at, way.been, recorder.motion()
+
+
+def run(result: Result, setting: Setting) -> None:
+    """By hand, by trial, and random walks on what was found."""
+    graph = nodes(setting)
+    if graph is None:
+        result.partial = True
+        result.show("action graph", MISSING)
+        return
+    seeds, seconds = (2, 15.0) if setting.quick else (SEEDS, SECONDS)
+    drawn = followed(graph, (Edge.model_validate({"from": a, "to": b}) for a, b in BY_HAND))
+    draw(setting.figure_path(result.experiment, "by-hand.png"), drawn, "transitions by hand (figure 7)")
+    plan = Plan(phases=4 if setting.quick else 8, seed=setting.seed)
+    pairs = BY_HAND if setting.quick else None
+    edges = list[Edge]()
+    for one in search(graph, plan, pairs, lambda label, share: setting.progress(label, 0.4 * share)):
+        phases = f"{one.survived} of {one.tried} phases stay up"
+        if one.edge is not None:
+            edges.append(one.edge)
+            leave = "any time" if one.edge.leave is None else f"{one.edge.leave:.2f}"
+            phases += f"; kept: leave {leave}, enter {one.edge.enter:.2f}, {one.edge.survival:.0%} of {plan.replicas}"
+        result.show(f"{one.source} → {one.target}", phases)
+        result.runs.append({"from": one.source, "to": one.target, "tried": one.tried, "survived": one.survived})
+    found = followed(graph, edges)
+    if not is_connected(found):
+        result.row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
+        return
+    pruned = prune(
+        found, 6 if setting.quick else 20, min(30.0, seconds), seed=setting.seed,
+        progress=lambda label, share: setting.progress(label, 0.4 + 0.2 * share),
+    )  # fmt: skip
+    result.show(
+        "edges that went after random walks with other seeds", ", ".join(map(" → ".join, pruned.dropped)) or "none"
+    )
+    result.show("rows of the last of those walks that stayed up", f"{pruned.stayed} of {pruned.rows}")
+    found = pruned.graph
+    kept = [ends for ends in BY_HAND if found.edge(*ends) is not None]
+    result.show("transitions of figure 7 among those kept", f"{len(kept)} of {len(BY_HAND)}", paper="by hand")
+    result.show("kept", ", ".join(f"{edge.source} → {edge.target}" for edge in found.edges))
+    draw(setting.figure_path(result.experiment, "found.png"), found, "transitions found by trying them")
+    if setting.out is not None:
+        found.save(setting.out / "references" / "action-graph.yaml")
+    _walks(result, setting, "by hand", drawn, min(seeds, _SEEDS_BY_HAND), seconds)
+    _walks(result, setting, "found", found, seeds, seconds)
+
+
+def _walks(result: Result, setting: Setting, label: str, graph: ActionGraph, seeds: int, seconds: float) -> None:
+    """Random walks on a graph; those on what was found have a bar."""
+    good, falls = 0, list[str]()
+    for seed in range(seeds):
+        setting.progress(f"random walk {seed}, {label}", 0.6 + (0.2 if label == "found" else 0.0) + 0.2 * seed / seeds)
+        fell, been, motion = wander(graph, seconds, setting.seed + seed)
+        good += not np.isfinite(fell)
+        result.runs.append({"edges": label, "seed": seed, "fallen_at": fell, "nodes": " ".join(been)})
+        if np.isfinite(fell):
+            falls.append(f"{fell:.0f} s ({been[-2] if len(been) > 1 else ''} → {been[-1]})")
+        if seed == 0:
+            for view in _VIEWS:
+                path = setting.figure_path(result.experiment, f"{label.replace(' ', '-')}-{view}.png")
+                begin, end = float(motion.time[0]), float(motion.time[-1])
+                figures.strip(path, motion, ", ".join(been[:6]), view, begin, min(begin + 15.0, end))
+    text, unit = f"{good} of {seeds}", f"without a fall (≥ {seeds})"
+    if label == "found":
+        result.row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)
+    else:
+        result.show(f"random walks of {seconds:g} s on the graph {label}", text, "without a fall")
+    if falls:
+        result.show(f"fell, {label}", ", ".join(falls))

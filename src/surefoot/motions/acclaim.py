@@ -1,0 +1,388 @@
+"""The text of ASF skeletons, read strictly, each error with its line.
+
+The text of AMC motions, read strictly, each error with its line.
+
+Motions from ASF skeletons and AMC channels, and back to AMC.
+
+A bone begins where its parent ends and turns about its beginning: that is its joint. At rest all joints have the
+skeleton's axes; a bone's turns M are about axes C of its own, so its rotation is C M C⁻¹. An order XYZ means turns
+about fixed axes, x first: R = Rz Ry Rx. What an AMC file does not have is a frame rate.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from surefoot.errors import OutputError
+from surefoot.motions import bvh
+from surefoot.motions import quaternions as quat
+from surefoot.motions.bvh import LARGEST, MAX_JOINTS, content
+from surefoot.motions.motion import Motion, Skeleton
+
+_TURNS = ("rx", "ry", "rz")
+_ROOT = (*_TURNS, "tx", "ty", "tz")
+
+
+@dataclass
+class Bone:
+    """A bone as it stands in the file; the root is a bone without length. Angles in the file's unit."""
+
+    name: str
+    direction: np.ndarray = field(default_factory=lambda: np.zeros(3))  # (3,) of length 1, in the skeleton's axes
+    length: float = 0.0
+    axis: np.ndarray = field(default_factory=lambda: np.zeros(3))  # (3,) turns of its own axes about x, y, z
+    order: str = "xyz"  # of turns about fixed axes, the first one first
+    channels: tuple[str, ...] = ()
+    parent: int = -1
+    column: int = 0  # where its channels begin in a frame
+
+
+@dataclass(frozen=True)
+class AsfSkeleton:
+    """Bones, parents before children and the root first, and the file's units."""
+
+    bones: list[Bone]
+    length: float  # what `:units` says: the file's lengths are inches times this
+    degrees: bool
+
+
+class Lines:
+    """The lines that are neither blank nor remarks, each as its words, with the number of the last one."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self._label, self.number = str(path), 0
+        self._text = content(path, kind).splitlines()
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for number, line in enumerate(self._text, 1):
+            self.number = number
+            words = line.split()
+            if words and words[0][0] != "#":
+                yield words
+
+    def fail(self, reason: str) -> NoReturn:
+        """Refuse the file because of its last line."""
+        raise OutputError(f"{self._label}:{max(self.number, 1)}: {reason}")
+
+    def floats(self, words: list[str], count: int) -> np.ndarray:
+        """(count,) numbers of some words of the last line."""
+        if len(words) != count:
+            self.fail(f"expected {count} numbers, got {len(words)}")
+        try:
+            found = np.array([float(word) for word in words])
+        except ValueError as error:
+            self.fail(str(error)[:120])
+        if not (np.abs(found) <= LARGEST).all():
+            self.fail(f"a number that is not finite or beyond ±{LARGEST:g}")
+        return found
+
+    def order(self, word: str) -> str:
+        """The letters x, y and z in the order of a word."""
+        if sorted(word.lower()) != ["x", "y", "z"]:
+            self.fail(f"an order of axes is XYZ or another order of these letters, got {word[:40]!r}")
+        return word.lower()
+
+
+def read_asf(path: Path) -> AsfSkeleton:
+    """Read a skeleton; what is wrong with it is an `OutputError` with the line."""
+    lines = Lines(path, "an ASF file")
+    root, units = Bone("root"), {"length": 1.0, "degrees": 1.0}
+    bones, section, seen = {"root": root}, "", set[str]()
+    block: dict[str, tuple[int, list[str]]] | None = None  # lines by their first words, with their numbers
+    for words in lines:
+        key = words[0].lower()
+        if key.startswith(":"):
+            if block is not None:
+                lines.fail(f"{words[0][:40]!r} inside a block that has no 'end'")
+            section = key
+            seen.add(key)
+        elif not section:
+            lines.fail(f"expected a section like ':units', got {' '.join(words)[:40]!r}")
+        elif section == ":units":
+            _unit(lines, units, key, words)
+        elif section == ":root":
+            _root(lines, root, key, words[1:])
+        elif section in (":bonedata", ":hierarchy"):
+            if (key == "begin") != (block is None):
+                lines.fail(f"expected 'begin' or 'end' of a block, got {' '.join(words)[:40]!r}")
+            if key == "begin":
+                block = {}
+            elif key == "end":
+                if section == ":bonedata":
+                    _bone(lines, bones, block or {})
+                block = None
+            elif section == ":hierarchy":
+                _hang(lines, bones, words)
+            elif block is not None:
+                block[key] = lines.number, words[1:]
+    missing = [name for name in (":root", ":bonedata", ":hierarchy") if name not in seen]
+    if missing or block is not None:
+        lines.fail(f"the file ends without {', '.join(missing) or 'the end of a block'}")
+    return AsfSkeleton(_sorted(lines, bones), units["length"], bool(units["degrees"]))
+
+
+def _unit(lines: Lines, units: dict[str, float], key: str, words: list[str]) -> None:
+    if key == "angle":
+        if len(words) != 2 or words[1].lower() not in ("deg", "rad"):
+            lines.fail(f"the unit of angles is deg or rad, got {' '.join(words[1:])[:40]!r}")
+        units["degrees"] = float(words[1].lower() == "deg")
+    elif key == "length":
+        units["length"] = float(lines.floats(words[1:], 1)[0])
+        if units["length"] < 1.0 / LARGEST:
+            lines.fail("the unit of lengths must be positive")
+
+
+def _root(lines: Lines, root: Bone, key: str, words: list[str]) -> None:
+    if key == "order":
+        root.channels = _channels(lines, words, _ROOT)
+    elif key == "axis":
+        root.order = lines.order(" ".join(words))
+    elif key in ("position", "orientation") and lines.floats(words, 3).any():
+        lines.fail(f"only a root whose {key} is 0 0 0 can be read, since programs do not agree on what others mean")
+
+
+def _channels(lines: Lines, words: list[str], valid: tuple[str, ...]) -> tuple[str, ...]:
+    found = tuple(word.lower() for word in words)
+    if not set(found) <= set(valid) or len(set(found)) < len(found):
+        lines.fail(f"valid are {', '.join(valid)}, each at most once, got {' '.join(words)[:40]!r}")
+    return found
+
+
+def _bone(lines: Lines, bones: dict[str, Bone], block: dict[str, tuple[int, list[str]]]) -> None:
+    """Add the bone of a block that has just ended."""
+
+    def line(key: str) -> list[str]:
+        lines.number, words = block[key]
+        return words
+
+    missing = [key for key in ("name", "direction", "length", "axis") if key not in block]
+    if missing:
+        lines.fail(f"a bone without {', '.join(missing)}")
+    name = " ".join(line("name"))
+    if name in bones:
+        lines.fail(f"a second bone of the name {name[:40]!r}")
+    if len(bones) > MAX_JOINTS:
+        lines.fail(f"a skeleton has at most {MAX_JOINTS} bones")
+    direction, length = lines.floats(line("direction"), 3), float(lines.floats(line("length"), 1)[0])
+    size = float(np.linalg.norm(direction))
+    if length < 0.0 or (length and size < 1e-6):
+        lines.fail(f"bone {name[:40]!r} needs a direction and a length that is not negative")
+    bones[name] = Bone(
+        name,
+        direction / size if size else direction,
+        length,
+        lines.floats(line("axis")[:3], 3),
+        lines.order(" ".join(line("axis")[3:])),
+        _channels(lines, line("dof") if "dof" in block else [], _TURNS),
+    )
+
+
+def _hang(lines: Lines, bones: dict[str, Bone], words: list[str]) -> None:
+    """A line of the hierarchy: a bone and what hangs from it."""
+    unknown = [word for word in words if word not in bones]
+    if unknown:
+        lines.fail(f"there is no bone {unknown[0][:40]!r}")
+    names = list(bones)
+    for word in words[1:]:
+        if word == "root" or bones[word].parent >= 0:
+            lines.fail(f"bone {word!r} hangs from two bones" if word != "root" else "the root hangs from a bone")
+        bones[word].parent = names.index(words[0])
+        above = words[0]
+        while above != "root" and bones[above].parent >= 0:
+            above = names[bones[above].parent]
+            if above == words[0]:
+                lines.fail(f"bone {word!r} hangs from itself")
+
+
+def _sorted(lines: Lines, bones: dict[str, Bone]) -> list[Bone]:
+    """Parents before children, with parents and columns counted anew."""
+    old, order = list(bones.values()), [0]
+    children: dict[int, list[int]] = {}
+    for i, bone in enumerate(old):
+        children.setdefault(bone.parent, []).append(i)
+    for i in order:  # grows while it is gone through
+        order += children.get(i, [])
+    lost = sorted(set(range(len(old))) - set(order))
+    if lost:
+        lines.fail(f"bone {old[lost[0]].name[:40]!r} does not hang from the root")
+    place, column = {i: k for k, i in enumerate(order)}, 0
+    for i in order:
+        old[i].parent, old[i].column = place.get(old[i].parent, -1), column
+        column += len(old[i].channels)
+    return [old[i] for i in order]
+
+
+def read_amc(path: Path, skeleton: AsfSkeleton) -> tuple[np.ndarray, bool]:
+    """(frames, channels) in the skeleton's order and the file's units, and whether angles are degrees."""
+    lines, degrees = Lines(path, "an AMC file"), skeleton.degrees
+    wanted = {b.name: (b.column, len(b.channels)) for b in skeleton.bones if b.channels}
+    width = sum(count for _, count in wanted.values())
+    flat, starts, frame = array("d"), array("q"), 0
+    row: list[float] = []
+    done: set[str] = set()
+
+    def close() -> None:
+        if starts and len(done) < len(wanted):
+            lines.fail(f"frame {frame} ends without {', '.join(sorted(set(wanted) - done))[:80]}")
+        flat.extend(row)
+
+    for words in lines:
+        name = words[0]
+        spot = wanted.get(name) if starts else None
+        if spot is not None:
+            column, count = spot
+            if len(words) != count + 1:
+                lines.fail(f"bone {name[:40]!r} has {count} channels, got {len(words) - 1} numbers")
+            try:
+                row[column : column + count] = map(float, words[1:])
+            except ValueError as error:
+                lines.fail(str(error)[:120])
+            if name in done:
+                lines.fail(f"bone {name[:40]!r} a second time in frame {frame}")
+            done.add(name)
+        elif len(words) == 1 and name.isdecimal() and len(name) < 10:
+            close()
+            if starts and int(name) != frame + 1:
+                lines.fail(f"expected frame {frame + 1}, got {name}")
+            frame, row = int(name), [0.0] * width
+            done.clear()
+            starts.append(lines.number)
+        elif starts:
+            lines.fail(f"expected the number of a frame or a bone with channels, got {' '.join(words)[:40]!r}")
+        elif name.startswith(":"):
+            degrees = {":degrees": True, ":radians": False}.get(name.lower(), degrees)
+        else:
+            lines.fail(f"expected ':DEGREES' or the first frame's number, got {' '.join(words)[:40]!r}")
+    if not starts:
+        lines.fail("a motion needs at least one frame")
+    close()
+    values = np.frombuffer(flat).reshape(len(starts), width) if width else np.zeros((len(starts), 0))
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST).all(axis=1))
+    if len(wrong):
+        lines.number = starts[wrong[0]]
+        lines.fail(f"frame with a number that is not finite or beyond ±{LARGEST:g}")
+    return values, degrees
+
+
+def load(
+    amc_path: str | Path,
+    asf_path: str | Path,
+    *,
+    fps: float = 120.0,
+    scale: float = 1.0,
+    up: str = "y",
+    forward: str = "z",
+) -> Motion:
+    """Read a motion and its skeleton.
+
+    Args:
+        amc_path: of the channels.
+        asf_path: of the skeleton they belong to.
+        fps: frames per second, which the files do not tell.
+        scale: units of the files per metre.
+        up: the files' axis that points up: x, y, z, -x, -y or -z.
+        forward: the files' axis that points forward.
+    """
+    frame, scale = bvh.axes(up, forward), bvh.positive(scale)
+    if not 0.0 < fps < np.inf:
+        raise OutputError(f"frames per second must be a positive number, got {fps}")
+    skeleton = read_asf(Path(asf_path))
+    values, degrees = read_amc(Path(amc_path), skeleton)
+    bones, unit = skeleton.bones, np.pi / 180.0 if degrees else 1.0
+    rotations, root = np.zeros((len(values), len(bones), 4)), np.zeros((len(values), 3))
+    for i, bone in enumerate(bones):
+        own = _own_axes(bone, skeleton.degrees)
+        turn = np.tile(own, (len(values), 1))
+        for axis in reversed(bone.order):
+            if f"r{axis}" in bone.channels:
+                turn = quat.about(turn, "xyz".index(axis), unit * _channel(values, bone, f"r{axis}"))
+        rotations[:, i] = quat.multiply(turn, quat.inverse(own))
+        for axis in "xyz":
+            if f"t{axis}" in bone.channels:
+                root[:, "xyz".index(axis)] = _channel(values, bone, f"t{axis}")
+    rotations[..., 1:] = rotations[..., 1:] @ frame
+    rotations /= np.linalg.norm(rotations, axis=-1, keepdims=True)
+    parents = np.array([bone.parent for bone in bones])
+    ends = np.array([bone.length * bone.direction for bone in bones])
+    return Motion(
+        time=np.arange(len(values)) / fps,
+        skeleton=Skeleton(
+            tuple(bone.name for bone in bones),
+            parents,
+            np.where(parents[:, None] < 0, 0.0, ends[parents]) @ frame / scale,
+        ),
+        root_position=root @ frame / scale,
+        rotations=quat.continuous(rotations),
+    )
+
+
+def channels(
+    motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z"
+) -> dict[str, np.ndarray]:
+    """(frames, channels) of every bone that has some, lengths in the file's units, angles in degrees.
+
+    The motion is of this skeleton. Turns that a bone cannot make are left out; angles go on smoothly, in that of the
+    two ways to write them that leaves out less, then in the one with less turning.
+    """
+    frame, scale = bvh.axes(up, forward), bvh.positive(scale)
+    skeleton = read_asf(Path(asf_path))
+    if tuple(bone.name for bone in skeleton.bones) != motion.skeleton.names:
+        raise OutputError(f"{asf_path}: not the skeleton of this motion, whose bones are the same in the same order")
+    root, found = scale * motion.root_position @ frame.T, {}
+    for i, bone in enumerate(skeleton.bones):
+        if not bone.channels:
+            continue
+        own = _own_axes(bone, skeleton.degrees)
+        turn = motion.rotations[:, i]
+        turn = np.concatenate([turn[:, :1], turn[:, 1:] @ frame.T], axis=1)
+        turn = quat.multiply(quat.multiply(quat.inverse(own), turn), own)
+        angles = np.degrees(_angles(turn, bone))
+        found[bone.name] = np.column_stack(
+            [(angles if name[0] == "r" else root)[:, "xyz".index(name[1])] for name in bone.channels]
+        )
+    return found
+
+
+def text(motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z") -> str:
+    """What an AMC file of a motion of this skeleton holds; the frame rate is lost."""
+    table = channels(motion, asf_path, scale=scale, up=up, forward=forward)
+    lines = [":FULLY-SPECIFIED", ":DEGREES"]
+    for now in range(len(motion)):
+        lines.append(str(now + 1))
+        lines += [f"{name} " + " ".join(f"{v:.9f}" for v in rows[now].tolist()) for name, rows in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def unit(asf_path: str | Path) -> float:
+    """Metres per unit if the file's `:units length` is units per inch, as in CMU's files."""
+    return 0.0254 / read_asf(Path(asf_path)).length
+
+
+def _own_axes(bone: Bone, degrees: bool) -> np.ndarray:
+    """(4,) rotation C from the skeleton's axes to those the bone turns about."""
+    found = np.array([1.0, 0.0, 0.0, 0.0])
+    for axis in reversed(bone.order):
+        i = "xyz".index(axis)
+        found = quat.about(found, i, np.asarray(bone.axis[i] * (np.pi / 180.0 if degrees else 1.0)))
+    return found
+
+
+def _channel(values: np.ndarray, bone: Bone, name: str) -> np.ndarray:
+    return np.asarray(values[:, bone.column + bone.channels.index(name)])
+
+
+def _angles(turns: np.ndarray, bone: Bone) -> np.ndarray:
+    """(n, 3) angles [rad] about x, y and z that make the turns (n, 4) in the bone's order."""
+    axes = ["xyz".index(axis) for axis in reversed(bone.order)]
+    one = quat.angles(turns, axes)
+    ways = np.stack([one, quat.other_way(one)])
+    ways -= 2.0 * np.pi * np.round(ways[:, :1] / (2.0 * np.pi))
+    left_out = [f"r{'xyz'[axis]}" not in bone.channels for axis in axes]
+    least = (1.0 - np.cos(ways)).sum(axis=1) @ np.where(left_out, 1.0, 1e-6)  # (2,)
+    return np.asarray(ways[int(np.argmin(least))][:, np.argsort(axes)])

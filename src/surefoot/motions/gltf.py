@@ -1,0 +1,175 @@
+"""A binary glTF 2.0 file as it grows: its JSON part, its binary part, meshes and materials.
+
+A motion as binary glTF 2.0, Y up, +Z forward, metres: a node for every joint.
+
+Either each node has the shapes of its body as a mesh, or all are the bones of one skin.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import OutputError
+from surefoot.motions import meshes
+from surefoot.motions import quaternions as quat
+from surefoot.motions.fallback_mesh import COLOR, bones, size_of
+from surefoot.motions.meshes import Color, Solid, of_body
+from surefoot.motions.motion import Motion
+from surefoot.motions.motion_editing import rate
+from surefoot.motions.skinned_mesh import Hold, Skin, skin_of
+
+_MAGIC, _VERSION, _JSON, _BIN = 0x46546C67, 2, 0x4E4F534A, 0x004E4942
+_COMPONENTS = {"f4": 5126, "u4": 5125, "u2": 5123}
+_VERTICES, _TRIANGLES = 34962, 34963
+_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+
+
+def turned(vectors: np.ndarray) -> np.ndarray:
+    """Our x forward, y left, z up as glTF's Z, X, Y."""
+    return vectors[..., [1, 2, 0]]
+
+
+def quaternions(turns: np.ndarray) -> np.ndarray:
+    """Our rotations (…, 4) in glTF's axes, w last."""
+    return np.concatenate([turned(turns[..., 1:]), turns[..., :1]], axis=-1)
+
+
+class GltfFile:
+    """The JSON part and the binary part, as they grow."""
+
+    def __init__(self) -> None:
+        self._json: dict[str, Any] = {"asset": {"version": "2.0", "generator": "surefoot"}, "scene": 0}
+        self._binary, self._materials = bytearray(), dict[Color, int]()
+
+    def add(self, kind: str, item: dict[str, Any]) -> int:
+        """Append to one of the JSON part's lists; its place there."""
+        items = self._json.setdefault(kind, [])
+        items.append(item)
+        return len(items) - 1
+
+    def accessor(self, table: np.ndarray, target: int | None = None, bounds: bool = False) -> int:
+        """Append numbers (n,), (n, 3 or 4) or (n, 16); whole ones as indices of vertices (n,) or of joints (n, 4)."""
+        kind = "f4" if not np.issubdtype(table.dtype, np.integer) else "u4" if table.ndim == 1 else "u2"
+        table = np.ascontiguousarray(table, f"<{kind}")
+        view = {"buffer": 0, "byteOffset": len(self._binary), "byteLength": table.nbytes}
+        self._binary += table.tobytes()  # all rows have a multiple of 4 bytes, so everything is aligned
+        item = {
+            "bufferView": self.add("bufferViews", view | ({"target": target} if target else {})),
+            "componentType": _COMPONENTS[kind],
+            "count": len(table),
+            "type": _TYPES[table.shape[1] if table.ndim > 1 else 1],
+        }
+        if bounds:
+            rows = table.reshape(len(table), -1)
+            item |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+        return self.add("accessors", item)
+
+    def mesh(self, name: str, shapes: Mapping[Color, Solid], hold: Mapping[Color, Hold] | None = None) -> int:
+        """Append a mesh with a primitive for every colour, and with what holds each of its vertices if it is a skin."""
+        primitives = []
+        for color, solid in shapes.items():
+            attributes = {
+                "POSITION": self.accessor(turned(solid.vertices), _VERTICES, bounds=True),
+                "NORMAL": self.accessor(turned(solid.normals), _VERTICES),
+            }
+            if hold is not None:
+                joints, weights = (
+                    np.pad(table, ((0, 0), (0, 2))) for table in (hold[color].joints, hold[color].weights)
+                )
+                attributes["JOINTS_0"] = self.accessor(np.where(weights > 0.0, joints, 0), _VERTICES)
+                attributes["WEIGHTS_0"] = self.accessor(weights, _VERTICES)
+            indices = self.accessor(solid.triangles.ravel(), _TRIANGLES)
+            primitives.append({"attributes": attributes, "indices": indices, "material": self._material(color)})
+        return self.add("meshes", {"name": name, "primitives": primitives})
+
+    def _material(self, color: Color) -> int:
+        if color not in self._materials:
+            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]  # from sRGB
+            surface = {"baseColorFactor": [*linear, color[3]], "metallicFactor": 0.0, "roughnessFactor": 0.7}
+            see_through = {"alphaMode": "BLEND"} if color[3] < 1.0 else {}
+            self._materials[color] = self.add("materials", {"pbrMetallicRoughness": surface} | see_through)
+        return self._materials[color]
+
+    def encode(self) -> bytes:
+        """Header, JSON chunk padded with blanks, binary chunk."""
+        self._json["buffers"] = [{"byteLength": len(self._binary)}]
+        text = json.dumps(self._json, separators=(",", ":"), allow_nan=False).encode()
+        text += b" " * (-len(text) % 4)
+        size = 12 + 8 + len(text) + 8 + len(self._binary)
+        return b"".join(
+            [
+                struct.pack("<III", _MAGIC, _VERSION, size),
+                struct.pack("<II", len(text), _JSON), text,
+                struct.pack("<II", len(self._binary), _BIN), bytes(self._binary),
+            ]
+        )  # fmt: skip
+
+
+_STICK = 0.03  # radius of a stick figure's bones [sizes]
+
+
+def encode(motion: Motion, skinned: bool = False) -> bytes:
+    """The file's bytes. Rotations of all nodes and the root's translation share one time line, which begins at 0.
+
+    Without an animation the nodes are in the pose of the first frame; with a skin they are at rest, over the origin.
+    """
+    rate(motion)
+    lengths = np.linalg.norm(motion.rotations, axis=-1, keepdims=True)
+    if not (np.isfinite(motion.root_position).all() and np.isfinite(lengths).all() and lengths.all()):
+        raise OutputError("cannot write a GLB of numbers that are not finite, or of rotations of length zero")
+    skeleton, file = motion.skeleton, GltfFile()
+    turns = quaternions(quat.continuous(motion.rotations / lengths))
+    places, offsets = turned(motion.root_position), turned(skeleton.offsets)
+    skin = skin_of(motion) if skinned else None
+    if skin is None:
+        origin, still = places[0], turns[0]
+        shapes = _sticks(motion) if motion.scene is None else of_body(motion, motion.scene.model)
+    else:
+        origin, still = turned(skin.origin), quaternions(skin.rotations)
+        shapes = [{} for _ in skeleton.names]
+    channels: list[dict[str, Any]] = []
+    samplers: list[dict[str, Any]] = []
+    clock = file.accessor(motion.time - motion.time[0], bounds=True)
+    for joint, name in enumerate(skeleton.names):
+        root = skeleton.parents[joint] < 0
+        node: dict[str, Any] = {"name": name, "rotation": still[joint].tolist()}
+        node["translation"] = (origin if root else offsets[joint]).tolist()
+        children = np.flatnonzero(skeleton.parents == joint).tolist()
+        node |= {"children": children} if children else {}
+        node |= {"mesh": file.mesh(name, shapes[joint])} if shapes[joint] else {}
+        file.add("nodes", node)
+        for path, table in (("translation", places), ("rotation", turns[:, joint])):
+            if root or path == "rotation":
+                channels.append({"sampler": len(samplers), "target": {"node": joint, "path": path}})
+                samplers.append({"input": clock, "output": file.accessor(table), "interpolation": "LINEAR"})
+    title = "motion" if motion.scene is None else motion.scene.skill.name
+    file.add("animations", {"name": title, "channels": channels, "samplers": samplers})
+    roots = np.flatnonzero(skeleton.parents < 0).tolist()
+    file.add("scenes", {"nodes": roots if skin is None else [*roots, _add_skin(file, skin, roots[0])]})
+    return file.encode()
+
+
+def _add_skin(file: GltfFile, skin: Skin, root: int) -> int:
+    """Append the skin and the node that wears it; its number."""
+    matrices = np.tile(np.eye(4), (len(skin.places), 1, 1))  # from the world at rest to each joint's frame
+    axes = turned(np.swapaxes(turned(np.swapaxes(skin.axes, 1, 2)), 1, 2))
+    matrices[:, :3, :3] = np.swapaxes(axes, 1, 2)
+    matrices[:, :3, 3] = -np.einsum("jab,ja->jb", axes, turned(skin.places))
+    columns = np.swapaxes(matrices, 1, 2).reshape(-1, 16)
+    joints = list(range(len(skin.places)))
+    number = file.add(
+        "skins",
+        {"name": "skeleton", "joints": joints, "skeleton": root, "inverseBindMatrices": file.accessor(columns)},
+    )
+    return file.add("nodes", {"name": "body", "mesh": file.mesh("body", skin.shapes, skin.hold), "skin": number})
+
+
+def _sticks(motion: Motion) -> list[dict[Color, Solid]]:
+    """For every joint a stick to each of its children, or to its bone's end; a body without a spine gets one."""
+    radius = _STICK * size_of(motion.skeleton)
+    return [{COLOR: meshes.joined([meshes.stick(bone.end, radius) for bone in own])} for own in bones(motion)]

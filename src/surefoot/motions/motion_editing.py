@@ -1,0 +1,316 @@
+"""Changes of a model's own coordinates that keep them in step with a motion's root and rotations.
+
+Where a motion's cleanest whole cycle begins and ends: by its foot strikes, its phase, or its likeness to itself.
+
+A motion made fit for export: at another frame rate, in place, or as one loop without a seam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from surefoot.errors import OutputError
+from surefoot.motions import quaternions as quat
+from surefoot.motions.foot_contacts import strikes
+from surefoot.motions.leaf_bones import leaf_ends
+from surefoot.motions.motion import Motion
+
+_SAME = 1e-6  # [m, rad]
+
+
+def between(model: mujoco.MjModel, one: np.ndarray, other: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """(n, nq) coordinates a share (n,) of the way from one table of coordinates to another."""
+    found, step = one.copy(), np.zeros(model.nv)
+    for frame, goal, part in zip(found, other, share, strict=True):
+        mujoco.mj_differentiatePos(model, step, 1.0, frame, goal)
+        mujoco.mj_integratePos(model, frame, step, part)
+    return found
+
+
+def closed(model: mujoco.MjModel, qpos: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """(n, nq) each frame moved by its share (n,) of the way from the last frame's coordinates to the first's."""
+    found, step = qpos.copy(), np.zeros(model.nv)
+    mujoco.mj_differentiatePos(model, step, 1.0, qpos[-1], qpos[0])
+    for frame, part in zip(found, share, strict=True):
+        mujoco.mj_integratePos(model, frame, step, part)
+    return found
+
+
+def rooted(
+    model: mujoco.MjModel, qpos: np.ndarray, here: np.ndarray, places: np.ndarray, turns: np.ndarray
+) -> np.ndarray:
+    """Move the root from `here` to other places (n, 3) and turns (n, 4).
+
+    Returns:
+        (n, nq), or nothing (0,) if the root's joints cannot take it there: a planar body does not turn.
+    """
+    found, joints = qpos.copy(), np.flatnonzero(model.jnt_bodyid == 1)
+    for joint in joints:
+        start = int(model.jnt_qposadr[joint])
+        if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE:
+            found[:, start : start + 3], found[:, start + 3 : start + 7] = places, turns
+        elif model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE:
+            found[:, start] += (places - here) @ model.jnt_axis[joint]
+    data = mujoco.MjData(model)
+    for frame, place, turn in zip(found, places, turns, strict=True):
+        data.qpos[:] = frame
+        mujoco.mj_kinematics(model, data)
+        off = quat.log(quat.multiply(quat.inverse(data.xquat[1]), turn))
+        if np.linalg.norm(data.xpos[1] - place) > _SAME or np.linalg.norm(off) > _SAME:
+            return np.zeros(0)
+    return found
+
+
+_SHORTEST, _LONGEST = 0.2, 5.0  # [s] of a cycle
+_SLACK = 0.025  # [s] by which a cycle's end is moved to where the pose fits best
+_AHEAD = 0.05  # [s] over which a difference of joint speeds counts as a difference of pose
+_SEAM = 0.3  # largest mismatch at the seam, as a share of how far the pose strays from its mean within the cycle
+_STILL = 0.02  # [rad] a pose that strays less is not a gait
+_SEARCH_FPS = (120.0, 30.0)  # of the search for likeness: steps of its period and of its beginning
+_LIVELY = 0.3  # of the most that any stretch of its length strays: what a cycle strays at least
+_SHORTER = 0.05  # more mismatch than the least is allowed to a shorter cycle
+
+
+def find(motion: Motion) -> tuple[int, int]:
+    """First and last frame of the whole cycle whose ends fit best."""
+    if len(motion) >= 3:
+        poses = pose_vectors(motion)
+        for candidates in (_between_strikes(motion), _between_wraps(motion), _alike(motion, poses)):
+            found = _cleanest(motion.time, poses, list(candidates))
+            if found is not None:
+                return found
+    raise OutputError(
+        f"cannot cut a loop: this motion has no cycle of {_SHORTEST:g} … {_LONGEST:g} s that ends nearly as it began"
+    )
+
+
+def pose_vectors(motion: Motion) -> np.ndarray:
+    """(n, 3 · joints) joint rotations from their mean as rotation vectors [rad], the root's without its yaw.
+
+    Each is weighted by how much of the body it moves, so that fingers and toes hardly count.
+    """
+    turns = quat.continuous(motion.rotations)
+    turns[:, 0] = quat.multiply(quat.about_vertical(-quat.yaw(turns[:, 0])), turns[:, 0])
+    turns = quat.continuous(turns)
+    mean = turns.mean(axis=0)
+    size = np.linalg.norm(mean, axis=-1, keepdims=True)
+    mean = np.where(size > 1e-6, mean / np.maximum(size, 1e-6), turns[0])
+    vectors = quat.log(quat.multiply(quat.inverse(mean), turns))
+    return np.asarray(_levers(motion)[:, None] * vectors).reshape(len(motion), -1)
+
+
+def _levers(motion: Motion) -> np.ndarray:
+    """(joints,) length of the longest chain of bones that hangs from each joint, as a share of the longest of all."""
+    parents, lengths = motion.skeleton.parents, np.linalg.norm(motion.skeleton.offsets, axis=1)
+    levers = np.linalg.norm(leaf_ends(motion), axis=1)
+    for _ in parents:  # at most as many passes as the chain is long
+        longer = levers.copy()
+        np.maximum.at(longer, parents[parents >= 0], (levers + lengths)[parents >= 0])
+        if np.array_equal(longer, levers):
+            break
+        levers = longer
+    return np.asarray(levers / max(float(levers.max()), 1e-9))
+
+
+def _between_strikes(motion: Motion) -> Iterator[tuple[int, int]]:
+    """From each foot's strike to its next one."""
+    if not motion.contact_force.size:
+        return
+    found = strikes(motion)
+    for foot in range(motion.contact_force.shape[1]):
+        yield from pairwise(frame for frame, which in found if which == foot)
+
+
+def _between_wraps(motion: Motion) -> Iterator[tuple[int, int]]:
+    """From each beginning of the controller's cycle to the next."""
+    wraps = [int(i) + 1 for i in np.flatnonzero(np.diff(motion.phase) < -0.5)]
+    yield from pairwise(wraps)
+
+
+def _alike(motion: Motion, poses: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Around the shortest of the stretches that end most nearly as they began."""
+    pace = float(np.median(np.diff(motion.time)))
+    finer, coarser = (max(round(1.0 / (fps * pace)), 1) for fps in _SEARCH_FPS)
+    speeds = _AHEAD * np.gradient(poses, motion.time, axis=0)
+    found = []
+    for lag in range(max(int(_SHORTEST / pace), 2), min(int(_LONGEST / pace), len(poses) - 1) + 1, finer):
+        starts = np.arange(0, len(poses) - lag, coarser)
+        ends, strayed = starts + lag, _strayed(poses, lag)[starts]
+        seams = np.sqrt(((poses[ends] - poses[starts]) ** 2 + (speeds[ends] - speeds[starts]) ** 2).sum(axis=1))
+        seams = np.where(strayed >= _LIVELY * strayed.max(), seams / np.maximum(strayed, _STILL), np.inf)
+        found.append((float(seams.min()), int(starts[seams.argmin()]), lag))
+    good = _SHORTER + min((seam for seam, _, _ in found), default=0.0)
+    for i, (seam, first, lag) in enumerate(found):
+        if seam <= good and seam <= min(item[0] for item in found[i : i + 1 + int(_SLACK / (pace * finer))]):
+            around = range(max(first - coarser, 0), min(first + coarser, len(poses) - 1 - lag) + 1)
+            yield from ((start, start + lag) for start in around)
+            return
+
+
+def _strayed(poses: np.ndarray, lag: int) -> np.ndarray:
+    """(n − lag,) how far the pose strays from its mean in each stretch of so many frames."""
+    sums = np.cumsum(np.concatenate([np.zeros((1, poses.shape[1])), poses]), axis=0)
+    squares = np.concatenate([[0.0], np.cumsum((poses**2).sum(axis=1))])
+    means = (sums[lag:-1] - sums[: -lag - 1]) / lag
+    spread = (squares[lag:-1] - squares[: -lag - 1]) / lag - (means**2).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(spread, 0.0)))
+
+
+def _cleanest(time: np.ndarray, poses: np.ndarray, candidates: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """The candidate with the least mismatch at its seam, its end moved to where it fits best."""
+    speeds = _AHEAD * np.gradient(poses, time, axis=0)
+    slack = int(_SLACK / float(np.median(np.diff(time))))
+    best, found = _SEAM, None
+    for first, last in candidates:
+        ends = np.arange(max(last - slack, first + 2), min(last + slack, len(time) - 1) + 1)
+        if not len(ends):
+            continue
+        seams = np.sqrt(
+            ((poses[ends] - poses[first]) ** 2).sum(axis=1) + ((speeds[ends] - speeds[first]) ** 2).sum(axis=1)
+        )
+        end = int(ends[np.argmin(seams)])
+        strayed = float(np.sqrt(poses[first:end].var(axis=0).sum()))
+        if _SHORTEST <= time[end] - time[first] <= _LONGEST and strayed > _STILL and seams.min() < best * strayed:
+            best, found = float(seams.min()) / strayed, (first, end)
+    return found
+
+
+MAX_FPS = 100_000.0
+MAX_FRAMES = 1_000_000
+_TURNING = np.radians(10.0)  # net yaw of a cycle from which on it is a turn and not a drift
+_BLENDED = ("qvel", "torque", "contact_force", "center_of_pressure", "com", "slip", "feedback")
+_KEPT = ("state", "phase")  # those of the nearest frame
+
+
+def rate(motion: Motion) -> float:
+    """Mean recorded frames per second; 1 for a single frame."""
+    if not len(motion) or (np.diff(motion.time) <= 0.0).any():
+        raise OutputError("a motion needs frames at increasing times")
+    return (len(motion) - 1) / float(np.ptp(motion.time)) if len(motion) > 1 else 1.0
+
+
+def resample(motion: Motion, fps: float, *, whole: bool = False) -> Motion:
+    """The same motion at evenly spaced frames.
+
+    Args:
+        motion: rotations go the shortest way between its frames, everything else in straight lines.
+        fps: frames per second.
+        whole: keep the last frame, by stretching time by up to half a frame; by default what is left is cut off.
+    """
+    if not 0.0 < fps <= MAX_FPS:
+        raise OutputError(f"frames per second must be within 0 … {MAX_FPS:g}, got {fps}")
+    rate(motion)
+    start, span = float(motion.time[0]), float(np.ptp(motion.time))
+    count = (max(round(span * fps), 1) if whole else int(span * fps + 1e-6)) + 1 if span else 1
+    if count > MAX_FRAMES:
+        raise OutputError(f"a motion has at most {MAX_FRAMES} frames, {fps:g} frames a second take {count}")
+    even = start + np.arange(count) / fps
+    there = start + np.linspace(0.0, span, count) if whole else np.minimum(even, motion.time[-1])
+    if count == len(motion) and np.abs(there - motion.time).max() < 1e-9:
+        return replace(motion, time=even)
+    before = np.clip(np.searchsorted(motion.time, there, side="right") - 1, 0, max(len(motion) - 2, 0))
+    after = np.minimum(before + 1, len(motion) - 1)
+    gap = motion.time[after] - motion.time[before]
+    share = np.divide(there - motion.time[before], gap, out=np.zeros(count), where=gap > 0.0)
+
+    def blend(table: np.ndarray) -> np.ndarray:
+        weight = share.reshape(-1, *[1] * (table.ndim - 1))
+        return np.asarray((1.0 - weight) * table[before] + weight * table[after])
+
+    others: dict[str, Any] = {name: blend(getattr(motion, name)) for name in _BLENDED if getattr(motion, name).size}
+    near = np.where(share < 0.5, before, after)
+    others |= {name: getattr(motion, name)[near] for name in _KEPT if getattr(motion, name).size}
+    if motion.qpos.size:
+        others["qpos"] = blend(motion.qpos)
+        if motion.scene is not None:
+            others["qpos"] = between(motion.scene.model, motion.qpos[before], motion.qpos[after], share)
+    return replace(
+        motion,
+        time=even,
+        root_position=blend(motion.root_position),
+        rotations=quat.slerp(motion.rotations[before], motion.rotations[after], share[:, None]),
+        **others,
+    )
+
+
+def in_place(motion: Motion) -> Motion:
+    """Without its travel and its net turn, as on a treadmill of constant speed that turns along.
+
+    It stays over the origin and faces where it faced at first; bob, sway, surge and height are kept. Speeds in
+    `qvel` would no longer fit and are left out.
+    """
+    _check(motion)
+    if len(motion) < 2:
+        return motion
+    since = motion.time - motion.time[0]
+    heading = quat.yaw(motion.rotations[:, 0])
+    turn = (heading[-1] - heading[0]) * since / since[-1]  # (n,) so far
+    path = motion.root_position[:, 0] + 1j * motion.root_position[:, 1]
+    arc = since * np.exp(0.5j * turn) * np.sinc(0.5 * turn / np.pi)  # where a constant speed of 1 would have led
+    start, speed = np.linalg.lstsq(np.column_stack([np.ones_like(arc), arc]), path)[0]
+    strayed = np.exp(-1j * turn) * (path - start - speed * arc)
+    strayed -= (strayed[-1] - strayed[0]) * since / since[-1]
+    strayed -= strayed.mean()
+    places = np.column_stack([strayed.real, strayed.imag, motion.root_position[:, 2]])
+    back = quat.about_vertical(-turn)
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quat.multiply(back, rotations[:, 0])
+    moved: dict[str, Any] = {
+        name: places + quat.rotate(back, getattr(motion, name) - motion.root_position)
+        for name in ("com", "center_of_pressure")
+        if getattr(motion, name).size
+    }
+    if motion.contact_force.size:
+        moved["contact_force"] = quat.rotate(back[:, None], motion.contact_force)
+    qpos = _follow(motion, motion.qpos, motion.root_position, places, rotations[:, 0])
+    return replace(motion, root_position=places, rotations=rotations, qpos=qpos, qvel=np.zeros(0), **moved)
+
+
+def loop(motion: Motion) -> Motion:
+    """One whole cycle, from time 0 on, whose last frame is its first one but for horizontal travel and turn.
+
+    What little the ends differ by is spread over the cycle, half of it before the middle and half after. A net
+    turn of less than 10° is a drift and closed like any joint; a larger one is kept. A climb is closed as well.
+    """
+    _check(motion)
+    first, last = find(motion)
+    cut = replace(motion, **{name: table[first : last + 1] for name, table in _frames(motion).items()})
+    since = cut.time - cut.time[0]
+    share = since / since[-1] - 0.5
+    goal = cut.rotations[0].copy()  # (joints, 4) of the last frame
+    turn = np.diff(quat.yaw(cut.rotations[:, 0])[[0, -1]])
+    if abs(turn[0]) > _TURNING:
+        goal[0] = quat.multiply(quat.about_vertical(turn), goal[:1])[0]
+    residual = quat.log(quat.multiply(quat.inverse(cut.rotations[-1]), goal))  # (joints, 3)
+    rotations = quat.multiply(cut.rotations, quat.exp(share[:, None, None] * residual))
+    gap = cut.root_position[0] - cut.root_position[-1]
+    places = cut.root_position + share[:, None] * gap * np.array([0.0, 0.0, 1.0])
+    qpos = cut.qpos
+    if cut.scene is not None and qpos.size:
+        qpos = closed(cut.scene.model, qpos, share)
+    qpos = _follow(cut, qpos, cut.root_position + share[:, None] * gap, places, rotations[:, 0])
+    return replace(cut, time=since, root_position=places, rotations=rotations, qpos=qpos)
+
+
+def _check(motion: Motion) -> None:
+    rate(motion)
+    if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
+        raise OutputError("a motion with numbers that are not finite has no cycle and no mean travel")
+
+
+def _frames(motion: Motion) -> dict[str, Any]:
+    """All arrays that have a row for every frame."""
+    return {name: table for name, table in motion.arrays().items() if not name.startswith("skeleton") and table.size}
+
+
+def _follow(motion: Motion, qpos: np.ndarray, here: np.ndarray, places: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """`qpos` with the root moved from `here`; nothing where the body is not known."""
+    if motion.scene is None or not qpos.size:
+        return np.zeros(0)
+    return rooted(motion.scene.model, qpos, here, places, turns)

@@ -1,0 +1,155 @@
+"""Everything a controller knows, as named and typed views of `mjData.userdata`.
+
+`userdata` is one flat row of float64, saved and restored with MuJoCo's integration state. This module
+alone knows what lies where in it. A kernel and a Python program see the same `Row` of views.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.native.kernels import block, kernel, plain, records
+
+MAGIC = 5.07e7 + 0.1996  # first number of a row that is ours: no counter, angle or force equals it
+SCHEMA = 1.0
+COMMANDS = 16  # numbers of a row that hold what a user commands: values, then which of them were given
+COMMAND_GIVEN = COMMANDS // 2  # where the second half begins
+
+
+def _record(*names: str) -> np.dtype[Any]:
+    return np.dtype([(name, "f8") for name in names])
+
+
+HEADER = _record(
+    "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
+    "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground",
+)  # fmt: skip
+SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
+CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
+PUSH = _record("start", "stop", "body", "fx", "fy", "fz", "at_point", "px", "py", "pz", "acting")
+REPORT = _record(
+    "state", "phase", "swing", "steps", "distance", "velocity", "lateral_distance", "lateral_velocity", "heading",
+    "feedback", "feedforward", "peak_torque",
+)  # fmt: skip
+
+_HEADER, _CLOCK = HEADER.itemsize // 8, CLOCK.itemsize // 8
+_REPORT, _PUSH = REPORT.itemsize // 8, PUSH.itemsize // 8
+
+FALL_CAUSES = ("none", "touched the ground", "too low", "tilted", "not finite")
+
+
+class Sizes(NamedTuple):
+    """What has to be known of a row before it can be laid out (counts of float64)."""
+
+    actuators: int
+    feet: int
+    pushes: int
+    slot_size: int
+    memory_size: int
+    table_size: int
+
+    @property
+    def total(self) -> int:
+        """`nuserdata` of a model with such rows."""
+        fixed = _HEADER + _CLOCK + _REPORT + COMMANDS + 6
+        per_foot = 1 + 3 + 1
+        pushes = self.pushes * _PUSH
+        own = 2 * self.slot_size + self.memory_size + self.table_size
+        return fixed + per_foot * self.feet + pushes + 2 * self.actuators + own
+
+
+class Row(NamedTuple):
+    """Views of one simulation's memory; writing to them writes the state."""
+
+    header: Any  # (1,) HEADER
+    clock: Any  # (1,) CLOCK
+    report: Any  # (1,) REPORT, for plotting
+    commands: Any  # (COMMANDS,)
+    center_of_pressure: Any  # (3,) [m] world, NaN-free: zero while nothing touches
+    com: Any  # (3,) [m] world
+    touch: Any  # (feet,) 1 where a foot touches the ground at this step
+    contact_force: Any  # (feet, 3) [N] world, of the last solved step
+    slip: Any  # (feet,) [m] path slid under load since the start
+    pushes: Any  # (pushes,) PUSH
+    torque: Any  # (actuators,) [N·m] of the last solved step
+    residual: Any  # (actuators,) [rad] added to each servo's target, from outside
+    slots: Any  # (2, slot_size) parameters of the active skill and of the requested one
+    memory: Any  # (memory_size,) what the controller remembers
+    table: Any  # (table_size,) what it has learned
+
+
+@kernel
+def row_of(userdata: Any) -> Row:
+    """Lay the named views over a row whose header is filled in."""
+    at = 0
+    header = records(userdata, at, 1, HEADER)
+    at += _HEADER
+    clock = records(userdata, at, 1, CLOCK)
+    at += _CLOCK
+    report = records(userdata, at, 1, REPORT)
+    at += _REPORT
+    sizes = header[0]
+    feet, pushes, actuators = int(sizes.feet), int(sizes.pushes), int(sizes.actuators)
+    slot, remembered, learned = int(sizes.slot_size), int(sizes.memory_size), int(sizes.table_size)
+    commands = userdata[at : at + COMMANDS]
+    at += COMMANDS
+    center = userdata[at : at + 3]
+    com = userdata[at + 3 : at + 6]
+    at += 6
+    touch = userdata[at : at + feet]
+    at += feet
+    force = block(userdata, at, (feet, 3))
+    at += 3 * feet
+    slip = userdata[at : at + feet]
+    at += feet
+    queue = records(userdata, at, pushes, PUSH)
+    at += _PUSH * pushes
+    torque = userdata[at : at + actuators]
+    at += actuators
+    residual = userdata[at : at + actuators]
+    at += actuators
+    slots = block(userdata, at, (2, slot))
+    at += 2 * slot
+    memory = userdata[at : at + remembered]
+    at += remembered
+    table = userdata[at : at + learned]
+    return Row(
+        header, clock, report, commands, center, com, touch, force, slip, queue, torque, residual, slots, memory, table
+    )
+
+
+def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1, ground: int = -1) -> Row:
+    """Clear a row, write its header and return its views.
+
+    Args:
+        userdata: (nuserdata,) the row, written in place.
+        sizes: how it is divided.
+        anatomy: where the character's table begins in `mjModel.numeric_data`.
+        limbs: where its links begin there; −1 for a body without.
+        ground: where the heights of the ground begin there; −1 for level ground.
+    """
+    userdata[:] = 0.0
+    header = records(userdata, 0, 1, HEADER)[0]
+    header.magic, header.schema, header.anatomy, header.limbs = MAGIC, SCHEMA, anatomy, limbs
+    header.ground = ground
+    for name, value in sizes._asdict().items():
+        header[name] = value
+    row = view(userdata)
+    clock = row.clock[0]
+    clock.advanced = clock.sensed = clock.tilted_since = -1.0
+    clock.fallen_at = np.inf
+    row.header[0].pushed_until = -1.0
+    return row
+
+
+def view(userdata: np.ndarray) -> Row:
+    """The named views of a formatted row, for Python."""
+    return plain(row_of)(userdata)
+
+
+def reports(userdata: np.ndarray) -> np.ndarray:
+    """(n,) copies of the REPORT records of rows (n, nuserdata)."""
+    at = _HEADER + _CLOCK
+    return np.ascontiguousarray(userdata[:, at : at + _REPORT]).view(REPORT)[:, 0]

@@ -1,0 +1,434 @@
+"""A drawing board that stands on the stage: lines, words, and dots that can be dragged within its plane.
+
+Its own coordinates are (across, up) [m]: `across` along the world's x axis unless the board is turned, to the right
+for who looks at the figure's right side.
+
+One curve over the phase of a step on a board beside the figure: marks, knots to drag, and a dot that runs.
+
+The pose graph above the figure: a stick figure a state, with dots to drag (SIMBICON figure 4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import viser
+
+from surefoot.characters.table import CharacterTable, standing_height
+from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
+from surefoot.studio import style_parameters
+from surefoot.studio.stick_figure import LEFT, MIDDLE, RIGHT, Handle, Stick, stick
+from surefoot.studio.style_parameters import Knots, Limits, Title
+
+Point = tuple[float, float]
+TURN = 0.159  # [rad] it is turned so that it faces the camera where that stands at first
+Color = tuple[int, int, int]
+Anchor = Literal["top-left", "top-center", "top-right", "bottom-left", "bottom-center", "bottom-right"]
+Dragged = Callable[[Point, str], None]  # where to, and "start", "update" or "end"
+
+
+class Board:
+    """An upright plane on the stage. It stays where it is while the world moves past."""
+
+    def __init__(self, scene: viser.SceneApi, name: str, corner: tuple[float, float, float], turn: float = 0.0) -> None:
+        """Put it up.
+
+        Args:
+            scene: of the page.
+            name: of its node.
+            corner: of its lower left corner, where its coordinates begin [m].
+            turn: about the vertical, to face who looks from the front right (positive) or left [rad].
+        """
+        self._across = np.array([math.cos(turn), math.sin(turn), 0.0])
+        self._scene, self._name, self._corner = scene, name, np.asarray(corner, float)
+        half = (math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn))
+        self._frame = scene.add_frame(name, show_axes=False, position=corner, wxyz=half)
+        self._nodes: dict[str, viser.SceneNodeHandle] = {}
+        self._dots: dict[str, viser.IcosphereHandle] = {}
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown."""
+        return self._frame.visible
+
+    @visible.setter
+    def visible(self, shown: bool) -> None:
+        self._frame.visible = shown
+
+    def line(self, name: str, points: np.ndarray, color: Color, width: float = 2.0) -> None:
+        """Draw a line through points (n, 2), so many pixels wide; one of the same name is replaced."""
+        self.strokes(name, np.stack([points[:-1], points[1:]], axis=1), color, width)
+
+    def strokes(self, name: str, ends: np.ndarray, color: Color, width: float = 2.0) -> None:
+        """Draw many short lines, (n, 2, 2): their two ends; those of the same name are replaced."""
+        ends = np.asarray(ends, np.float32).reshape(-1, 2, 2)
+        flat = np.stack([ends[..., 0], np.zeros(ends.shape[:2], np.float32), ends[..., 1]], axis=-1)
+        ink = np.array(color, np.uint8)  # one for all: colours of single points would be taken as linear light
+        node = self._nodes.get(name)
+        if isinstance(node, viser.LineSegmentsHandle):
+            for prop, value in (("points", flat), ("colors", ink), ("thickness", width)):
+                if not np.array_equal(getattr(node, prop), value):
+                    setattr(node, prop, value)
+        else:
+            self._nodes[name] = self._scene.add_line_segments(
+                f"{self._name}/{name}", flat, ink, thickness=width, thickness_units="screen"
+            )
+
+    def text(self, name: str, words: str, at: Point, anchor: Anchor = "top-left", scale: float = 1.0) -> None:
+        """Write words at a point, which is the words' `anchor`; those of the same name are replaced."""
+        node, place = self._nodes.get(name), (at[0], -0.01, at[1])
+        if isinstance(node, viser.LabelHandle) and node.anchor == anchor and np.allclose(node.position, place):
+            if node.text != words:
+                node.text = words
+            return
+        self._nodes[name] = self._scene.add_label(
+            f"{self._name}/{name}", words, position=place, anchor=anchor, font_screen_scale=scale
+        )
+
+    def dot(self, name: str, at: Point, color: Color, radius: float, dragged: Dragged | None = None) -> None:
+        """Put a dot; with `dragged` it can be moved with the mouse. One of the same name only moves there."""
+        place = (at[0], -0.02, at[1])
+        if name in self._dots:
+            if not np.allclose(self._dots[name].position, place, atol=1e-6):
+                self._dots[name].position = place
+            if tuple(self._dots[name].color) != color:
+                self._dots[name].color = color
+            return
+        dot = self._scene.add_icosphere(f"{self._name}/{name}", radius, color, position=place, cast_shadow=False)
+        self._nodes[name] = self._dots[name] = dot
+        if dragged is not None:
+
+            @dot.on_drag("left")
+            def _(event: viser.SceneNodeDragEvent[viser.IcosphereHandle]) -> None:
+                there = self._hit(np.asarray(event.client.camera.position), np.asarray(event.end_position))
+                if there is not None:
+                    dragged(there, event.phase)
+
+    def _hit(self, eye: np.ndarray, through: np.ndarray) -> Point | None:
+        """Where the line of sight from an eye through a point meets the board."""
+        way, normal = through - eye, np.cross(self._across, (0.0, 0.0, 1.0))
+        toward = float(way @ normal)
+        if abs(toward) < 1e-9:
+            return None
+        there = eye + way * float((self._corner - eye) @ normal) / toward - self._corner
+        return float(there @ self._across), float(there[2])
+
+    def place(self, at: Point) -> tuple[float, float, float]:
+        """A point of the board on the page [m]."""
+        x, y, z = self._corner + at[0] * self._across + (0.0, 0.0, at[1])
+        return float(x), float(y), float(z)
+
+    def remove(self, name: str) -> None:
+        """Take a line, word or dot away; nothing happens if there is none of that name."""
+        node = self._nodes.pop(name, None)
+        self._dots.pop(name, None)
+        if node is not None:
+            node.remove()
+
+    def clear(self) -> None:
+        """Take everything away."""
+        for name in list(self._nodes):
+            self.remove(name)
+
+
+CURVE_CORNER = (-1.2, 0.3, 2.1)  # of the frame [m]: above a figure
+CURVE_WIDTH, CURVE_HEIGHT = 2.5, 1.15  # [m]
+_FRAME, _MARK, _CURVE = (120, 130, 140), (215, 220, 224), (58, 110, 140)
+_KNOT, _CHOSEN_KNOT, _PHASE_DOT = (58, 110, 140), (224, 122, 40), (200, 60, 60)
+_STEPS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0, 100.0, 200.0)
+_MARKS = 5  # at most about so many on the upright axis
+_SMALL_TEXT = 0.8  # of the usual size of words
+_TIMES: tuple[tuple[float, str, Anchor], ...] = (
+    (0.0, "foot off", "top-left"), (0.5, "mid-step", "top-center"), (1.0, "foot down", "top-right"),
+)  # fmt: skip
+_FINE = np.linspace(0.0, 1.0, 97)
+Moved = Callable[[int, tuple[float, float], str], None]  # a knot, where to (phase, value), "start" … "end"
+
+
+def axis(values: Knots, title: Title, within: Limits) -> tuple[float, float, float]:
+    """Lowest and highest mark and their distance, in the unit that is shown: room for the values, zero, and more."""
+    unit = title.unit
+    shown = [0.0, *(value * unit.factor for _, value in values)]
+    low, high = min(shown), max(shown)
+    room = max(0.2 * (high - low), 0.5 * (unit.span - (high - low)))
+    low, high = max(low - room, within[0] * unit.factor), min(high + room, within[1] * unit.factor)
+    step = next((s for s in _STEPS if (high - low) / s <= _MARKS), _STEPS[-1])
+    return math.floor(low / step) * step, math.ceil(high / step) * step, step
+
+
+class CurveBoard:
+    """Shows one curve at a time."""
+
+    def __init__(self, scene: viser.SceneApi, moved: Moved) -> None:
+        """Put it up, empty and hidden; `moved` is called by the page's threads."""
+        self._board, self._moved = Board(scene, "/curve", CURVE_CORNER, TURN), moved
+        self._board.visible = False
+        self._drawn: tuple[object, ...] = ()  # of what the frame was drawn for
+        self._low, self._high, self._step = 0.0, 1.0, 1.0
+        self._factor = 1.0
+        self._knots: Knots = ()
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown."""
+        return self._board.visible
+
+    @visible.setter
+    def visible(self, shown: bool) -> None:
+        if shown != self._board.visible:
+            self._board.visible = shown
+
+    def show(self, title: Title, knots: Knots, chosen: int, within: Limits, held: bool = False) -> None:
+        """Draw a curve.
+
+        Args:
+            title: what it is called and how its values are shown.
+            knots: its knots.
+            chosen: the knot that is marked.
+            within: lowest and highest value it may have.
+            held: whether a knot is being dragged: the axis then stays as it is.
+        """
+        marks = (self._low, self._high, self._step) if held and self._drawn else axis(knots, title, within)
+        frame = (title, len(knots), marks)
+        if frame != self._drawn:
+            self._low, self._high, self._step = marks
+            self._drawn, self._factor = frame, title.unit.factor
+            self._board.clear()
+            self._draw_frame(title)
+        self._knots = knots
+        self._board.line("curve", self._places(_FINE, style_parameters.at(knots, _FINE)), _CURVE, 4.0)
+        for i, (phase, value) in enumerate(knots):
+            place = self._places(np.array([phase]), np.array([value]))[0]
+            drag = lambda there, part, i=i: self._moved(i, self._told(there), part)  # noqa: E731
+            self._board.dot(f"knot{i}", (place[0], place[1]), _CHOSEN_KNOT if i == chosen else _KNOT, 0.045, drag)
+        phase, value = knots[chosen]
+        where = f"{100 * phase:.0f} %, " if len(knots) > 1 else ""
+        self._board.text(
+            "told",
+            f"{where}{value * self._factor:.0f}{title.unit.sign}",
+            (CURVE_WIDTH, CURVE_HEIGHT + 0.08),
+            "bottom-right",
+        )
+
+    def run(self, phase: float) -> None:
+        """Let the dot be where the step is, 0 … 1."""
+        if self._knots and self.visible:
+            place = self._places(np.array([phase]), style_parameters.at(self._knots, [phase]))[0]
+            self._board.dot("now", (place[0], place[1]), _PHASE_DOT, 0.028)
+
+    def _draw_frame(self, title: Title) -> None:
+        board, unit = self._board, title.unit
+        for mark in np.arange(self._low, self._high + 0.5 * self._step, self._step):
+            up = self._places(np.zeros(1), np.array([mark / self._factor]))[0, 1]
+            color = _FRAME if abs(mark) < 1e-9 else _MARK
+            board.line(f"mark{mark:g}", np.array([[0.0, up], [CURVE_WIDTH, up]]), color, 1.5)
+            board.text(f"number{mark:g}", f"{mark:g}{unit.sign}", (-0.03, up - 0.05), "bottom-right", _SMALL_TEXT)
+        for phase, words, anchor in _TIMES:
+            board.line(
+                f"at{phase}", np.array([[phase * CURVE_WIDTH, 0.0], [phase * CURVE_WIDTH, CURVE_HEIGHT]]), _MARK, 1.5
+            )
+            board.text(f"when{phase}", words, (phase * CURVE_WIDTH, -0.05), anchor, _SMALL_TEXT)
+        board.text("title", title.label, (0.0, CURVE_HEIGHT + 0.08), "bottom-left")
+        if title.above:
+            board.text("above", f"↑ {title.above}", (0.03, CURVE_HEIGHT - 0.03), "top-left", _SMALL_TEXT)
+        if title.below:
+            board.text("below", f"↓ {title.below}", (0.03, 0.03), "bottom-left", _SMALL_TEXT)
+
+    def _places(self, phases: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """(n, 2) on the board [m]; a curve that leaves the frame runs along its edge."""
+        up = (values * self._factor - self._low) / (self._high - self._low)
+        return np.column_stack([phases * CURVE_WIDTH, np.clip(up, 0.0, 1.0) * CURVE_HEIGHT])
+
+    def _told(self, there: tuple[float, float]) -> tuple[float, float]:
+        """Phase and value of a place on the board; the frame's edge is as far as a drag goes."""
+        share = min(max(there[1] / CURVE_HEIGHT, 0.0), 1.0)
+        return there[0] / CURVE_WIDTH, (self._low + share * (self._high - self._low)) / self._factor
+
+
+POSES_WIDTH, POSES_HEIGHT = 3.9, 1.4  # [m]
+_POSES_CORNER = (
+    -0.5 * POSES_WIDTH * math.cos(TURN),
+    0.35 - 0.5 * POSES_WIDTH * math.sin(TURN),
+    2.02,
+)  # [m] above whoever walks there
+_ROW = 8  # figures side by side
+_LARGEST, _SMALL_FIGURE = 0.7, 0.6  # of life size
+_MARGIN = 0.22  # [m] below the figures, for the words
+_INK: dict[str, Color] = {MIDDLE: (66, 82, 100), LEFT: (120, 146, 166), RIGHT: (214, 120, 66)}
+_FADED: Color = (208, 212, 217)
+_PLINTH, _LIT = (200, 205, 210), (46, 160, 110)
+_DOT, _CHOSEN_STATE = (58, 110, 140), (236, 164, 40)
+_DOT_RADIUS = 0.05  # [m] of a figure of life size
+Edited = Callable[[int, Handle, float, str], None]  # state, handle, the angle it is dragged to [rad], phase of the drag
+
+
+@dataclass(frozen=True)
+class Place:
+    """A figure of the row: state, which leg swings, whether it is the mirrored half, where it stands."""
+
+    state: int
+    swing: int
+    mirrored: bool
+    at: Point
+    scale: float
+
+
+class PoseBoard:
+    """Draws a pose graph. All of it is called by the loop's thread; drags are posted to it."""
+
+    def __init__(self, scene: viser.SceneApi, post: Callable[[Callable[[], object]], None], edited: Edited) -> None:
+        """Put the board up, empty.
+
+        Args:
+            scene: of the page.
+            post: has something done by the loop's thread.
+            edited: told what a drag asks for.
+        """
+        self._board = Board(scene, "/poses", _POSES_CORNER, TURN)
+        self._post, self._edited = post, edited
+        self._places: list[Place] = []
+        self._drawn: list[tuple[PoseState, str] | None] = []
+        self._sticks: list[Stick] = []
+        self._table: CharacterTable | None = None
+        self._also: frozenset[str] = frozenset()
+        self._lit = -1
+        self._chosen = -1
+        self._grip: Point = (0.0, 0.0)
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown."""
+        return self._board.visible
+
+    @visible.setter
+    def visible(self, shown: bool) -> None:
+        if self._board.visible != shown:
+            self._board.visible = shown
+
+    def show(self, table: CharacterTable, parameters: SimbiconParameters) -> None:
+        """Draw a graph; of one that is drawn already only what changed."""
+        also = frozenset(role for state in parameters.states for role in state.targets)
+        layout = places(table, parameters)
+        if layout != self._places or table is not self._table or also != self._also:
+            self._board.clear()
+            self._places, self._table, self._also = layout, table, also
+            self._drawn, self._lit = [None] * len(layout), -1
+            self._sticks = [stick(table, parameters.states[p.state], p.swing, also) for p in layout]
+        for i, place in enumerate(layout):
+            state = parameters.states[place.state]
+            wanted = (state, caption(place, state))
+            if self._drawn[i] != wanted:
+                self._drawn[i] = wanted
+                self._sticks[i] = stick(table, state, place.swing, also)
+                self._draw(i, wanted[1])
+
+    def light(self, index: int, chosen: int) -> None:
+        """Light the figure of the state that acts (−1: none), and mark the dots of the chosen state."""
+        if index != self._lit:
+            before, self._lit = self._lit, index
+            for i in (before, index):
+                if 0 <= i < len(self._places):
+                    self._ink(i)
+        if chosen != self._chosen:
+            self._chosen = chosen
+            for i in range(len(self._places)):
+                self._dots(i)
+
+    def _draw(self, i: int, words: str) -> None:
+        at = self._places[i].at
+        self._ink(i)
+        self._dots(i)
+        self._board.text(f"{i}/words", words, (at[0], at[1] - 0.05), "top-center")
+
+    def _ink(self, i: int) -> None:
+        place, lit = self._places[i], i == self._lit
+        for group, ends in self._sticks[i].strokes.items():
+            color = _FADED if place.mirrored and not lit else _INK[group]
+            self._board.strokes(f"{i}/{group}", self._placed(place, ends), color, 2.0 if place.mirrored else 3.0)
+        half = 0.42 * place.scale
+        line = np.array([[place.at[0] - half, place.at[1]], [place.at[0] + half, place.at[1]]])
+        self._board.line(f"{i}/plinth", line, _LIT if lit else _PLINTH, 6.0 if lit else 2.0)
+
+    def _dots(self, i: int) -> None:
+        place = self._places[i]
+        if place.mirrored:
+            return
+        color = _CHOSEN_STATE if place.state == self._chosen else _DOT
+        for handle in self._sticks[i].handles:
+            (at,) = self._placed(place, np.array([handle.at]))
+            self._board.dot(
+                f"{i}/{handle.name}", (at[0], at[1]), color, _DOT_RADIUS * place.scale, self._grabbed(i, handle.name)
+            )
+
+    @staticmethod
+    def _placed(place: Place, points: np.ndarray) -> np.ndarray:
+        return np.asarray(points * place.scale + np.array(place.at))
+
+    def _grabbed(self, i: int, name: str) -> Callable[[Point, str], None]:
+        return lambda to, phase: self._post(lambda: self.drag(i, name, to, phase))
+
+    def drag(self, i: int, name: str, to: Point, phase: str) -> None:
+        """Have a dot of figure `i` dragged to a point of the board."""
+        found = next((h for h in self._sticks[i].handles if h.name == name), None) if i < len(self._sticks) else None
+        if found is None:
+            return
+        place = self._places[i]
+        there = ((to[0] - place.at[0]) / place.scale, (to[1] - place.at[1]) / place.scale)
+        if phase == "start":  # it may be grabbed beside its middle
+            self._grip = (found.at[0] - there[0], found.at[1] - there[1])
+        self._edited(place.state, found, found.angle((there[0] + self._grip[0], there[1] + self._grip[1])), phase)
+
+    def spot(self, state: int, name: str) -> Point:
+        """The place of a state's dot on the board [m]."""
+        i = next(i for i, place in enumerate(self._places) if place.state == state)
+        handle = next(h for h in self._sticks[i].handles if h.name == name)
+        (at,) = self._placed(self._places[i], np.array([handle.at]))
+        return float(at[0]), float(at[1])
+
+    def where(self, state: int, name: str) -> tuple[float, float, float]:
+        """The place of a state's dot on the page [m]."""
+        return self._board.place(self.spot(state, name))
+
+
+def places(table: CharacterTable, parameters: SimbiconParameters) -> list[Place]:
+    """The figures of a graph from left to right, the mirrored half last; long graphs in rows."""
+    states = parameters.states
+    halves = (0, 1) if parameters.mirrored else (0,)
+    count = len(states) * len(halves)
+    row = len(states) if count > _ROW and len(states) <= _ROW else min(count, _ROW)
+    rows = -(-count // row)
+    tall = POSES_HEIGHT / rows - _MARGIN
+    scale = min(_LARGEST, tall / (1.9 * standing_height(table)), POSES_WIDTH / (1.25 * row))
+    apart = min(POSES_WIDTH / row, 1.7 * scale)
+    found = []
+    for half in halves:
+        for i, state in enumerate(states):
+            down, across = divmod(half * len(states) + i, row)
+            x = 0.5 * POSES_WIDTH + (across - 0.5 * (row - 1)) * apart
+            swing = half if state.leg == "same" else 1 - half
+            found.append(Place(i, swing, half == 1, (x, (rows - 1 - down) * POSES_HEIGHT / rows + _MARGIN), scale))
+    return found
+
+
+def acting(parameters: SimbiconParameters, index: int) -> int:
+    """Which figure shows the state that the expanded graph is in; −1: none, it went on as another skill."""
+    own = len(parameters.states)
+    if index >= own * parameters.halves:
+        return -1
+    return index if parameters.mirrored else index % own
+
+
+def ending(state: PoseState) -> str:
+    """What ends a state, in a word or two."""
+    return f"{state.duration:.2f} s" if state.until is None else f"until {state.until}"
+
+
+def caption(place: Place, state: PoseState) -> str:
+    """What stands below a figure; small figures have little room."""
+    if place.mirrored:
+        return f"{place.state} mirrored"
+    return f"{place.state} · {state.until if state.until and place.scale < _SMALL_FIGURE else ending(state)}"

@@ -1,0 +1,170 @@
+"""A motion as a page that plays it back by itself: no server, no network, everything in one file."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+import mujoco
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from surefoot.errors import OutputError
+from surefoot.motions import meshes, painter, posed_body
+from surefoot.motions import painter as ground
+from surefoot.motions.motion import Motion
+from surefoot.motions.motion_editing import rate, resample
+
+if TYPE_CHECKING:
+    import viser
+
+    from surefoot.terrains.terrain import Terrain
+
+FPS = 30.0  # at most
+MAX_FRAMES = 20_000
+_LAG = 0.25  # [s] over which the camera averages the body's place, before and after
+_CELL, _MARGIN = 0.05, 4.0  # [m] between points of uneven ground, and how far it is drawn beyond the path
+_MOST = 400_000  # points of uneven ground; beyond, they are further apart
+_SOIL = (225, 221, 213)
+_EYE = (0.45, -1.7, 0.3)  # where the camera stands beside what it looks at, in body heights
+
+
+class Drawn(Protocol):
+    """What stands on the page."""
+
+    def place(self, frame: int, origin: np.ndarray) -> None:
+        """Put it where it is in a frame, seen from an origin (3,) [m]."""
+
+
+def webpage(motion: Motion) -> bytes:
+    """An HTML file with a 3D view that can be turned, paused and wound back.
+
+    The figure stays in the middle and the ground moves past; at most 30 frames a second are kept. A motion whose
+    simulated body is not known is drawn as a stick figure.
+    """
+    rate(motion)
+    if not (np.isfinite(motion.qpos).all() and np.isfinite(motion.root_position).all()):
+        raise OutputError("cannot draw a motion with numbers that are not finite")
+    fps = min(rate(motion), FPS)
+    even = resample(motion, fps, whole=True) if len(motion) > 1 else motion
+    if len(even) > MAX_FRAMES:
+        raise OutputError(f"a page has at most {MAX_FRAMES} frames, this motion takes {len(even)}")
+    with _quiet_server() as server:
+        return _recorded(server, even, fps).encode()
+
+
+def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
+    places = gaussian_filter1d(motion.root_position, _LAG * fps, axis=0, mode="nearest")
+    places[:, 2] = gaussian_filter1d(ground.heights(ground.terrain_of(motion), places), _LAG * fps, mode="nearest")
+    limbs = posed_body.actor_of(motion).limbs(float(motion.time[0]))
+    low, high = painter.extent(limbs, 2)
+    height = max(high - low, 0.5)
+    middle = np.array([0.0, 0.0, 0.5 * height])
+    server.initial_camera.look_at = tuple(middle)
+    server.initial_camera.position = tuple(middle + height * np.array(_EYE))
+    record = server.get_scene_serializer()
+    below = _add_ground(server.scene, ground.terrain_of(motion), motion.root_position)
+    drawn: Drawn
+    if motion.scene is not None and motion.qpos.size:
+        drawn = _Body(server.scene, motion, motion.scene.model)
+    else:
+        drawn = _Sticks(server.scene, motion)
+    for frame, place in enumerate(places):
+        drawn.place(frame, place)
+        below.position = tuple(-place)
+        record.insert_sleep(1.0 / fps)
+    return record.as_html()
+
+
+class _Body:
+    """The simulated body, and the things around it."""
+
+    def __init__(self, scene: viser.SceneApi, motion: Motion, model: mujoco.MjModel) -> None:
+        from surefoot.studio.model_view import Figure
+
+        self._motion, self._model, self._data = motion, model, mujoco.MjData(model)
+        self._figure = Figure(scene, "/figure", model, set(range(1, model.nbody)))
+
+    def place(self, frame: int, origin: np.ndarray) -> None:
+        self._data.qpos[:] = self._motion.qpos[frame]
+        mujoco.mj_kinematics(self._model, self._data)
+        self._figure.place(self._data, origin)
+
+
+class _Sticks:
+    """A stick figure: a ball at every joint, a tube along every bone."""
+
+    def __init__(self, scene: viser.SceneApi, motion: Motion) -> None:
+        self._actor = posed_body.actor_of(motion)
+        shapes = self._shapes(0)
+        radii, colors = np.array([s.radius for s in shapes]), np.array([s.color for s in shapes])
+        lengths = np.array([np.linalg.norm(s.points[-1] - s.points[0]) for s in shapes])
+        ball, tube = meshes.ball(np.ones(3)), meshes.cylinder(1.0, 1.0)
+        self._still = np.tile([1.0, 0.0, 0.0, 0.0], (len(shapes), 1))
+        self._nodes = [
+            scene.add_batched_meshes_simple(
+                f"/figure/{name}", solid.vertices, solid.triangles, self._still, np.zeros((len(shapes), 3)),
+                batched_scales=np.column_stack(scales), batched_colors=np.round(255.0 * colors).astype(np.uint8),
+                lod="off",
+            )
+            for name, solid, scales in (
+                ("balls", ball, (radii, radii, radii)), ("tubes", tube, (radii, radii, 0.5 * lengths + 1e-6)),
+            )
+        ]  # fmt: skip
+
+    def _shapes(self, frame: int) -> list[posed_body.Shape]:
+        limbs = self._actor.limbs(float(self._actor.motion.time[frame]))
+        return [shape for limb in limbs for shape in limb.shapes]
+
+    def place(self, frame: int, origin: np.ndarray) -> None:
+        ends = np.array([(s.points[0], s.points[-1]) for s in self._shapes(frame)]) - origin  # (n, 2, 3)
+        turns = self._still.copy()
+        for turn, way in zip(turns, ends[:, 1] - ends[:, 0], strict=True):
+            if way.any():
+                mujoco.mju_quatZ2Vec(turn, way)
+        balls, tubes = self._nodes
+        balls.batched_positions = ends[:, 1].astype(np.float32)
+        tubes.batched_positions = ends.mean(axis=1).astype(np.float32)
+        tubes.batched_wxyzs = turns.astype(np.float32)
+
+
+def _add_ground(scene: viser.SceneApi, terrain: Terrain | None, path: np.ndarray) -> viser.SceneNodeHandle:
+    """A grid of metres on level ground, a surface where it is not; what moves is a body of its own."""
+    if terrain is not None and terrain.moves:
+        return scene.add_frame("/ground", show_axes=False)
+    if terrain is None or ground.is_flat(terrain):
+        return scene.add_grid(
+            "/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, plane="xy", fade_distance=20.0
+        )
+    low, high = path[:, :2].min(axis=0) - _MARGIN, path[:, :2].max(axis=0) + _MARGIN
+    cell = max(_CELL, float(np.sqrt(np.prod(high - low) / _MOST)))
+    counts = np.ceil((high - low) / cell).astype(int) + 1
+    x, y = np.meshgrid(low[0] + cell * np.arange(counts[0]), low[1] + cell * np.arange(counts[1]), indexing="ij")
+    first = (np.arange(counts[0] - 1)[:, None] * counts[1] + np.arange(counts[1] - 1)).ravel()
+    ahead = first + counts[1]
+    faces = np.concatenate([np.stack([first, ahead, ahead + 1], 1), np.stack([first, ahead + 1, first + 1], 1)])
+    points = np.stack([x, y, terrain.height(x, y)], axis=-1).reshape(-1, 3)
+    return scene.add_mesh_simple("/ground", points.astype(np.float32), faces, color=_SOIL, flat_shading=True)
+
+
+@contextlib.contextmanager
+def _quiet_server() -> Iterator[viser.ViserServer]:
+    """A server nobody is told of, on this machine alone: the page is what it would have shown."""
+    try:
+        import rich
+        import viser  # noqa: F401
+    except ImportError:
+        raise OutputError("a page needs the studio's packages: pip install 'surefoot[studio]'") from None
+    from surefoot.studio.server import open_server
+
+    console = rich.get_console()  # to which the server prints its address
+    quiet, console.quiet = console.quiet, True
+    try:
+        server = open_server("127.0.0.1", 0)
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        console.quiet = quiet

@@ -1,0 +1,357 @@
+"""Lengths and masses as one turns them by hand: a number for every part and side, and what it comes to in cm and kg.
+
+Another body: which one, and how long and heavy its parts are, while it walks (GENBICON figure 13).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import viser
+
+from surefoot import characters, skills
+from surefoot.characters.table import CharacterTable
+from surefoot.engine.scene import Scene
+from surefoot.engine.simulation import Simulation
+from surefoot.errors import SurefootError
+from surefoot.studio.panels import panel
+from surefoot.studio.panels.panel import Desk, one_of, put
+
+LENGTH, MASS = "length", "mass"
+WHOLE = "mass"  # the name of the whole body's multiplier
+_SIDES = ("left", "right")
+_CONSISTS_OF = {"leg": ("thigh", "shin"), "arm": ("upper_arm", "lower_arm"), "torso": ("pelvis", "trunk")}
+_LENGTHS = tuple(f"{part}_{LENGTH}" for part in ("leg", "foot", "toes", "torso", "arm", "hand"))
+PRESETS: dict[str, dict[str, float]] = {
+    "Child": {**dict.fromkeys(_LENGTHS, 0.8), "head_length": 0.95, WHOLE: 0.5},
+    "Giant": {**dict.fromkeys((*_LENGTHS, "head_length"), 1.25), WHOLE: 1.95},
+    "Long legs": {"leg_length": 1.3},
+    "Short legs": {"leg_length": 0.7},
+    "Long arms": {"arm_length": 1.5},
+    "One long arm": {"right_arm_length": 1.6},
+    "One short leg": {"left_thigh_length": 0.95},  # more would be too uneven to begin from standing
+    "One heavy leg": {"right_leg_mass": 2.0},
+    "Heavy torso": {"torso_mass": 2.0},
+    "Big head": {"head_length": 1.6, "head_mass": 2.0},
+}
+"""Multipliers by part; a body takes what it consists of where it has no such part, and leaves out the rest."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a multiplier is of; `sides` are those it can be told apart for, or one without a name."""
+
+    name: str
+    sides: tuple[str, ...]
+    segments: tuple[str, ...]
+
+    def knob(self, side: str, what: str) -> str:
+        """Name of the multiplier of one side."""
+        return f"{side}_{self.name}_{what}" if side else f"{self.name}_{what}"
+
+    def title(self, side: str = "") -> str:
+        """What people call it."""
+        return f"{side} {self.name}".replace("_", " ").strip().capitalize()
+
+    def label(self, side: str = "") -> str:
+        """The same, short: L and R for the sides."""
+        return f"{side[:1].upper()} {self.title().lower()}" if side else self.title()
+
+
+def parts(table: CharacterTable) -> tuple[Part, ...]:
+    """All parts of a body with multipliers of their own, those of several segments first."""
+    known = table.multipliers
+    paired = {name for name in known if all(f"{side}_{name}" in known for side in _SIDES)}
+    sided = {f"{side}_{name}" for name in paired for side in _SIDES}
+    found = [Part(n, _SIDES if n in paired else ("",), s) for n, s in known.items() if n not in sided]
+    return tuple(sorted(found, key=lambda part: len(part.segments) <= len(part.sides)))
+
+
+def spread(table: CharacterTable, proportions: Mapping[str, float]) -> dict[str, float]:
+    """A number for every knob: what is said of a pair holds for each of its sides."""
+    values = {WHOLE: float(proportions.get(WHOLE, 1.0))}
+    for part in parts(table):
+        for what in (LENGTH, MASS):
+            both = float(proportions.get(f"{part.name}_{what}", 1.0))
+            for side in part.sides:
+                values[part.knob(side, what)] = both * float(
+                    proportions.get(part.knob(side, what), 1.0) if side else 1.0
+                )
+    return values
+
+
+def gathered(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
+    """The shortest proportions that say the same as a number for every knob."""
+    found = {WHOLE: values[WHOLE]}
+    for part in parts(table):
+        for what in (LENGTH, MASS):
+            each = {part.knob(side, what): values[part.knob(side, what)] for side in part.sides}
+            equal = len(set(each.values())) == 1
+            found |= {f"{part.name}_{what}": next(iter(each.values()))} if equal else each
+    return {name: value for name, value in found.items() if value != 1.0}
+
+
+def evened(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
+    """The same with both sides alike: each gets their mean."""
+    found = dict(values)
+    for part in parts(table):
+        for what in (LENGTH, MASS):
+            knobs = [part.knob(side, what) for side in part.sides]
+            mean = round(sum(values[knob] for knob in knobs) / len(knobs), 2)
+            found |= dict.fromkeys(knobs, values[knobs[0]] if len({values[k] for k in knobs}) == 1 else mean)
+    return found
+
+
+def preset(table: CharacterTable, name: str) -> dict[str, float]:
+    """A preset's multipliers, as far as a body has such parts."""
+    found: dict[str, float] = {}
+    for knob, value in PRESETS[name].items():
+        part, _, what = knob.rpartition("_")
+        side = next((f"{side}_" for side in _SIDES if part.startswith(f"{side}_")), "")
+        single = [side + piece for piece in _CONSISTS_OF.get(part.removeprefix(side), ())]
+        for one in [part] if part in ("", *table.multipliers) else single:
+            if not one or one in table.multipliers:
+                found[f"{one}_{what}" if one else what] = value
+    return found
+
+
+def size(table: CharacterTable, part: Part, side: str, what: str) -> float:
+    """Length [m] or mass [kg] of a part, of one side; of a part without sides all of it."""
+    names = {s for s in part.segments if not side or s.startswith(f"{side}_")}
+    segments = [s for s in table.segments if s.name in names]
+    if what == MASS:
+        return sum(segment.mass for segment in segments)
+    total = 0.0
+    for segment in segments:
+        points = [(0.0, 0.0, 0.0), *(child.offset for child in table.segments if child.parent == segment.name)]
+        points += [end for shape in segment.shapes for end in (shape.start, shape.end)]
+        total += float(np.ptp(np.array(points)[:, (0, 2)], axis=0).max())  # how far forward or up it reaches
+    return total
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A whole body: mass [kg], height [m] when it stands straight, length of left and right leg [m]."""
+
+    mass: float
+    height: float
+    legs: tuple[float, float]
+
+
+def facts(scene: Scene) -> Facts:
+    """Measure the body of a scene."""
+    model, data, table = scene.model, mujoco.MjData(scene.model), scene.table
+    mujoco.mj_kinematics(model, data)
+    own = {model.body(segment.name).id for segment in table.segments}
+    geoms = np.array([g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in own])
+    axes = data.geom_xmat[geoms].reshape(-1, 3, 3)[:, 2]  # how much each of a shape's own axes points up
+    middle = data.geom_xpos[geoms, 2] + (axes * model.geom_aabb[geoms, :3]).sum(axis=1)
+    reach = (np.abs(axes) * model.geom_aabb[geoms, 3:]).sum(axis=1)
+    root = model.body_rootid[model.body(table.anatomy.pelvis).id]
+    offsets = {segment.name: float(np.linalg.norm(segment.offset)) for segment in table.segments}
+    legs = [
+        table.sole_depth + offsets[leg.foot] + offsets[leg.shin] for leg in (table.anatomy.left, table.anatomy.right)
+    ]
+    return Facts(
+        float(model.body_subtreemass[root]), float((middle + reach).max() - (middle - reach).min()),
+        (legs[0], legs[1]) if table.height is None else (table.height, table.height),
+    )  # fmt: skip
+
+
+LEAST, MOST = 0.5, 2.0  # times as long or heavy as drawn
+_OWN, _PLAIN = "Your own", "As designed"
+_PAUSE = 1.0 / 30.0  # [s] between two changes of the body: of a burst of moves only the last one counts
+_HANDS_OFF = 0.5  # [s] a slider is left alone after a person moved it
+_ANY_BODY = "biped/zero-walk"  # walks with any two legs
+
+
+class Body:
+    """Character, proportions and masses."""
+
+    title = "Body"
+
+    def build(self, desk: Desk) -> None:
+        """Add the controls that every body has."""
+        self._desk, gui = desk, desk.server.gui
+        self._wanted: dict[str, float] | None = None  # a number for every knob, not applied yet
+        self._changed = self._touched = 0.0
+        self._sim: Simulation | None = None  # which is written down
+        self._shown: tuple[Simulation | None, float] = None, 0.0  # which the sliders show, since what touch
+        self._for: str | None = None
+        self._sliders: list[tuple[Part, str, str, viser.GuiSliderHandle[float]]] = []  # part, side, what
+        self._made: list[Any] = []  # what goes when another body comes
+        self._who = gui.add_dropdown("Character", characters())
+        self._facts = gui.add_markdown("")
+        self._preset = gui.add_dropdown("Proportions", (_PLAIN, *PRESETS, _OWN), hint="Bodies to start from.")
+        self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, hint="Back to the body as it was designed.")
+        self._even = gui.add_checkbox(
+            "Both sides alike", True, hint="Off: left and right limbs have their own sliders."
+        )
+        self._whole = self._slider("Mass of all", (WHOLE,), "All parts together; strength grows with the weight.")
+        self._lengths = gui.add_folder("Lengths (times as long)")
+        self._masses = gui.add_folder("Masses (times as heavy)", expand_by_default=False)
+        with gui.add_folder("Your own body", expand_by_default=False):
+            self._file = gui.add_text("MJCF file", "", hint="Name of an .xml file in the studio's folder.")
+            load = gui.add_button("Let it walk", icon=viser.Icon.WALK)
+        self._who.on_update(self._by_hand(lambda: self._choose(self._who.value)))
+        self._preset.on_update(self._by_hand(lambda: self._take(self._preset.value)))
+        self._even.on_update(self._by_hand(lambda: self._alike(self._even.value)))
+        self._reset.on_click(lambda _: desk.post(lambda: self._take(_PLAIN)))
+        load.on_click(lambda _: desk.post(lambda: self._load(self._file.value)))
+
+    def _by_hand(self, action: Any) -> Any:
+        """A callback for what a person, not this program, did to a control."""
+
+        def called(event: viser.GuiEvent[Any]) -> None:
+            if event.client is not None:
+                self._touched = time.perf_counter()
+                self._desk.post(action)
+
+        return called
+
+    def _slider(self, label: str, knobs: tuple[str, ...], hint: str) -> viser.GuiSliderHandle[float]:
+        slider = self._desk.server.gui.add_slider(label, LEAST, MOST, 0.01, 1.0, hint=hint)
+        slider.on_update(self._by_hand(lambda: self._move(dict.fromkeys(knobs, slider.value))))
+        return slider
+
+    @property
+    def _table(self) -> CharacterTable:
+        return self._desk.session.sim.scene.table
+
+    def _choose(self, name: str) -> None:
+        """Begin with another character, with the present skill if that one can do it."""
+        session, own = self._desk.session, f"{one_of(characters(), name)}/walk"
+        try:
+            session.rebuild(character=name, skill=session.sim.skill, proportions={})
+        except SurefootError:
+            session.rebuild(character=name, skill=own if own in skills() else _ANY_BODY, proportions={})
+
+    def _load(self, name: str) -> None:
+        path = panel.inside(self._desk.folder, name, (".xml",))
+        self._desk.session.rebuild(character=str(path), skill=_ANY_BODY, proportions={})
+
+    def _take(self, name: str) -> None:
+        """Be a preset, or again as designed."""
+        if name == _OWN:
+            return
+        self._wanted, proportions = None, preset(self._table, name) if name in PRESETS else {}
+        self._desk.session.reshape(proportions)
+        values = spread(self._table, proportions)
+        self._show_sides(values == evened(self._table, values))
+
+    def _alike(self, alike: bool) -> None:
+        if alike:
+            self._move(evened(self._table, self._now()))
+        self._show_sides(alike)
+
+    def _now(self) -> dict[str, float]:
+        """A number for every knob, as last wished."""
+        return self._wanted or spread(self._table, self._desk.session.sim.scene.proportions)
+
+    def _move(self, values: Mapping[str, float]) -> None:
+        """Turn some knobs."""
+        self._wanted = self._now() | dict(values)
+        self._apply()
+
+    def _apply(self) -> None:
+        now = time.perf_counter()
+        if self._wanted is None or now - self._changed < _PAUSE:
+            return
+        wanted, self._wanted = gathered(self._table, self._wanted), None
+        if wanted != self._desk.session.sim.scene.proportions:
+            self._desk.session.reshape(wanted)
+            self._changed = time.perf_counter()
+
+    def renew(self) -> None:
+        """Another body has other parts; one that only grew keeps its sliders."""
+        scene = self._desk.session.sim.scene
+        if scene.character == self._for:
+            return
+        self._for, self._wanted, foreign = scene.character, None, scene.table.foreign is not None
+        name = Path(scene.character).name
+        put(self._who, (*characters(), *((name,) if foreign else ())), "options")
+        put(self._who, name)
+        for handle in self._made:
+            handle.remove()
+        self._sliders, self._made = [], []
+        for handle in (self._preset, self._reset, self._even, self._whole, self._lengths, self._masses):
+            put(handle, not foreign, "visible")
+        if not foreign:
+            fitting = (name for name in PRESETS if preset(scene.table, name))
+            put(self._preset, (_PLAIN, *fitting, _OWN), "options")
+            for folder, what in ((self._lengths, LENGTH), (self._masses, MASS)):
+                with folder:
+                    self._add_sliders(what)
+
+    def _add_sliders(self, what: str) -> None:
+        """Limbs and trunk as wholes first, what they consist of in a folder that is closed."""
+        found = parts(self._table)
+        wholes = {s for part in found if len(part.segments) > len(part.sides) for s in part.segments}
+        single = [p for p in found if len(p.segments) == len(p.sides) and set(p.segments) <= wholes]
+        for part in found:
+            if part not in single:
+                self._add_part(part, what)
+        if single:
+            folder = self._desk.server.gui.add_folder("Part by part", expand_by_default=False)
+            with folder:
+                for part in single:
+                    self._add_part(part, what)
+            self._made.append(folder)
+
+    def _add_part(self, part: Part, what: str) -> None:
+        """A slider for both sides, and one for each."""
+        for side in ("", *part.sides) if part.sides[0] else ("",):
+            knobs = tuple(part.knob(s, what) for s in ((side,) if side else part.sides))
+            hint = f"{part.title(side)}: how many times as {'long' if what == LENGTH else 'heavy'} as designed."
+            handle = self._slider(part.label(side), knobs, hint)
+            self._sliders.append((part, side, what, handle))
+            self._made.append(handle)
+
+    def _show_sides(self, alike: bool) -> None:
+        put(self._even, alike)
+        for part, side, _, handle in self._sliders:
+            put(handle, not part.sides[0] or bool(side) != alike, "visible")
+
+    def refresh(self) -> None:
+        """Apply the last of a burst; show the body there is now, its sliders only while no hand is on them."""
+        self._apply()
+        sim = self._desk.session.sim
+        if sim is not self._sim:
+            self._sim = sim
+            self._measure(sim)
+        if (sim, self._touched) != self._shown and time.perf_counter() - self._touched > _HANDS_OFF:
+            self._shown = sim, self._touched
+            self._show(sim)
+
+    def _measure(self, sim: Simulation) -> None:
+        """Write down how tall and heavy it is, and its parts."""
+        body = facts(sim.scene)
+        legs = " / ".join(f"{100 * leg:.0f}" for leg in dict.fromkeys(body.legs))
+        words = f"**{body.mass:.1f} kg** · **{body.height:.2f} m** tall · legs **{legs} cm**"
+        if sim.scene.table.foreign is not None:
+            words += "\n\nThis body comes from a file: change its proportions there."
+        put(self._facts, words, "content")
+        for part, side, what, handle in self._sliders:
+            now = size(sim.scene.table, part, side or part.sides[0], what)
+            unit = f"{100 * now:.0f}\u00a0cm" if what == LENGTH else f"{now:.1f}\u00a0kg"
+            put(handle, f"{part.label(side)} {unit}", "label")
+
+    def _show(self, sim: Simulation) -> None:
+        """Set every control to what there is."""
+        table, own = sim.scene.table, sim.scene.proportions
+        put(self._who, Path(sim.scene.character).name)
+        if table.foreign is not None:
+            return
+        values = spread(table, own)
+        self._show_sides(self._even.value and evened(table, values) == values)
+        put(self._whole, min(max(values[WHOLE], LEAST), MOST))
+        for part, side, what, handle in self._sliders:
+            put(handle, min(max(values[part.knob(side or part.sides[0], what)], LEAST), MOST))
+        known: dict[str, dict[str, float]] = {_PLAIN: {}} | {name: preset(table, name) for name in PRESETS}
+        put(self._preset, next((name for name, one in known.items() if one == own), _OWN))

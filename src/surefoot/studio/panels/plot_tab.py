@@ -1,0 +1,306 @@
+"""What a plot can show: which measurements, in which colours, with which units.
+
+Plots: two charts of the last seconds, each of what one chooses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import viser
+from viser import uplot
+
+from surefoot.characters.table import CharacterTable
+from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.telemetry import Channels, Window
+
+LEFT, RIGHT, MIDDLE, SWING, STANCE, FAINT = "#3f7fb5", "#d9743f", "#5b5f66", "#3a9a6b", "#8a5aa8", "#9aa0a6"
+_COLORS = {"left": LEFT, "right": RIGHT, "swing": SWING, "stance": STANCE}
+SIDES = {
+    "left and right": ("left", "right"),
+    "left": ("left",),
+    "right": ("right",),
+    "swinging and standing leg": ("swing", "stance"),
+}
+BODY, FEET, SWAY = "Height and speed", "Feet on the ground", "Sway of the torso"
+ANGLE, TORQUE = "Angle of a joint", "Torque of a joint"
+BALANCE, SIDEWAYS = "Balance: d and v", "Balance sideways: d and v"
+KINDS = (BODY, FEET, SWAY, ANGLE, TORQUE, BALANCE, SIDEWAYS)
+OF_JOINTS = (ANGLE, TORQUE)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart; on the `right` it is measured by the axis on that side.
+
+    With `dots`, their size [px], it is dots without a line between them; with `newest` only the last one.
+    """
+
+    label: str
+    color: str
+    of: Callable[[Window], np.ndarray]
+    dashed: bool = False
+    right: bool = False
+    dots: float = 0.0
+    newest: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines over time, or with `across` over another measurement, which then may run to and fro."""
+
+    up: str
+    lines: tuple[Line, ...]
+    right: str = ""
+    along: str = "time [s]"
+    across: str = "time"
+
+    @property
+    def is_portrait(self) -> bool:
+        """Whether it is not over time."""
+        return self.across != "time"
+
+    def data(self, window: Window) -> tuple[np.ndarray, ...]:
+        """The horizontal coordinate (n,) and every line (n,); of a portrait the newest point comes first."""
+        found = window[self.across], *(line.of(window) for line in self.lines)
+        return tuple(line[::-1].copy() for line in found) if self.is_portrait else found
+
+
+def joint_kinds(table: CharacterTable) -> tuple[str, ...]:
+    """The joints of a body without their sides, in the order of its table."""
+    return tuple(dict.fromkeys(_kind(joint) for joint in table.gains))
+
+
+def has_sides(table: CharacterTable, kind: str) -> bool:
+    """Whether there are a left and a right joint of this kind."""
+    return f"left_{kind}" in table.gains and f"right_{kind}" in table.gains
+
+
+def chart(kind: str, table: CharacterTable, joint: str, side: str) -> Chart:
+    """A chart.
+
+    Args:
+        kind: one of `KINDS`.
+        table: the body.
+        joint: one of `joint_kinds`, for a chart of joints.
+        side: one of `SIDES`; does not matter for a joint in the middle.
+    """
+    if kind == BODY:
+        height = Line("height of the COM", MIDDLE, lambda w: w["height"])
+        return Chart("m", (height, Line("speed", SWING, lambda w: w["speed"], right=True)), "m/s")
+    if kind == FEET:
+        return Chart("N", tuple(Line(f"{s} foot", _COLORS[s], _column(f"{s}_force")) for s in ("left", "right")))
+    if kind == SWAY:
+        forward = Line("forward", SWING, lambda w: w["forward_lean"])
+        return Chart("°", (forward, Line("to the left", LEFT, lambda w: w["left_lean"])))
+    if kind in (BALANCE, SIDEWAYS):
+        prefix, word = ("lateral_", " to the left") if kind == SIDEWAYS else ("", "")
+        velocity = _column(f"{prefix}velocity")
+        lines = (
+            Line("v over d", STANCE, velocity, dots=3.0),
+            Line("now", RIGHT, velocity, dots=9.0, newest=True),
+        )
+        return Chart(f"v{word} [m/s]", lines, along=f"d{word} [m]", across=f"{prefix}distance")
+    sides = SIDES[side] if has_sides(table, joint) else ("",)
+    if kind == ANGLE:
+        return Chart("°", tuple(line for one in sides for line in _angle(joint, one)))
+    limit = _of_joint("limit", joint, sides[0])
+    return Chart("N·m", (
+        *(Line(_words(one, joint), _COLORS.get(one, MIDDLE), _of_joint("torque", joint, one)) for one in sides),
+        Line("limit", FAINT, limit, dashed=True), Line("− limit", FAINT, lambda w: -limit(w), dashed=True),
+    ))  # fmt: skip
+
+
+def _angle(joint: str, side: str) -> list[Line]:
+    color, name, angle = _COLORS.get(side, MIDDLE), _words(side, joint), _of_joint("angle", joint, side)
+    target = _of_joint("target", joint, side)
+    return [
+        Line(name, color, angle),
+        Line(f"{name} target".strip(), color, lambda w: _filled(target(w), angle(w)), dashed=True),
+    ]
+
+
+def _of_joint(what: str, joint: str, side: str) -> Callable[[Window], np.ndarray]:
+    """A measurement of a joint; of the leg that swings or stands it changes sides with every step."""
+    if side not in ("swing", "stance"):
+        return _column(f"{what}:{side}_{joint}" if side else f"{what}:{joint}")
+    left_swings = 0.0 if side == "swing" else 1.0
+    left, right = f"{what}:left_{joint}", f"{what}:right_{joint}"
+    return lambda w: np.where(w["swing"] == left_swings, w[left], w[right])
+
+
+def _column(name: str) -> Callable[[Window], np.ndarray]:
+    return lambda w: w[name]
+
+
+def _filled(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """A target that hides behind the angle while there is none."""
+    return np.where(np.isfinite(target), target, angle)
+
+
+def _words(side: str, joint: str) -> str:
+    return side or joint.replace("_", " ")
+
+
+def _kind(joint: str) -> str:
+    return joint.removeprefix("left_").removeprefix("right_")
+
+
+_HEIGHT = 186  # [px]
+_ROOM = 0.1  # of a portrait's horizontal range, in its own unit: it grows by so much at once
+_NOTHING = np.zeros(2)
+
+
+class Plots:
+    """Two plots, which can be held while the simulation goes on."""
+
+    title = "Plots"
+
+    def build(self, desk: Desk) -> None:
+        """Add a button and the two plots."""
+        self._desk, self._channels, self._held = desk, Channels(), False
+        self._plots = [_Plot(desk, BODY), _Plot(desk, FEET)]
+        self._hold = desk.server.gui.add_button(
+            "Hold the plots", icon=viser.Icon.PLAYER_PAUSE, color="gray",
+            hint="The plots stand still while the simulation goes on.",
+        )  # fmt: skip
+        self._hold.on_click(lambda _: desk.post(self.hold))
+
+    def hold(self) -> None:
+        """Stand still, or go on."""
+        self._held = not self._held
+        put(self._hold, "Go on plotting" if self._held else "Hold the plots", "label")
+        put(self._hold, viser.Icon.PLAYER_PLAY if self._held else viser.Icon.PLAYER_PAUSE, "icon")
+
+    def renew(self) -> None:
+        """Offer the joints of this body."""
+        for plot in self._plots:
+            plot.renew()
+
+    def refresh(self) -> None:
+        """Show the seconds up to the moment that is looked at."""
+        session = self._desk.session
+        if self._held:
+            return
+        window = self._channels.window(session.timeline, session.shown)
+        for plot in self._plots:
+            plot.show(window)
+
+
+class _Plot:
+    """One chart with its choices."""
+
+    def __init__(self, desk: Desk, kind: str) -> None:
+        gui = desk.server.gui
+        self._desk = desk
+        self._chart = chart(kind, desk.session.sim.scene.table, "", "")
+        self._shown: tuple[object, ...] = ()
+        self._reach = (0.0, 0.0)  # of a portrait's horizontal axis
+        self._kind = gui.add_dropdown("Show", KINDS, initial_value=kind)
+        self._joint = gui.add_dropdown("Joint", ("knee",), initial_value="knee", visible=False)
+        self._side = gui.add_dropdown(
+            "Side", tuple(SIDES), initial_value=next(iter(SIDES)), visible=False,
+            hint="The swinging leg is the one that is not stood on; it changes with every step.",
+        )  # fmt: skip
+        series = _series(self._chart)
+        self._handle = gui.add_uplot(
+            tuple(_NOTHING for _ in series), series, scales=_scales(self._chart, self._reach), axes=_axes(self._chart),
+            legend={"show": True, "live": False, "markers": {"width": 2.0}},
+            cursor={"show": False}, height=_HEIGHT, padding=(8, 16, 0, 0),
+        )  # fmt: skip
+        for choice in (self._kind, self._joint, self._side):
+            choice.on_update(lambda _: desk.post(self.renew))
+
+    def renew(self) -> None:
+        """Draw another chart if another is wanted or the body is another."""
+        table = self._desk.session.sim.scene.table
+        kinds = joint_kinds(table)
+        if self._joint.options != kinds:
+            wanted = self._joint.value if self._joint.value in kinds else "knee" if "knee" in kinds else kinds[0]
+            self._joint.options = kinds
+            put(self._joint, wanted)
+        of_joints = self._kind.value in OF_JOINTS
+        put(self._joint, of_joints, "visible")
+        put(self._side, of_joints and has_sides(table, self._joint.value), "visible")
+        wanted_now = (self._kind.value, self._joint.value, self._side.value, tuple(table.gains))
+        if wanted_now != self._shown:
+            self._shown = wanted_now
+            self._draw(chart(self._kind.value, table, self._joint.value, self._side.value))
+
+    def show(self, window: Window) -> None:
+        """Show measurements, unless they are shown already."""
+        if len(window) < 2:
+            return
+        data = self._chart.data(window)
+        old = self._handle.data
+        if len(old) == len(data) and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(old, data, strict=True)):
+            return
+        if self._chart.is_portrait:
+            self._make_room(float(data[0].min()), float(data[0].max()))
+        self._handle.data = data
+
+    def _draw(self, chart: Chart) -> None:
+        self._chart, self._reach = chart, (0.0, 0.0)
+        series = _series(chart)
+        with self._desk.server.atomic():
+            self._handle.series = series
+            self._handle.axes = _axes(chart)
+            self._handle.scales = _scales(chart, self._reach)
+            self._handle.data = tuple(_NOTHING for _ in series)
+
+    def _make_room(self, low: float, high: float) -> None:
+        """Keep a portrait's horizontal range wider than its data, without which it is not drawn whole."""
+        reach = self._reach
+        if low > reach[0] and high < reach[1]:
+            return
+        self._reach = (
+            min(reach[0], _ROOM * math.floor(low / _ROOM - 0.5)),
+            max(reach[1], _ROOM * math.ceil(high / _ROOM + 0.5)),
+        )
+        self._handle.scales = _scales(self._chart, self._reach)
+
+
+def _series(chart: Chart) -> tuple[uplot.Series, ...]:
+    series: list[uplot.Series] = [{"label": chart.along}]
+    for line in chart.lines:
+        drawn: uplot.Series = {
+            "label": line.label, "stroke": line.color, "width": 0.0 if line.dots else 1.25 if line.dashed else 2.0,
+            "scale": "right" if line.right else "y", "points": {"show": False},
+        }  # fmt: skip
+        if line.dots:
+            drawn["points"] = {"show": True, "size": line.dots, "space": 0.0, "width": 0.0, "fill": line.color}
+            if line.newest:
+                drawn["points"]["filter"] = (0,)
+        if line.dashed:
+            drawn["dash"] = (4.0, 4.0)
+        series.append(drawn)
+    return tuple(series)
+
+
+def _scales(chart: Chart, reach: tuple[float, float]) -> dict[str, uplot.Scale]:
+    scales: dict[str, uplot.Scale] = {"x": {"time": False}, "y": {}}
+    if chart.is_portrait:
+        scales["x"] = {"time": False, "auto": False, "range": reach}
+    if chart.right:
+        scales["right"] = {}
+    return scales
+
+
+def _axes(chart: Chart) -> tuple[uplot.Axis, ...]:
+    common: dict[str, Any] = {
+        "font": "11px sans-serif",
+        "labelFont": "11px sans-serif",
+        "labelSize": 16,
+        "stroke": MIDDLE,
+    }
+    axes: list[uplot.Axis] = [
+        {**common, "scale": "x", "label": chart.along, "size": 26, "space": 50},  # type: ignore[typeddict-item]
+        {**common, "scale": "y", "label": chart.up, "size": 40, "space": 28},  # type: ignore[typeddict-item]
+    ]
+    if chart.right:
+        axes.append({**common, "scale": "right", "side": 1, "label": chart.right, "size": 40, "grid": {"show": False}})  # type: ignore[typeddict-item]
+    return tuple(axes)

@@ -1,0 +1,309 @@
+"""Every number of a pose, as a control: generated from the schema and the body's joints.
+
+The pose-graph editor of SIMBICON figure 4: states, their numbers, and stick figures to drag.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import viser
+
+from surefoot.characters.table import SAGITTAL, CharacterTable
+from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
+from surefoot.errors import SurefootError
+from surefoot.skills.schema import Skill
+from surefoot.studio.boards import PoseBoard, acting, ending
+from surefoot.studio.panels.document_controls import Keeping
+from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.stick_figure import Handle, limits
+
+BALANCE, BENDING, SIDEWAYS, UPPER = "Time and balance", "Pose (°)", "Sideways and twist (°)", "Arms and spine (°)"
+_SCALARS: dict[str, tuple[str, str, str]] = {
+    "duration": ("Duration (s)", BALANCE, "How long the state lasts"),
+    "cd": ("cd", BALANCE, "How far the swing hip answers the distance of the hips from the stance foot [rad/m]"),
+    "cv": ("cv", BALANCE, "How far the swing hip answers the speed of the hips [rad·s/m]"),
+    "cd_lateral": ("cd lateral", BALANCE, "The same as cd, sideways"),
+    "cv_lateral": ("cv lateral", BALANCE, "The same as cv, sideways"),
+    "torso": ("Torso", BENDING, "Against upright; forward is negative"),
+    "torso_roll": ("Torso roll", SIDEWAYS, "Left side up is positive while the left leg swings"),
+    "torso_yaw": ("Torso twist", SIDEWAYS, "To the left is positive while the left leg swings"),
+}
+_ANSWER = "How far this joint answers where the hips are over the foot (cd) and how fast they are (cv)"
+_UPRIGHT = math.pi / 2  # [rad] a torso slider reaches so far
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of a state: its path within it, and how it is shown."""
+
+    path: str
+    label: str
+    folder: str
+    low: float
+    high: float
+    step: float
+    degrees: bool
+    hint: str = ""
+
+    def read(self, state: PoseState) -> float | None:
+        """The number as it is shown; None: the state has none."""
+        value: Any = state
+        for key in self.path.split("."):
+            if isinstance(value, dict):
+                value = value.get(key, (0.0, 0.0) if self.path.startswith("feedback") else 0.0)
+            else:
+                value = value[int(key)] if isinstance(value, tuple) else getattr(value, key)
+        if value is None:
+            return None
+        return round(math.degrees(value), 1) if self.degrees else round(float(value), 4)
+
+    def write(self, shown: float) -> float:
+        """The number as it stands in the file."""
+        return round(math.radians(shown), 4) if self.degrees else round(float(shown), 4)
+
+
+def entries(table: CharacterTable, parameters: SimbiconParameters) -> list[Entry]:
+    """Everything about a state of a graph that can be set on this body."""
+    found = []
+    for name, (label, folder, hint) in _SCALARS.items():
+        low, high = _bounds(name)
+        spatial = folder == SIDEWAYS or name.endswith("_lateral")
+        if spatial and table.root == "planar":
+            continue
+        if name.startswith("torso"):
+            reach = max(_UPRIGHT, *(abs(getattr(state, name)) for state in parameters.states))
+            found.append(_angle(name, label, folder, (-reach, reach), hint))
+        else:
+            found.append(Entry(name, label, folder, low, high, 0.005, False, hint))
+    carried = {f"stance_{role}" for role in table.anatomy.side_roles[: table.anatomy.hip_hinges]}  # by the torso
+    for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
+        if role in carried:
+            continue
+        values = [state.targets.get(role, 0.0) for state in parameters.states]
+        reach = (limits(table, role, min(values))[0], limits(table, role, max(values))[1])
+        sagittal, upper = table.hinges[joint].plane == SAGITTAL, table.anatomy.kind(role) in table.anatomy.upper
+        folder = UPPER if upper else BENDING if sagittal else SIDEWAYS
+        hint = "In the world, not against the torso" if role == "swing_hip" else ""
+        found.append(_angle(f"targets.{role}", spoken(role), folder, reach, hint))
+    for role in dict.fromkeys(role for state in parameters.states for role in state.feedback):
+        found += [
+            Entry(f"feedback.{role}.{i}", f"{spoken(role)} {gain}", BALANCE, *_bounds(gain), 0.005, False, _ANSWER)
+            for i, gain in enumerate(("cd", "cv"))
+        ]
+    order = (BALANCE, BENDING, SIDEWAYS, UPPER)
+    return sorted(found, key=lambda entry: order.index(entry.folder))
+
+
+def spoken(role: str) -> str:
+    """A role as one says it: `swing hip`, begun with a capital."""
+    return role.replace("_yaw", " twist").replace("_", " ").capitalize()
+
+
+def _angle(path: str, label: str, folder: str, reach: tuple[float, float], hint: str) -> Entry:
+    low, high = (round(math.degrees(value), 1) for value in reach)
+    return Entry(path, label, folder, low, high, 0.5, True, hint)
+
+
+def _bounds(name: str) -> tuple[float, float]:
+    """Lowest and highest value that the schema allows."""
+    rules = PoseState.model_fields[name].metadata
+    low = next(rule.ge for rule in rules if hasattr(rule, "ge"))
+    high = next(rule.le for rule in rules if hasattr(rule, "le"))
+    return float(low), float(high)
+
+
+Changed = Callable[[Entry, float], None]
+
+
+class PoseForm:
+    """The controls of one state at a time."""
+
+    def __init__(self, gui: viser.GuiApi, changed: Changed) -> None:
+        """Take a place on the page; `changed` is told what a person sets, from another thread."""
+        self._gui, self._changed = gui, changed
+        self._box = gui.add_folder(None)
+        self._entries: list[Entry] = []
+        self._inputs: list[Any] = []
+        self._folders: list[viser.GuiFolderHandle] = []
+
+    def renew(self, wanted: list[Entry]) -> None:
+        """Make the controls for these numbers; they are kept if they are the same."""
+        if wanted == self._entries:
+            return
+        for folder in self._folders:
+            folder.remove()
+        self._entries, self._inputs, self._folders = wanted, [], []
+        with self._box:
+            for title in dict.fromkeys(entry.folder for entry in wanted):
+                folder = self._gui.add_folder(title, expand_by_default=title in (BALANCE, BENDING))
+                self._folders.append(folder)
+                with folder:
+                    self._inputs += [self._control(entry) for entry in wanted if entry.folder == title]
+
+    def _control(self, entry: Entry) -> Any:
+        make = self._gui.add_slider if entry.degrees else self._gui.add_number
+        start = min(max(0.0, entry.low), entry.high)
+        bounds = {"min": entry.low, "max": entry.high, "step": entry.step, "initial_value": start}
+        control = make(entry.label, **bounds, hint=entry.hint or None)  # type: ignore[arg-type]
+
+        @control.on_update
+        def _(event: viser.GuiEvent[Any]) -> None:
+            if event.client is not None:  # set by a person, not by us
+                self._changed(entry, float(control.value))
+
+        return control
+
+    def fill(self, state: PoseState) -> None:
+        """Show a state's numbers."""
+        for entry, control in zip(self._entries, self._inputs, strict=True):
+            value = entry.read(state)
+            put(control, value is not None, "visible")
+            if value is not None:
+                put(control, min(max(value, entry.low), entry.high))
+
+    def show(self, visible: bool) -> None:
+        """Show or hide all of it."""
+        put(self._box, visible, "visible")
+
+
+_PAUSE = 1.0  # [s] after which moving the same control again is another change to take back
+_TIMED = "after a time"
+_ENDINGS: dict[str, str | None] = {
+    _TIMED: None,
+    "when the swing foot touches": "contact",
+    "when any foot lands": "landing",
+    "when another skill is asked for": "request",
+}
+_DURATION = 0.3  # [s] of a state that is to end after a time for the first time
+_NOT_ONE = "This skill is not made of poses; choose a walk or a run of `planar` or `human` to edit one."
+
+
+class Poses:
+    """The tab."""
+
+    title = "Poses"
+
+    def build(self, desk: Desk) -> None:
+        """Add the controls and the board."""
+        self._desk, gui = desk, desk.server.gui
+        self._chosen, self._gesture, self._touched = 0, 0, 0.0
+        self._seen: Skill | None = None
+        self._note = gui.add_markdown(_NOT_ONE, visible=False)
+        self._shown = gui.add_checkbox("Show the poses", False, hint="Stick figures on the stage, with dots to drag")
+        self._state = gui.add_dropdown("State", ("0",), hint="Or drag a dot of its figure.")
+        self._until = gui.add_dropdown("It ends", tuple(_ENDINGS))
+        self._form = PoseForm(gui, lambda entry, value: desk.post(lambda: self.set(entry, value)))
+        self._keeping = Keeping()
+        self._keeping.build(desk, lambda: desk.editing.document, self._apply, self._load)
+        self._board = PoseBoard(desk.stage.scene, desk.post, self._dragged)
+        self._state.on_update(self._by_hand(lambda: self.choose(int(self._state.value.split()[0]))))
+        self._until.on_update(self._by_hand(lambda: self.end(_ENDINGS[self._until.value])))
+        self._shown.on_update(self._by_hand(self.renew))
+
+    def _by_hand(self, action: Any) -> Any:
+        """A callback that has something done when a person moved the control."""
+
+        def moved(event: viser.GuiEvent[Any]) -> None:
+            if event.client is not None:
+                self._desk.post(action)
+
+        return moved
+
+    @property
+    def graph(self) -> SimbiconParameters | None:
+        """The pose graph that is being edited; None: the skill has none."""
+        parameters = self._desk.editing.document.skill.parameters
+        return parameters if isinstance(parameters, SimbiconParameters) else None
+
+    def choose(self, state: int) -> None:
+        """Show the numbers of a state."""
+        self._chosen = state
+        self.renew()
+
+    def set(self, entry: Entry, shown: float) -> None:
+        """Set one number of the chosen state, given as it is shown."""
+        now = time.monotonic()
+        self._gesture += now - self._touched > _PAUSE
+        self._touched = now
+        self.change(self._chosen, {entry.path: entry.write(shown)}, (entry.path, self._chosen, self._gesture))
+
+    def end(self, until: str | None) -> None:
+        """Have the chosen state end on contact, landing or request, or (None) after a time."""
+        graph = self.graph
+        if graph is None:
+            return
+        duration = graph.states[self._chosen].duration
+        self.change(self._chosen, {"duration": None if until else duration or _DURATION, "until": until})
+
+    def change(self, state: int, values: dict[str, Any], key: object = None) -> None:
+        """Set numbers of a state; the simulation follows at once."""
+        document = self._desk.editing.document
+        try:
+            self._apply(document.change({f"states.{state}.{path}": value for path, value in values.items()}, key))
+        except SurefootError:
+            self.renew()  # the page shows what was not taken
+            raise
+
+    def _dragged(self, state: int, handle: Handle, angle: float, phase: str) -> None:
+        if phase == "start":
+            self._gesture += 1
+            self._chosen = state
+        self.change(state, {handle.path: round(angle, 4)}, (handle.path, state, self._gesture))
+
+    def _apply(self, skill: Skill) -> None:
+        self._desk.editing.apply(self._desk.session, skill)
+        self.renew()
+
+    def _load(self, skill: Skill, origin: Path | None) -> None:
+        self._desk.editing.open(self._desk.session, skill, origin)
+        self.renew()
+
+    def renew(self) -> None:
+        """Show the skill that runs."""
+        session = self._desk.session
+        self._desk.editing.watch(session)
+        self._seen = session.sim.skill
+        graph = self.graph
+        for control in (self._state, self._until, self._shown):
+            put(control, graph is not None, "visible")
+        put(self._note, graph is None, "visible")
+        self._form.show(graph is not None)
+        self._keeping.show(graph is not None)
+        self._board.visible = graph is not None and self._shown.value
+        self._desk.stage.show_boards(self._board.visible, self.title)
+        if graph is not None:
+            self._chosen = min(self._chosen, len(graph.states) - 1)
+            self._form.renew(entries(session.sim.scene.table, graph))
+            self._fill(graph)
+            self._board.show(session.sim.scene.table, graph)
+            self.refresh()
+
+    def _fill(self, graph: SimbiconParameters) -> None:
+        names = tuple(_named(i, state) for i, state in enumerate(graph.states))
+        if tuple(self._state.options) != names:
+            self._state.options = names
+        put(self._state, names[self._chosen])
+        put(self._until, next(k for k, v in _ENDINGS.items() if v == graph.states[self._chosen].until))
+        self._form.fill(graph.states[self._chosen])
+
+    def refresh(self) -> None:
+        """Light the state that acts."""
+        session = self._desk.session
+        if session.shown is None and session.sim.skill is not self._seen:
+            self.renew()
+            return
+        graph = self.graph
+        if graph is not None:  # its numbers are not written anew: a page may just have sent another
+            if self._board.visible:
+                self._board.light(acting(graph, int(session.row.report[0].state)), self._chosen)
+            self._keeping.refresh()
+
+
+def _named(i: int, state: PoseState) -> str:
+    return f"{i} · {ending(state)}"

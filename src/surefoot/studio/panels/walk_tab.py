@@ -1,0 +1,423 @@
+"""Which skill: every one this body can do, to switch to while it walks or to begin with.
+
+What the running skill can be told: a slider a command, live; keys to turn.
+
+What it walks on: a kind of ground and its numbers.
+
+The first tab: which skill, what it is told, what it walks on, and from where one looks.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from typing import Any
+
+import viser
+
+from surefoot.controllers import base
+from surefoot.controllers.base import Kit
+from surefoot.controllers.imitation.parameters import ImitationParameters
+from surefoot.errors import CommandError, SurefootError, TerrainError
+from surefoot.native.userdata import Row
+from surefoot.skills import load, names
+from surefoot.skills.schema import Skill
+from surefoot.studio.panels.panel import Desk, one_of, put
+from surefoot.studio.stage import VIEWS
+from surefoot.terrains import Parameter, parameters
+from surefoot.terrains import names as terrain_names
+
+KEYS = 9
+_SWITCH, _BEGIN = "Switch while it walks", "Begin with it"
+_NONE = "none"
+
+
+class SkillChoice:
+    """A part of the walk tab."""
+
+    title = "Skill"
+
+    def build(self, desk: Desk) -> None:
+        """Add the list, what is said about the chosen one, and the buttons."""
+        self._desk, gui = desk, desk.server.gui
+        self._known: dict[str, str] = {}  # full names by what the list calls them
+        self._shown = ""
+        self._list: viser.GuiDropdownHandle[str] = gui.add_dropdown(
+            "Skill", (_NONE,), hint="All that this body can do."
+        )
+        self._about = gui.add_markdown("")
+        self._buttons = gui.add_button_group(
+            "", (_SWITCH, _BEGIN), hint="A switch happens at the next step; beginning puts the figure at the start."
+        )
+        self._waiting = gui.add_markdown("", visible=False)
+        self._keys = gui.add_markdown("")
+        self._list.on_update(lambda event: desk.post(self._describe))
+        self._buttons.on_click(
+            lambda event: desk.post(lambda pressed=event.target.value: self.press(pressed, self._list.value))  # type: ignore[misc]
+        )
+        self._commands = []
+        for i in range(KEYS):
+            command = gui.add_command(f"Skill {i + 1}", hotkey=str(i + 1))  # type: ignore[arg-type]
+            command.on_trigger(lambda _, i=i: desk.post(lambda: self.switch_to(i)))  # type: ignore[misc]
+            self._commands.append(command)
+
+    def press(self, button: str, name: str) -> None:
+        """Switch to a skill of the list or begin with it."""
+        full = self._known.get(name)
+        if full is None:
+            raise CommandError(f"no skill {name!r} in the list")
+        self._switch(full) if button == _SWITCH else begin(self._desk, full)
+
+    def switch_to(self, place: int) -> None:
+        """Switch to one of the first skills of the list."""
+        if place < len(self._known):
+            self._switch(list(self._known.values())[place])
+
+    def _switch(self, full: str) -> None:
+        try:
+            self._desk.session.sim.switch(full)
+        except SurefootError as error:
+            raise CommandError(f"{error}. “{_BEGIN}” starts it anew.") from None
+        self.refresh()
+
+    def renew(self) -> None:
+        """List what this body can do, and choose what it does."""
+        sim = self._desk.session.sim
+        self._known = listed(names(sim.scene.table.name), sim.scene.table.name)
+        labels = tuple(self._known)
+        put(self._list, labels, "options")
+        if sim.skill.full_name != self._shown:
+            self._shown = sim.skill.full_name
+            here = [label for label, full in self._known.items() if full == self._shown]
+            put(self._list, here[0] if here else self._list.value)
+        first = labels[:KEYS]
+        put(self._keys, "Keys: " + " · ".join(f"**{i + 1}** {name}" for i, name in enumerate(first)), "content")
+        for i, command in enumerate(self._commands):
+            put(command, f"Switch to {first[i]}" if i < len(first) else f"Skill {i + 1}", "label")
+            put(command, i >= len(first), "disabled")
+        self._describe()
+
+    def _describe(self) -> None:
+        full = self._known.get(self._list.value)
+        put(self._about, load(full).summary if full in names() else "A skill of your own.", "content")
+
+    def refresh(self) -> None:
+        """Show which switch is waiting."""
+        requested = self._desk.session.sim.requested
+        if requested:
+            put(self._waiting, f"⏳ **{requested.name}** begins at the next step that allows it.", "content")
+        put(self._waiting, requested is not None, "visible")
+
+
+def listed(found: tuple[str, ...], body: str) -> dict[str, str]:
+    """Full names by short ones, those of the body itself first; two of the same name are told apart.
+
+    Args:
+        found: full names.
+        body: whose own skills come first.
+    """
+    ordered = sorted(found, key=lambda full: full.partition("/")[0] != body)
+    count = Counter(full.partition("/")[2] for full in found)
+    short = {}
+    for full in ordered:
+        family, _, name = full.partition("/")
+        short[name if count[name] == 1 or family == body else f"{name} ({family})"] = full
+    return short or {_NONE: _NONE}
+
+
+def begin(desk: Desk, full: str) -> None:
+    """Begin again with a skill, with the same body on the same ground."""
+    session = desk.session
+    session.rebuild(skill=full, character=session.setup.character or session.sim.scene.table.name)
+
+
+TURN = 15.0  # [°] by a key
+_HELD = 0.4  # [s] after a person moved a slider, in which it is not moved by us
+_FINE = 150.0  # steps of a slider, about
+_COMMAND_HINTS = {
+    "speed": "How fast it walks ahead.", "heading": "Where it walks to; positive is to the left. Keys X and C turn it.",
+    "lean": "Of the trunk; forward is negative.", "sideways": "Positive goes to the left.",
+    "width": "How far apart the legs are.", "slope": "Of the ground ahead; positive is uphill.",
+    "lift": "How high the feet are raised.", "step_time": "How long a step takes.",
+    "step_height": "How high the foot is raised.", "step_width": "How far apart the feet are set.",
+    "stop": "Stand still; it walks on when this is off.", "crouch": "Of the legs' length, that it uses.",
+    "pull": "With which the world holds it back; negative, drives it on.",
+}  # fmt: skip
+
+
+class Steering:
+    """A part of the walk tab."""
+
+    title = "Commands"
+
+    def build(self, desk: Desk) -> None:
+        """Add the place for sliders, and the keys."""
+        self._desk, self._gui = desk, desk.server.gui
+        self._known: tuple[object, ...] = ()
+        self._sliders: dict[str, Any] = {}
+        self._touched = dict[str, float]()
+        self._folder = self._gui.add_folder("Commands")
+        with self._folder:
+            self._none = self._gui.add_markdown("This skill takes no commands.", visible=False)
+            self._release = self._gui.add_button_group(
+                "Let go of", ("all",), visible=False, hint="Leave it to the skill again.", order=1e9
+            )
+        self._release.on_click(lambda event: desk.post(lambda name=event.target.value: self.release(name)))  # type: ignore[misc]
+        for label, key, angle in (("Turn left", "X", TURN), ("Turn right", "C", -TURN)):
+            command = self._gui.add_command(f"{label} by {TURN:g}°", hotkey=key)  # type: ignore[arg-type]
+            command.on_trigger(lambda _, angle=angle: desk.post(lambda: self.turn(angle)))  # type: ignore[misc]
+
+    @property
+    def _now(self) -> tuple[Kit, Row, Skill]:
+        sim = self._desk.session.sim
+        return sim.scene.kit(sim.skill), sim.memory, sim.skill
+
+    def tell(self, name: str, value: float) -> None:
+        """Set a command, as written (angles in degrees)."""
+        kit, _, _ = self._now
+        low, high = base.written_range(kit, name)
+        self._desk.session.sim.command(**{name: base.taken(kit, name, min(max(value, low), high))})
+
+    def turn(self, angle: float) -> None:
+        """Turn by some degrees to the left, if the skill can be told where to go."""
+        kit, row, skill = self._now
+        for name in skill.commands:
+            if base.is_direction(kit, name):
+                self.tell(name, math.remainder(value_of(kit, row, skill, name) + angle, 360.0))
+
+    def release(self, label: str) -> None:
+        """Leave a command to the skill again, by what it is called on the page; `all` of them."""
+        kit, row, skill = self._now
+        for name in skill.commands:
+            if label in ("all", _label(name)):
+                kit.release(row, skill, name)
+
+    def renew(self) -> None:
+        """Have the sliders of the skill that runs; nothing happens if it takes the same commands."""
+        kit, _, skill = self._now
+        known = (tuple(skill.commands), *((kit.ranges[name], kit.units[name]) for name in skill.commands))
+        if known != self._known:
+            self._known = known
+            for slider in self._sliders.values():
+                slider.remove()
+            with self._folder:
+                self._sliders = {name: self._added(kit, name) for name in skill.commands}
+            put(self._none, not skill.commands, "visible")
+        self.refresh()
+
+    def _added(self, kit: Kit, name: str) -> Any:
+        """A slider, or a box to tick for what is on or off."""
+        hint, unit = _COMMAND_HINTS.get(name), kit.units[name]
+        if not unit and kit.ranges[name] == (0.0, 1.0):
+            handle: Any = self._gui.add_checkbox(_label(name), False, hint=hint)
+        else:
+            low, high = limits(kit, name)
+            handle = self._gui.add_slider(
+                f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=step_of(low, high),
+                initial_value=min(max(0.0, low), high), hint=hint,
+            )  # fmt: skip
+
+        @handle.on_update  # type: ignore[untyped-decorator]
+        def _(event: viser.GuiEvent[Any]) -> None:
+            if event.client is not None:
+                self._touched[name] = time.monotonic()
+                value = float(event.target.value)
+                self._desk.post(lambda: self.tell(name, value))
+
+        return handle
+
+    def refresh(self) -> None:
+        """Show what it was told, or what the skill does by itself."""
+        kit, row, skill = self._now
+        for name, slider in self._sliders.items():
+            if time.monotonic() - self._touched.get(name, -math.inf) < _HELD:
+                continue
+            value = value_of(kit, row, skill, name)
+            if isinstance(slider, viser.GuiSliderHandle):
+                value = min(max(value, slider.min), slider.max)
+                if abs(value - slider.value) > 0.5 * slider.step:
+                    put(slider, round(round(value / slider.step) * slider.step, 6))
+            else:
+                put(slider, bool(value))
+        told = [_label(name) for name in skill.commands if kit.told(row, skill, name) is not None]
+        if told:
+            put(self._release, (*told, "all") if len(told) > 1 else tuple(told), "options")
+        put(self._release, bool(told), "visible")
+
+
+def value_of(kit: Kit, row: Row, skill: Skill, name: str) -> float:
+    """What a command is, as written: what was told, else what the skill says it does, else what it did."""
+    told = kit.told(row, skill, name)
+    if told is None:
+        said = (_said(skill, name), getattr(skill.measured, name, None))
+        told = next((float(value) for value in said if isinstance(value, (int, float))), None)
+    if told is None:
+        told = float(getattr(skill.start, name, 0.0)) if base.is_direction(kit, name) else 0.0
+    return base.written(kit, name, told)
+
+
+def _said(skill: Skill, name: str) -> Any:
+    """What the skill's parameters say of a command; a captured gait's speed is that of its cycle."""
+    parameters = skill.parameters
+    if name == "speed" and isinstance(parameters, ImitationParameters):
+        return parameters.cycle.travel[0] * parameters.tempo / parameters.cycle.period
+    return getattr(parameters, name, None)
+
+
+def limits(kit: Kit, name: str) -> tuple[float, float]:
+    """Of a slider: those of the command, a whole turn for a direction."""
+    if base.is_direction(kit, name):
+        return -180.0, 180.0
+    low, high = base.written_range(kit, name)
+    step = step_of(low, high)
+    return round(math.ceil(low / step - 1e-9) * step, 6), round(math.floor(high / step + 1e-9) * step, 6)
+
+
+def step_of(low: float, high: float) -> float:
+    """A round number of which a range has about a hundred."""
+    rough = (high - low) / _FINE
+    ten = 10.0 ** math.floor(math.log10(rough))
+    return float(next(ten * n for n in (1.0, 2.0, 5.0, 10.0) if ten * n >= 0.99 * rough))
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ")
+
+
+_TERRAIN_EXAMPLES = {  # where a number has no default: something one can walk on
+    "angle": "4", "rise": "0.06", "run": "0.4", "count": "8", "seed": "7", "amplitude": "0.02",
+    "places and rises": "2, 0.05, 4, -0.05", "path": "hills.png", "size": "20", "height": "0.3", "width": "0.2",
+}  # fmt: skip
+_TERRAIN_HINTS = {
+    "places and rises": "Pairs: where along the way, and how far the ground rises there (m).",
+    "path": "A grey PNG picture in the studio's folder: white is high.",
+    "seed": "Another number, another ground.", "direction": "Where it rises to: 0 is straight ahead.",
+}  # fmt: skip
+
+
+class GroundChoice:
+    """A part of the walk tab."""
+
+    title = "Ground"
+
+    def build(self, desk: Desk) -> None:
+        """Add the list of kinds, the place for their numbers, and the button."""
+        self._desk, gui = desk, desk.server.gui
+        self._fields: dict[str, Any] = {}
+        self._shown = ""  # the description whose numbers were last put into the fields
+        self._folder = gui.add_folder("Ground")
+        with self._folder:
+            self._kind = gui.add_dropdown("Kind", terrain_names(), initial_value="flat")
+            self._put = gui.add_button(
+                "Put it there",
+                icon=viser.Icon.STAIRS_UP,
+                order=1e9,
+                hint="Begins again from the start, on this ground.",
+            )
+
+        @self._kind.on_update
+        def _(event: viser.GuiEvent[viser.GuiDropdownHandle[str]]) -> None:
+            if event.client is not None:  # chosen by a person, not by us
+                kind = event.target.value
+                desk.post(lambda: self.choose(kind))
+
+        self._put.on_click(lambda _: desk.post(self.put_there))
+
+    def choose(self, kind: str) -> None:
+        """Show the numbers of a kind."""
+        put(self._kind, one_of(terrain_names(), kind))
+        for field in self._fields.values():
+            field.remove()
+        with self._folder:
+            self._fields = {p.name: self._added(p) for p in parameters(kind)}
+
+    def _added(self, parameter: Parameter) -> Any:
+        gui, hint = self._desk.server.gui, _TERRAIN_HINTS.get(parameter.name)
+        label = parameter.name + (f" ({parameter.unit})" if parameter.unit else "")
+        first = _TERRAIN_EXAMPLES.get(parameter.name, "1") if parameter.default is None else parameter.default
+        if parameter.kind is str:
+            return gui.add_text(label, str(first), hint=hint)
+        if parameter.kind is int:
+            return gui.add_number(label, int(first), step=1, hint=hint)
+        return gui.add_number(label, float(first), step=0.5 if parameter.unit == "°" else 0.01, hint=hint)
+
+    def put_there(self) -> None:
+        """Begin again on the chosen ground, with the skill that runs."""
+        session = self._desk.session
+        values = [self._checked(name, field.value) for name, field in self._fields.items()]
+        text = one_of(terrain_names(), self._kind.value) + (":" + ",".join(values) if values else "")
+        session.rebuild(terrain=text, skill=session.sim.skill, character=self._character())
+
+    def _character(self) -> str:
+        session = self._desk.session
+        return session.setup.character or session.sim.scene.table.name
+
+    def _checked(self, name: str, value: object) -> str:
+        """A field's text; files are read from the studio's folder alone."""
+        if name != "path":
+            return f"{value:.10g}" if isinstance(value, float) else str(value).replace(" ", "")
+        folder = self._desk.folder.resolve()
+        path = (folder / str(value)).resolve()
+        if not path.is_relative_to(folder):
+            raise TerrainError(f"a picture lies in {folder}, got {str(value)!r}")
+        return str(path)
+
+    def renew(self) -> None:
+        """Show the ground it walks on."""
+        description = self._desk.session.sim.scene.terrain.description
+        kind = description.partition(":")[0]
+        if kind in terrain_names() and description != self._shown:
+            self._shown = description
+            self.choose(kind)
+            for name, value in values_of(description).items():
+                put(self._fields[name], value)
+
+    def refresh(self) -> None:
+        """Nothing here changes by itself."""
+
+
+def values_of(description: str) -> dict[str, float | int | str]:
+    """The values in a terrain's description, by the names of what it takes; those left out are not there."""
+    kind, _, rest = description.partition(":")
+    taken = parameters(kind)
+    if len(taken) == 1:
+        return {taken[0].name: rest.replace(",", ", ")}
+    words = rest.split(",") if rest else []
+    if taken and taken[0].kind is str:  # a path, which may have commas of its own
+        words = rest.rsplit(",", len(taken) - 1)
+    return {p.name: p.kind(float(word) if p.kind is int else word) for p, word in zip(taken, words, strict=False)}
+
+
+class Walk:
+    """Made of parts that are panels themselves."""
+
+    title = "Walk"
+
+    def __init__(self) -> None:
+        """Have the parts ready."""
+        self.skills, self.steering, self.ground = SkillChoice(), Steering(), GroundChoice()
+        self._parts = (self.skills, self.steering, self.ground)
+
+    def build(self, desk: Desk) -> None:
+        """Add the parts and the view."""
+        gui, stage = desk.server.gui, desk.stage
+        for part in self._parts:
+            part.build(desk)
+        with gui.add_folder("View"):
+            views = gui.add_button_group("From", tuple(view.capitalize() for view in VIEWS))
+            follow = gui.add_checkbox("Follow", True, hint="The camera goes with the figure.")
+            shadows = gui.add_checkbox("Shadows", True, hint="Switch them off if the picture is not smooth.")
+        views.on_click(lambda event: desk.post(lambda view=event.target.value: stage.look_from(view.lower())))  # type: ignore[misc]
+        follow.on_update(lambda event: desk.post(lambda: setattr(stage, "follows", follow.value)))
+        shadows.on_update(lambda event: desk.post(lambda: stage.set_shadows(shadows.value)))
+
+    def renew(self) -> None:
+        """Let every part show the skill, body and ground there are now."""
+        for part in self._parts:
+            part.renew()
+
+    def refresh(self) -> None:
+        """Let every part show the present moment."""
+        for part in self._parts:
+            part.refresh()

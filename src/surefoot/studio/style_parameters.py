@@ -1,0 +1,285 @@
+"""What an animator calls the curves: the part, the movement, and what lies above and below zero.
+
+Knots of a curve over the phase of a step: moved, added, taken away, turned round, and the curve between them.
+
+Numbers of a skill that a slider can hold, found in its schema with their bounds.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import annotated_types
+import numpy as np
+from pydantic import BaseModel
+
+from surefoot.controllers.genbicon.style import CURVES, KNOTS, WIDTH, curve_at, fill_slot, slot_size, style_of
+from surefoot.errors import SkillError
+from surefoot.native.kernels import plain
+from surefoot.skills.schema import Skill
+
+DEGREES = 180.0 / math.pi
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How values are shown: `factor` times the skill's, with a sign behind; an axis is never narrower than `span`."""
+
+    factor: float
+    sign: str
+    span: float
+
+
+ANGLE, LENGTH, SHARE = Unit(DEGREES, "°", 60.0), Unit(100.0, " cm", 20.0), Unit(100.0, " %", 100.0)
+
+
+@dataclass(frozen=True)
+class Title:
+    """A curve's name on the page; `above` and `below` say what positive and negative values do."""
+
+    group: str
+    label: str
+    above: str
+    below: str
+    unit: Unit = ANGLE
+
+
+TRUNK, SWING_ARM, STANCE_ARM, LEGS, FEET = "Trunk", "Arm, swing side", "Arm, stance side", "Legs", "Ankles and toes"
+_TURNS = {
+    "": ("bend", "back", "forward"),
+    "_roll": ("tilt", "swing side up", "swing side down"),
+    "_yaw": ("twist", "to the swing side", "to the stance side"),
+}
+_ARM = {
+    "shoulder": ("Arm swing", "forward", "back"), "shoulder_roll": ("Arm out", "outward", "inward"),
+    "shoulder_yaw": ("Arm turn", "outward", "inward"), "elbow": ("Elbow", "bent", "straight"),
+    "wrist": ("Wrist", "forward", "back"),
+}  # fmt: skip
+_OTHERS = {
+    "stance_knee": Title(LEGS, "Stance knee", "", "bent"),
+    "height": Title(LEGS, "Swing height", "up", "down", SHARE),
+    "swing_out": Title(LEGS, "Swing out", "outward", "inward", LENGTH),
+    "swing_ankle": Title(FEET, "Swing ankle", "toes up", "toes down"),
+    "stance_ankle": Title(FEET, "Stance ankle", "toes up", "toes down"),
+    "swing_toe": Title(FEET, "Swing toes", "up", "down"),
+    "stance_toe": Title(FEET, "Stance toes", "up", "down"),
+}
+
+
+def _title(name: str) -> Title:
+    if name in _OTHERS:
+        return _OTHERS[name]
+    side, _, rest = name.partition("_")
+    if rest in _ARM:
+        return Title(SWING_ARM if side == "swing" else STANCE_ARM, *_ARM[rest])
+    for part in ("pelvis", "lower_back", "upper_back", "neck"):
+        turn = name.removeprefix(part)
+        if turn in _TURNS:
+            movement, above, below = _TURNS[turn]
+            return Title(TRUNK, f"{part.replace('_', ' ').capitalize()} {movement}", above, below)
+    return Title("Other", name.replace("_", " ").capitalize(), "", "")
+
+
+TITLES = {name: _title(name) for name in CURVES}
+GROUPS = tuple(dict.fromkeys(title.group for title in TITLES.values()))
+
+
+def labels(group: str) -> dict[str, str]:
+    """Curves of a group by what they are called."""
+    return {title.label: name for name, title in TITLES.items() if title.group == group}
+
+
+Knots = tuple[tuple[float, float], ...]  # (phase, value), of rising phase
+Limits = tuple[float, float]
+GAP = 0.02  # of phase between two knots that are moved
+SIDES = ("swing_", "stance_")
+
+
+def _python(kernel: Any) -> Any:
+    """A kernel as the Python it is written in, and so the kernels that it calls."""
+    function = plain(kernel)
+    called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    known = {name: _python(it) for name, it in called.items() if hasattr(it, "py_func")}
+    return FunctionType(function.__code__, function.__globals__ | known)
+
+
+_curve_at = _python(curve_at)
+
+
+def has_curves(skill: Skill) -> bool:
+    """Whether a skill is told by curves at all."""
+    return hasattr(skill.parameters, "curves")
+
+
+def limits(skill: Skill) -> Limits:
+    """Lowest and highest value that the schema allows a curve."""
+    kind: Any = type(skill.parameters)
+    return _limits(kind)
+
+
+@functools.cache
+def _limits(kind: Any) -> Limits:
+    schema = kind.model_json_schema()["properties"]["curves"]["additionalProperties"]
+    number = next(kind for kind in schema.get("anyOf", [schema]) if kind.get("type") == "number")
+    return float(number["minimum"]), float(number["maximum"])
+
+
+def knots_of(skill: Skill, name: str) -> Knots:
+    """A curve's knots; of one that the skill does not tell, those the controller takes instead."""
+    told = skill.parameters.curves.get(name)
+    if isinstance(told, (list, tuple)):
+        return tuple((float(phase), float(value)) for phase, value in told)
+    if told is not None:
+        return ((0.0, float(told)),)
+    slot = np.zeros(slot_size())
+    fill_slot(slot, skill)
+    curve = plain(style_of)(slot).curves[CURVES.index(name)]
+    count = int(curve[0])
+    found = zip(curve[1 : 1 + count].tolist(), curve[1 + KNOTS : 1 + KNOTS + count].tolist(), strict=True)
+    return tuple(found) or ((0.0, 0.0),)
+
+
+def written(knots: Knots) -> float | list[list[float]]:
+    """A curve as a skill file tells it: a number if it is flat by its only knot."""
+    if len(knots) == 1:
+        return round(knots[0][1], 4)
+    return [[round(phase, 4), round(value, 4)] for phase, value in knots]
+
+
+def at(knots: Knots, phases: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(n,) values at phases, by the controller's own interpolation."""
+    curve = np.zeros(WIDTH)
+    curve[0] = len(knots)
+    curve[1 : 1 + len(knots)] = [phase for phase, _ in knots]
+    curve[1 + KNOTS : 1 + KNOTS + len(knots)] = [value for _, value in knots]
+    return np.array([_curve_at(curve, float(phase)) for phase in phases])
+
+
+def moved(knots: Knots, index: int, to: tuple[float, float], within: Limits) -> Knots:
+    """A knot is dragged somewhere: it stays between its neighbours and its limits; ends stay at their phase."""
+    phase, value = knots[index]
+    if 0 < index < len(knots) - 1:
+        low = min(knots[index - 1][0] + GAP, phase)
+        high = max(knots[index + 1][0] - GAP, phase)
+        phase = min(max(to[0], low), high)
+    value = min(max(to[1], within[0]), within[1])
+    return (*knots[:index], (phase, value), *knots[index + 1 :])
+
+
+def added(knots: Knots, within: Limits) -> tuple[Knots, int]:
+    """One more knot, on the curve, where it is missed most; and its index. A flat curve gets both ends too.
+
+    Between knots a curve can leave its limits; a knot there is put at the limit.
+    """
+    if len(knots) == 1:
+        return tuple((phase, knots[0][1]) for phase in (0.0, 0.5, 1.0)), 1
+    if len(knots) == KNOTS:
+        raise SkillError(f"a curve has at most {KNOTS} knots")
+    phases = [phase for phase, _ in knots]
+    gaps = [b - a for a, b in itertools.pairwise([0.0, *phases, 1.0])]
+    index = int(np.argmax(gaps))
+    if index == 0:
+        phase = 0.0
+    elif index == len(knots):
+        phase = 1.0
+    else:
+        phase = 0.5 * (phases[index - 1] + phases[index])
+    value = min(max(float(at(knots, [phase])[0]), within[0]), within[1])
+    return (*knots[:index], (phase, value), *knots[index:]), index
+
+
+def removed(knots: Knots, index: int) -> Knots:
+    """One knot less; where an end goes, its neighbour becomes the end. The last two become one: a flat curve."""
+    if len(knots) == 1:
+        raise SkillError("a curve has at least one knot")
+    left = [*knots[:index], *knots[index + 1 :]]
+    if len(left) == 1:
+        return ((0.0, left[0][1]),)
+    if index == 0:
+        left[0] = (knots[0][0], left[0][1])
+    elif index == len(knots) - 1:
+        left[-1] = (knots[-1][0], left[-1][1])
+    return tuple(left)
+
+
+def flat(knots: Knots) -> Knots:
+    """One knot, at the curve's mean."""
+    return ((0.0, float(at(knots, (np.arange(100) + 0.5) / 100).mean())),)
+
+
+def turned_round(knots: Knots) -> Knots:
+    """The curve backwards: begins where the other ends, as a left arm's does when the right one's is over."""
+    return knots if len(knots) == 1 else tuple((1.0 - phase, value) for phase, value in reversed(knots))
+
+
+def shifted(knots: Knots, by: float, within: Limits) -> Knots:
+    """All knots higher or lower, each within its limits."""
+    return tuple((phase, min(max(value + by, within[0]), within[1])) for phase, value in knots)
+
+
+def other_side(name: str) -> str | None:
+    """The curve of the same joint on the other side; None for what has no sides."""
+    for one, other in (SIDES, SIDES[::-1]):
+        found = name.replace(one, other, 1)
+        if name.startswith(one) and found in CURVES:
+            return found
+    return None
+
+
+@dataclass(frozen=True)
+class Dial:
+    """A number: the field it is, what it is called, bounds and step as they are shown, `factor` times the skill's."""
+
+    field: str
+    label: str
+    low: float
+    high: float
+    step: float
+    factor: float = 1.0
+    hint: str | None = None
+    first: bool = False  # one that an animator would reach for
+
+
+_WORDS: dict[str, tuple[str, float, str]] = {
+    "speed": ("Speed (m/s)", 1.0, "What it tries to walk at. A speed commanded on another tab goes first."),
+    "step_time": ("Step time (s)", 1.0, "From one foot down to the other."),
+    "step_width": ("Step width (m)", 1.0, "Between the feet's tracks."),
+    "step_height": ("Step height (m)", 1.0, "How high a swing height of 100 % is."),
+    "knee_twist": ("Knees out (°)", DEGREES, "Negative is knock-kneed, positive bow-legged."),
+    "toe_out": ("Toes out (°)", DEGREES, "Negative turns the feet inward."),
+}
+
+
+def dials(parameters: BaseModel) -> list[Dial]:
+    """All numbers of some parameters that have two bounds, an animator's first."""
+    found = []
+    for field, declared in type(parameters).model_fields.items():
+        if declared.annotation is not float:
+            continue
+        low = high = None
+        for bound in declared.metadata:
+            if isinstance(bound, (annotated_types.Ge, annotated_types.Gt)):
+                low = float(getattr(bound, "ge", getattr(bound, "gt", None)))  # type: ignore[arg-type]
+                low += 0.01 * isinstance(bound, annotated_types.Gt)
+            if isinstance(bound, (annotated_types.Le, annotated_types.Lt)):
+                high = float(getattr(bound, "le", getattr(bound, "lt", None)))  # type: ignore[arg-type]
+                high -= 0.01 * isinstance(bound, annotated_types.Lt)
+        if low is not None and high is not None:
+            found.append(_dial(field, low, high))
+    return sorted(found, key=lambda dial: not dial.first)
+
+
+def _dial(field: str, low: float, high: float) -> Dial:
+    if field not in _WORDS:
+        return Dial(field, field.replace("_", " ").capitalize(), low, high, 0.01)
+    label, factor, hint = _WORDS[field]
+    if factor == 1.0:
+        return Dial(field, label, low, high, 0.01, hint=hint, first=True)
+    inside = float(int(high * factor)), float(int(low * factor))  # whole degrees, none beyond a bound
+    return Dial(field, label, inside[1], inside[0], 1.0, factor, hint, first=True)

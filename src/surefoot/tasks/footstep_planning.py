@@ -1,0 +1,95 @@
+"""Footsteps along world x: how many to a place, the speed that goes with their lengths, and keeping to the lane.
+
+Where the last step before a stand goes: side by side with the other foot, for bending down needs both.
+"""
+
+from __future__ import annotations
+
+import math
+
+from surefoot.controllers.genbicon.memory import STEP
+from surefoot.controllers.genbicon.steps import LANDS
+from surefoot.engine.actor import LEFT, Actor
+from surefoot.native.kernels import plain
+from surefoot.reflexes.pendulum import GRAVITY, carried_on, frequency
+
+AHEAD = 2.0  # of INTENT's `foothold`: only its place along the heading is given, balance sets it sideways
+_BACK, _FASTEST = 0.2, 0.05  # [1/s], [m/s] at which it comes back to its lane
+
+
+def even_steps(distance: float, usual: float, longest: float) -> int:
+    """How many steps, at least one, make up a distance with lengths near the usual and none beyond the longest."""
+    return max(1, round(distance / usual), math.ceil(distance / longest - 1e-9))
+
+
+def speed_for(first: float, second: float, period: float, height: float) -> float:
+    """Speed to command during a step so that it and the one after it become so long [m/s].
+
+    A pendulum that leaves its foot for a step of length a, to be followed by one of length b, has its capture point
+    a + b r ahead of it at footstrike, r = 1/(e^ωT − 1); a periodic one of speed V has it V T (1 + r) ahead.
+
+    Args:
+        first: length of the step that is being taken, from the stance ankle [m].
+        second: length of the one after it [m].
+        period: of a step [s].
+        height: of the COM above the ground [m].
+    """
+    r = 1.0 / math.expm1(period * math.sqrt(GRAVITY / height))
+    return (first + r * second) / (period * (1.0 + r))
+
+
+def keep_lane(actor: Actor, y: float) -> None:
+    """Walk along world x and come back to a line at y [m] by small steps to the side."""
+    sideways = _BACK * (y - float(actor.com[1]))
+    actor.command(heading=0.0, sideways=min(max(sideways, -_FASTEST), _FASTEST))
+
+
+def give(actor: Actor, x: float) -> None:
+    """Give the place of the next foothold along world x [m]."""
+    actor.intent.foothold, actor.intent.fx, actor.intent.fy = AHEAD, x, 0.0
+
+
+def take_back(actor: Actor) -> None:
+    """Leave the next foothold and the way to it to the inverted pendulum, on level ground."""
+    intent = actor.intent
+    intent.foothold = intent.over = intent.rise = 0.0
+
+
+_SLOW = 0.42  # [m/s] at which a step may end where a task wants it
+_EARLY = 0.3  # phase until which a foot may be told where to go; later it would be torn aside
+
+
+def is_slow(actor: Actor) -> bool:
+    """Whether it goes so slowly that it may be told where to set its foot."""
+    x, y, _ = actor.com_velocity
+    return abs(math.cos(actor.heading) * float(x) + math.sin(actor.heading) * float(y)) < _SLOW
+
+
+def _would_balance(actor: Actor, width: float) -> bool:
+    """Whether a foot set abreast would be in time: the capture point when it lands is then between both feet."""
+    walker, com, velocity = actor.walker, actor.com, actor.com_velocity
+    swing = int(walker.swing)
+    bearing, outward = actor.ankle(1 - swing), 1.0 if swing == LEFT else -1.0
+    omega, rest = plain(frequency)(com[2] - walker.ground), LANDS * walker.period - (actor.time - walker.step_start)
+    c, s = math.cos(actor.heading), math.sin(actor.heading)
+    captured = []
+    for along, across in ((c, s), (-outward * s, outward * c)):  # ahead, and outward
+        x = along * (com[0] - bearing[0]) + across * (com[1] - bearing[1])
+        at, v = plain(carried_on)(x, along * velocity[0] + across * velocity[1], omega, max(rest, 0.0))
+        captured.append(at + v / omega)
+    biped = actor.limbs.biped[0]
+    return bool(-biped.behind < captured[0] < biped.ahead and 0.0 < captured[1] < width + biped.half_width)
+
+
+def step_abreast(actor: Actor, width: float) -> None:
+    """Let a slow walker set its foot abreast of the other one, their ankles `width` [m] apart."""
+    walker, intent = actor.walker, actor.intent
+    if walker.mode != STEP:
+        intent.foothold = 0.0
+    elif walker.phase < _EARLY:
+        intent.foothold = float(is_slow(actor) and _would_balance(actor, width))
+    if intent.foothold:
+        swing = int(walker.swing)
+        bearing, outward = actor.ankle(1 - swing), width if swing == LEFT else -width
+        intent.fx = bearing[0] - outward * math.sin(actor.heading)
+        intent.fy = bearing[1] + outward * math.cos(actor.heading)
