@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from surefoot.engine.scene import Setup
 from surefoot.studio.app import Studio
-from surefoot.studio.session import Setup
 
 _FLAGS = (
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",

@@ -62,7 +62,7 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     cycle.fresh, cycle.asked, cycle.begun = float(case == 5), 0.0, data.time - 0.5
     row.clock[0].advanced = data.time - model.opt.timestep if case % 4 else data.time  # every fourth is not new
     for i, name in enumerate(limit_cycle.COMMANDS):
-        low, high = limit_cycle.RANGES[name]
+        _, low, high = limit_cycle.COMMANDS[name]
         row.commands[i] = rng.uniform(max(low, -3.0), min(high, 3.0))
         row.commands[limit_cycle.GIVEN + i] = float(rng.integers(2))
 

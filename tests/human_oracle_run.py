@@ -73,8 +73,8 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     row.clock[0].advanced = data.time - model.opt.timestep if case % 4 else data.time  # every fourth is not new
     if case % 3:
         for name in simbicon.COMMANDS:
-            low, high = simbicon.RANGES[name]
-            row.commands[simbicon.COMMANDS.index(name)] = rng.uniform(max(low, -4.0), min(high, 4.0))
+            _, low, high = simbicon.COMMANDS[name]
+            row.commands[list(simbicon.COMMANDS).index(name)] = rng.uniform(max(low, -4.0), min(high, 4.0))
         row.commands[simbicon.SPEED_GIVEN] = case % 2
 
 

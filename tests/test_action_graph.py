@@ -9,6 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge, load_graph
+from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.law import tracked_of
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.tracker import Tracker
@@ -42,7 +43,7 @@ def record(sim: sf.Simulation) -> np.record:
 
 
 def reference(sim: sf.Simulation, skill: sf.Skill) -> Reference:
-    tracker = sim.scene.intention(skill)
+    tracker = tracker_of(sim.scene, skill)
     assert isinstance(tracker, Tracker)
     return tracker.reference
 

@@ -13,12 +13,7 @@ from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
-from surefoot.controllers.genbicon import law as genbicon
-from surefoot.controllers.imitation import law as imitation
-from surefoot.controllers.limit_cycle import law as limit_cycle
-from surefoot.controllers.simbicon import law as simbicon
-from surefoot.controllers.stepping import law as stepping
-from surefoot.controllers.stylized import law as stylized
+from surefoot.controllers import base as controllers
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
 from surefoot.lab.skill_metadata import measured
@@ -32,10 +27,7 @@ FRICTION = dict.fromkeys(("planar", "planar_arms"), 0.65) | dict.fromkeys(
     ("ape", "bird", "human", "human19", "human_toes", "humanoid", "robot", "strider"), 0.8
 )
 FRICTION["stepper"] = 1.0
-COMMANDS = {
-    "simbicon": simbicon.COMMANDS, "genbicon": genbicon.COMMANDS, "imitation": imitation.COMMANDS,
-    "limit_cycle": limit_cycle.COMMANDS, "stepping": stepping.COMMANDS, "stylized": stylized.COMMANDS,
-}  # fmt: skip
+COMMANDS = {name: controllers.load(name).commands for name in controllers.names()}
 CHANGED = {  # a parameter of each controller
     "simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}, "imitation": {"cd": 0.321},
     "limit_cycle": {"regulation.forward": 0.123}, "stepping": {"step_width": 0.234}, "stylized": {"strength.hip": 7.0},

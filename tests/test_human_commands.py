@@ -16,7 +16,7 @@ from surefoot.lab.gait_measures import Gait, facing, measure
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
 
-COMMANDS = sorted(simbicon.RANGES)
+COMMANDS = sorted(simbicon.COMMANDS)
 
 
 @functools.cache
@@ -106,8 +106,8 @@ def test_lift_raises_the_swing_foot_further() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_are_taken_at_their_limits_and_refused_beyond(name: str) -> None:
     sim = Simulation(skill="human/walk")
-    low, high = simbicon.RANGES[name]
-    at = simbicon.COMMANDS.index(name)
+    _, low, high = simbicon.COMMANDS[name]
+    at = list(simbicon.COMMANDS).index(name)
     for value in (low, high):
         sim.command(**{name: value})
         assert sim.memory.commands[at] == value

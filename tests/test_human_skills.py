@@ -9,23 +9,17 @@ from typing import Any
 import pytest
 
 from human_body import ROLES, SIDE, TABLE, graph_of, made_human, role, walk
-from surefoot.controllers.genbicon import law as genbicon
-from surefoot.controllers.imitation import law as imitation
+from surefoot.controllers import base as controllers
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.controllers.simbicon import slot as graph
-from surefoot.controllers.simbicon.parameters import MAX_STATES
-from surefoot.controllers.stepping import law as stepping
-from surefoot.controllers.stylized import law as stylized
+from surefoot.controllers.simbicon.parameters import MAX_STATES, gain_names
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
 from surefoot.native.kernels import plain
 from surefoot.reflexes import pose_graph
 from surefoot.skills import files, library_path, load, names, varied
-from surefoot.skills.check import gain_names
 
-COMMANDS = {
-    law.__name__.rpartition(".")[2]: law.COMMANDS for law in (simbicon, genbicon, imitation, stepping, stylized)
-}
+COMMANDS = {name: controllers.load(name).commands for name in controllers.names()}
 WALKS = {name: re.sub(r"^measured:.*\n", "", library_path(f"{name}/walk").read_text(), flags=re.MULTILINE)
          for name in ("planar", "human")}  # fmt: skip
 

@@ -18,12 +18,13 @@ from human_body import TABLE
 from surefoot.controllers.imitation import captured_gait
 from surefoot.controllers.imitation.parameters import ROOT
 from surefoot.controllers.imitation.trajectory import HARMONICS, WIDTH
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
 from surefoot.motions.gait_cycle import GaitCycle
 from surefoot.skills import files, load
 from surefoot.studio.panels.walk_tab import value_of
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 from surefoot.studio.telemetry import Aims
 
 Edit = Callable[[dict[str, Any]], Any]
@@ -236,5 +237,5 @@ def test_the_studio_runs_one_and_goes_back_in_time(tmp_path: Path) -> None:
 def test_the_studio_shows_the_speed_of_the_clip_where_none_is_commanded() -> None:
     skill = gait(speed=0.05, tempo=1.0)
     sim = Simulation(skill=skill)
-    shown = value_of(sim.scene.kit(skill), sim.memory, skill, "speed")
+    shown = value_of(sim.scene.controller(skill), sim.memory, skill, "speed")
     assert shown == pytest.approx(skill.parameters.cycle.travel[0] / skill.parameters.cycle.period, abs=1e-6)

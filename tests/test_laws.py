@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot import controllers
+from surefoot.controllers import base as controllers
 from surefoot.engine import compiled_laws
 from surefoot.native import userdata
 
 
 def _sources(controller: str) -> set[str]:
     found: dict[str, bytes] = {}
-    compiled_laws.gather_sources(f"surefoot.controllers.{controller}", found)
+    compiled_laws.gather_sources(f"surefoot.controllers.{controller}.law", found, {"surefoot"})
     return set(found)
 
 
@@ -31,7 +31,7 @@ def test_cache_key_of_a_law_sees_the_parts_it_imports_however_deep_and_not_those
 
 
 def test_keys_of_different_laws_differ() -> None:
-    keys = {compiled_laws.fingerprint(f"surefoot.controllers.{name}") for name in controllers.names()}
+    keys = {compiled_laws.fingerprint(f"surefoot.controllers.{name}.law") for name in controllers.names()}
     assert len(keys) == len(controllers.names())
 
 

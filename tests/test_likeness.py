@@ -11,7 +11,7 @@ import pytest
 from captured_gait import gait, own_cycle, understood
 from human_body import TABLE
 from surefoot.engine.population import Population
-from surefoot.engine.scene import Scene
+from surefoot.engine.scene import Scene, Setup
 from surefoot.lab import clip_skills
 from surefoot.lab.imitation_search import BOUNDS, FALL, Following, Stage, guesses, imitate
 from surefoot.lab.parameter_tuning import tune, value_of
@@ -22,7 +22,7 @@ from surefoot.motions.gait_cycle import manner
 from surefoot.native.userdata import REPORT
 from surefoot.skills import load, varied
 
-SCENE = Scene(None, "human/fast-walk", "flat")
+SCENE = Scene(Setup("human/fast-walk"))
 BODY = Body(SCENE)
 
 

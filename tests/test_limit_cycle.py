@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.characters import load as load_character
 from surefoot.controllers.limit_cycle import law as limit_cycle
-from surefoot.controllers.limit_cycle.planner import Foresight
+from surefoot.controllers.limit_cycle.planner import TrialPlanner
 from surefoot.controllers.limit_cycle.regulation import CYCLE, REGULATION, solve
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
@@ -46,7 +46,7 @@ def asked(seconds: float = 3.0, skill: Any = MARCH) -> Simulation:
 
 
 def decided(sim: Simulation) -> Any:
-    Foresight([sim.scene], [sim.memory]).decide([0], sim.snapshot().state[None])
+    TrialPlanner(sim.scene).plan([sim._scheduled])
     return cycle_of(sim)
 
 

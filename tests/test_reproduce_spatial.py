@@ -11,7 +11,7 @@ import pytest
 
 from conftest import graph_of
 from surefoot.engine.population import Population
-from surefoot.engine.scene import Scene
+from surefoot.engine.scene import Scene, Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import bench, figures, gait_measures, replicas, skill_metadata
 from surefoot.lab.experiment import Result, Setting
@@ -214,7 +214,7 @@ def test_a_walk_with_another_number_is_not_the_printed_one(path: str) -> None:
 @pytest.mark.parametrize("proportions", [{"mass": 1.2}, {"mass": 0.8}, {"thigh_length": 1.15}])
 def test_other_proportions_can_keep_the_gains_of_the_unchanged_body(proportions: dict[str, float]) -> None:
     kept = spatial_proportions.with_gains_of_the_unchanged_body(WALK, proportions)
-    scene, plain = Scene(None, kept, "flat", proportions), Scene(None, WALK, "flat")
+    scene, plain = Scene(Setup(kept, proportions=proportions)), Scene(Setup(WALK))
     roles = len(scene.table.anatomy.roles)
     gains = []
     for here, skill in ((scene, kept), (plain, WALK)):

@@ -265,9 +265,8 @@ def test_the_capture_is_where_the_pendulum_will_need_it_not_where_it_needs_it_no
 
 
 def test_commands_have_ranges_and_the_skills_know_them_all() -> None:
-    assert set(stepping.RANGES) == set(stepping.COMMANDS)
     for name in ("stepper/stand", "stepper/walk"):
-        assert tuple(load_skill(name).commands) == stepping.COMMANDS
+        assert load_skill(name).commands == list(stepping.COMMANDS)
 
 
 def test_no_push_no_step() -> None:

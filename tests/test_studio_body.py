@@ -12,11 +12,12 @@ import pytest
 from stranger_bodies import Body as Stranger
 from surefoot import characters
 from surefoot.characters import load
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError
 from surefoot.studio.app import Studio
 from surefoot.studio.panels.body_tab import PRESETS, Body, evened, facts, gathered, parts, preset, size, spread
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 
 HUMANOID = Setup("biped/zero-walk", "humanoid")
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from browser import Person, chromium_running, until, visit
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.motions.motion import load as load_motion
 from surefoot.skills import load
@@ -21,7 +22,6 @@ from surefoot.studio.panels.pose_tab import Poses
 from surefoot.studio.panels.push_tab import PushPanel
 from surefoot.studio.panels.style_tab import Styles
 from surefoot.studio.server import LARGEST_UPLOAD
-from surefoot.studio.session import Setup
 
 pytestmark = pytest.mark.browser
 T = TypeVar("T")

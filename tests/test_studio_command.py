@@ -159,8 +159,8 @@ def test_benchmarks_status_follows_the_bars(
 
 
 def test_a_slider_reaches_the_simulation_within_a_second() -> None:
+    from surefoot.engine.scene import Setup
     from surefoot.studio.benchmark import _delays
-    from surefoot.studio.session import Setup
 
     begin = time.monotonic()
     delays = _delays(Setup("planar/walk"), 3)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from surefoot.engine.scene import Setup
 from surefoot.errors import SkillError
 from surefoot.skills import files, library_path, load
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 from surefoot.studio.skill_document import Document, Editing
 
 HIP = "states.0.targets.swing_hip"

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from conftest import bits
+from surefoot.engine.scene import Setup
 from surefoot.errors import CommandError
 from surefoot.studio.app import Studio
 from surefoot.studio.panels.push_tab import PushPanel
 from surefoot.studio.perturbation import LYING, Hands, acting, forward_of, in_words, pushed
-from surefoot.studio.session import BALLS, FPS, Session, Setup
+from surefoot.studio.session import BALLS, FPS, Session
 from surefoot.terrains.balls import bodies, is_parked
 
 HERE = np.zeros(3)

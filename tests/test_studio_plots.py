@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from surefoot.controllers.genbicon.style import KNOTS, WIDTH, curve_at
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.studio.app import Studio
 from surefoot.studio.panels import plot_tab
 from surefoot.studio.panels.plot_tab import Plots
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 from surefoot.studio.telemetry import POINTS, SECONDS, Channels, curve_value, in_hinges, turned_matrix
 from test_genbicon_parts import python
 

@@ -14,6 +14,7 @@ import pytest
 from surefoot.characters import load as body
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.simbicon.parameters import PoseState
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.skills import files, library_path, load, names, varied
@@ -22,7 +23,7 @@ from surefoot.studio.boards import Board, acting, places
 from surefoot.studio.panels.document_controls import difference_table, uploaded
 from surefoot.studio.panels.pose_tab import Poses, entries
 from surefoot.studio.server import open_server
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 from surefoot.studio.stick_figure import LEFT, RIGHT, stick
 
 PLANAR = {"swing_hip": 0.43, "swing_knee": -0.91, "swing_ankle": 0.23, "stance_knee": -0.37, "stance_ankle": 0.29}

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from surefoot.engine.scene import Setup
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
@@ -19,7 +20,7 @@ from surefoot.motions.motion import load
 from surefoot.studio.app import Studio
 from surefoot.studio.panels import record_tab
 from surefoot.studio.panels.record_tab import FORMATS, SKINNED, Order, Record, Saver
-from surefoot.studio.session import Session, Setup, motion_of
+from surefoot.studio.session import Session, motion_of
 
 
 def passed(session: Session, seconds: float) -> Session:

@@ -8,9 +8,10 @@ import time
 import numpy as np
 import pytest
 
+from surefoot.engine.scene import Setup
 from surefoot.errors import CommandError, SkillError, SurefootError
 from surefoot.skills import load, varied
-from surefoot.studio.session import BODIES, Loop, Session, Setup, Timeline
+from surefoot.studio.session import BODIES, Loop, Session, Timeline
 
 
 def passed(session: Session, seconds: float) -> Session:

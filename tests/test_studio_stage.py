@@ -11,11 +11,12 @@ import pytest
 import viser
 from PIL import Image
 
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.motions import meshes
 from surefoot.studio import model_view
 from surefoot.studio.model_view import Ground, Surface, distinguished, planes, surfaces
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 from surefoot.studio.stage import MARKS, VIEWS, Ruler, Stage, sides_of
 from surefoot.terrains import Bar, Crate, Obstacle, Table, Terrain, flat, load, names, with_props
 

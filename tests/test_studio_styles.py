@@ -23,9 +23,10 @@ from surefoot.studio.style_gallery import styles
 from surefoot.studio.style_parameters import GROUPS, TITLES, dials, labels
 
 pytest.importorskip("viser")
+from surefoot.engine.scene import Setup
 from surefoot.studio.app import Studio
 from surefoot.studio.panels.style_tab import Styles
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 
 LIMITS = (-3.2, 3.2)
 NUMBER = st.floats(-3.2, 3.2)

@@ -13,13 +13,14 @@ import pytest
 from PIL import Image
 
 from surefoot.controllers import base
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SurefootError, TerrainError
 from surefoot.skills import names
 from surefoot.studio.app import Studio
 from surefoot.studio.panels.playback import Play, status
 from surefoot.studio.panels.walk_tab import Walk, limits, listed, step_of, value_of, values_of
-from surefoot.studio.session import Session, Setup
+from surefoot.studio.session import Session
 from surefoot.terrains import names as terrains
 from surefoot.terrains import parameters
 
@@ -109,18 +110,18 @@ def test_what_a_slider_says_reaches_the_simulation_and_is_shown_and_let_go_again
     studio = opened(skill, character)
     shown(studio)
     steering, sim = panel(studio, Walk).steering, studio.session.sim
-    kit, label = sim.scene.kit(sim.skill), name.replace("_", " ")
+    kit, label = sim.scene.controller(sim.skill), name.replace("_", " ")
     own = studio.loop.call(lambda: value_of(kit, sim.memory, sim.skill, name))
     assert own != written
     studio.loop.call(lambda: steering.tell(name, written))
-    told = studio.loop.call(lambda: kit.told(sim.memory, sim.skill, name))
-    assert told == pytest.approx(math.radians(written) if kit.units[name] == "°" else written)
+    told = studio.loop.call(lambda: kit.get_command(sim.memory, sim.skill, name))
+    assert told == pytest.approx(math.radians(written) if kit.commands[name].unit == "°" else written)
     shown(studio)
     assert steering._sliders[name].value == pytest.approx(written, abs=steering._sliders[name].step)
     assert label in steering._release.options
     studio.loop.call(lambda: steering.release(label))
     shown(studio)
-    assert kit.told(sim.memory, sim.skill, name) is None
+    assert kit.get_command(sim.memory, sim.skill, name) is None
     assert not steering._release.visible
     assert steering._sliders[name].value == pytest.approx(own, abs=steering._sliders[name].step)
 
@@ -136,8 +137,8 @@ def test_a_person_moving_a_slider_tells_the_simulation(opened: Opened) -> None:
     slider._impl.value = 0.3
     slider._impl.update_cb[0](Event())
     sim = studio.session.sim
-    kit = sim.scene.kit(sim.skill)
-    assert studio.loop.call(lambda: kit.told(sim.memory, sim.skill, "step_width")) == 0.3
+    kit = sim.scene.controller(sim.skill)
+    assert studio.loop.call(lambda: kit.get_command(sim.memory, sim.skill, "step_width")) == 0.3
 
 
 def test_turning_by_keys_goes_round_at_half_a_turn(opened: Opened) -> None:
@@ -145,7 +146,7 @@ def test_turning_by_keys_goes_round_at_half_a_turn(opened: Opened) -> None:
     steering, sim = panel(studio, Walk).steering, studio.session.sim
     for _ in range(13):
         studio.loop.call(lambda: steering.turn(15.0))
-    kit = sim.scene.kit(sim.skill)
+    kit = sim.scene.controller(sim.skill)
     assert value_of(kit, sim.memory, sim.skill, "heading") == pytest.approx(-165.0)
     planar = opened("planar/walk")
     planar.loop.call(lambda: panel(planar, Walk).steering.turn(15.0))  # it cannot turn, and nothing happens
@@ -153,12 +154,12 @@ def test_turning_by_keys_goes_round_at_half_a_turn(opened: Opened) -> None:
 
 def test_a_released_command_leaves_no_trace() -> None:
     one, other = (Simulation("humanoid", "biped/sneak") for _ in range(2))
-    kit = one.scene.kit(one.skill)
+    kit = one.scene.controller(one.skill)
     for name in one.skill.commands:
         one.command(**{name: 0.3 if name != "stop" else 1.0})
-        assert kit.told(one.memory, one.skill, name) is not None
-        kit.release(one.memory, one.skill, name)
-        assert kit.told(one.memory, one.skill, name) is None
+        assert kit.get_command(one.memory, one.skill, name) is not None
+        kit.clear_command(one.memory, one.skill, name)
+        assert kit.get_command(one.memory, one.skill, name) is None
     one.step(500)
     other.step(500)
     assert (one.data.qpos == other.data.qpos).all()
@@ -339,7 +340,7 @@ def test_a_fall_is_said_and_the_way_back_is_offered(opened: Opened) -> None:
 
 def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
     sim = Simulation("human", "human/walk")
-    kit = sim.scene.kit(sim.skill)
+    kit = sim.scene.controller(sim.skill)
     assert base.taken(kit, "lean", 12.0) == pytest.approx(math.radians(12.0))
     assert base.written(kit, "lean", base.taken(kit, "lean", 12.0)) == pytest.approx(12.0)
     assert base.written(kit, "heading", 3.5) == pytest.approx(math.degrees(3.5) - 360.0)
@@ -354,8 +355,8 @@ def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
 
 def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
     for character, skill in (("planar", "walk"), ("human", "walk"), ("humanoid", "biped/walk")):
-        for kit in Session(Setup(skill, character)).sim.scene.kits.values():
-            assert set(kit.units) == set(kit.commands) == set(kit.ranges)
+        for kit in Session(Setup(skill, character)).sim.scene.controllers.values():
+            assert all(command.low < command.high for command in kit.commands.values())
             for name in kit.commands:
                 low, high = limits(kit, name)
                 assert low < high

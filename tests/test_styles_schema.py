@@ -12,11 +12,12 @@ import pytest
 import surefoot as sf
 from surefoot.characters import load as load_character
 from surefoot.controllers.genbicon import law as genbicon
+from surefoot.controllers.genbicon.parameters import GenbiconSkill
 from surefoot.controllers.genbicon.style import CURVES, KNOTS, NUMBERS, fill_slot, slot_size, style_of
 from surefoot.errors import CommandError, SkillError, SurefootError, UnknownNameError
 from surefoot.native.kernels import plain
 from surefoot.skills import files, library_path, varied
-from surefoot.skills.schema import BIPED, GenbiconSkill
+from surefoot.skills.schema import BIPED
 
 ZERO = f"{BIPED}/zero-walk"
 HEAD = """\
@@ -168,7 +169,7 @@ def test_the_zero_walk_loads_by_every_name_it_has() -> None:
     skill = sf.load_skill(ZERO)
     assert (skill.full_name, skill.controller) == (ZERO, "genbicon")
     assert skill.parameters.curves == {}
-    assert tuple(skill.commands) == genbicon.COMMANDS
+    assert skill.commands == list(genbicon.COMMANDS)
     assert sf.load_skill("zero-walk") == skill
     assert sf.load_skill("zero-walk", "robot") == skill
     assert sf.load_skill(library_path(ZERO)) == skill

@@ -15,6 +15,7 @@ from surefoot.controllers.stylized.foot_contacts import FLAT, footings
 from surefoot.controllers.stylized.foot_planting import Legs, carried
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.reference_sources import climbed, medley, recorded, told_by
+from surefoot.engine.scene import Scene, Setup
 from surefoot.errors import SurefootError
 from surefoot.lab.reference_tracking import follow
 from surefoot.motions import quaternions as quat
@@ -32,9 +33,12 @@ def walked() -> Motion:
     return sf.Simulation("human", "human/walk").run(3.0, fps=60.0)
 
 
+SCENE = Scene(Setup("planar_arms/stylized-walk"))
+
+
 @pytest.fixture(scope="module")
 def uphill() -> Reference:
-    return climbed(UPHILL, DEGREES)
+    return climbed(SCENE, UPHILL, DEGREES)
 
 
 def cycle_of(skill: str) -> Retargeted:
@@ -88,7 +92,7 @@ def test_a_clip_that_goes_round_a_circle_goes_straight_on_as_a_shadow(walked: Mo
 
 
 def test_the_paper_s_parameters_follow_a_walk_in_the_plane_without_adapted_steps() -> None:
-    skill, reference = load("planar_arms/stylized-walk"), recorded(PLANAR, WALK)
+    skill, reference = load("planar_arms/stylized-walk"), recorded(SCENE, WALK)
     used = skill.parameters
     assert (used.style, used.balance_weight, used.style_weight) == (500.0, 0.1, 0.5)
     assert (used.stepping, used.leading) == (0.0, 0.0)
@@ -124,9 +128,9 @@ def test_reference_up_a_slope_is_followed_there(uphill: Reference, tmp_path: Pat
 
 def test_only_planar_walks_that_stay_up_are_recorded_on_slopes() -> None:
     with pytest.raises(SurefootError, match="not of a planar body"):
-        climbed("human/walk", 0.0)
+        climbed(SCENE, "human/walk", 0.0)
     with pytest.raises(SurefootError, match="falls at 40°"):
-        climbed(WALK, 40.0)
+        climbed(SCENE, WALK, 40.0)
 
 
 def test_weight_on_a_slope_is_carried_farther_uphill() -> None:

@@ -17,6 +17,7 @@ from surefoot.controllers.stylized.law import tracked_of
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, Points
 from surefoot.controllers.stylized.reference_sources import recorded
 from surefoot.controllers.stylized.three_link import groups
+from surefoot.engine.scene import Scene, Setup
 from surefoot.native.kernels import plain
 from surefoot.skills import load, varied
 
@@ -25,7 +26,7 @@ WALK = "human/stylized-walk"
 
 @pytest.fixture(scope="module")
 def walk() -> reference.Reference:
-    return recorded("human", "human/robust-walk")
+    return recorded(Scene(Setup("human/robust-walk")), "human/robust-walk")
 
 
 def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.foot_contacts import FLAT, FREE
 from surefoot.controllers.stylized.multibody_dynamics import Points
 from surefoot.controllers.stylized.reference import Moment, Reference, Swing
@@ -149,7 +150,7 @@ def test_what_lies_on_a_slope_is_turned_by_its_angle_and_beside_an_edge_not_at_a
 
 def test_a_foot_that_would_land_on_an_edge_lands_beside_it() -> None:
     sim = Simulation(skill=STAND, terrain="stairs:-0.1,0.5,4,0.6")
-    tracker = sim.scene.intention(sim.skill)
+    tracker = tracker_of(sim.scene, sim.skill)
     assert isinstance(tracker, Tracker)
     tracker.body.set(sim.data.qpos, sim.data.qvel)
     seen = SeenGround(sim.scene, tracker.body.data)

@@ -63,7 +63,13 @@ _HOMES = {  # module and name there of every public name; none is imported befor
     "load_skill": ("skills", "load"),
     "varied": ("skills", "varied"),
 }
-_MODULES = {"characters": "characters", "props": "terrains.props", "skills": "skills", "tasks": "tasks", "terrains": "terrains"}
+_MODULES = {
+    "characters": "characters",
+    "props": "terrains.props",
+    "skills": "skills",
+    "tasks": "tasks",
+    "terrains": "terrains",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -89,7 +89,7 @@ def owner(group: str, name: str) -> str:
 class ListedModule(ModuleType):
     """A module that can be called for the names of what it holds: `surefoot.terrains()`."""
 
-    def __call__(self) -> tuple[str, ...]:
-        """All names there are."""
-        found: tuple[str, ...] = self.names()
+    def __call__(self, *of: str) -> tuple[str, ...]:
+        """All names there are, or those of some owner: `surefoot.skills("human")`."""
+        found: tuple[str, ...] = self.names(*of)
         return found

@@ -108,9 +108,9 @@ def list_all(as_json: Annotated[bool, typer.Option("--json")] = False) -> int:
     from surefoot.skills import load
 
     found = {
-        "characters": list(characters()),
-        "skills": {name: load(name).summary for name in skills()},
-        "terrains": list(terrains()),
+        "characters": list(characters.names()),
+        "skills": {name: load(name).summary for name in skills.names()},
+        "terrains": list(terrains.names()),
         "tasks": list(tasks.names()),
         "experiments": list(experiments()),
     }

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.controllers import base
 from surefoot.engine.recorder import MAX_SECONDS
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
@@ -158,7 +157,7 @@ def _commanded(sim: Simulation, name: str, value: float) -> float:
     """A command as the simulation takes it, from degrees if it is an angle."""
     if name not in sim.skill.commands:
         return value  # the simulation says which it knows
-    return base.taken(sim.scene.kit(sim.skill), name, value)
+    return sim.scene.controller(sim.skill).commands[name].from_written(name, value)
 
 
 def _prepare(options: Options) -> tuple[Simulation, list[tuple[float, Skill]]]:

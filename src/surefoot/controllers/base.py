@@ -40,16 +40,14 @@ class ControlledScene(Protocol):
     threads: int  # of batches, 0 for all cores
     graph: Any  # the action graph over which skills are switched, or None
 
-    def begin(
-        self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill, seed: int
-    ) -> userdata.Row:
+    def begin(self, qpos: np.ndarray, qvel: np.ndarray, userdata: np.ndarray, skill: Skill, seed: int) -> userdata.Row:
         """Put a row into a skill's start state."""
 
     def fill(self, row: userdata.Row, slot: int, skill: Skill) -> None:
         """Write a skill's numbers into one of a row's two slots."""
 
-    def find(self, skill: Any) -> Skill:
-        """The skill of a name or path."""
+    def prepare(self, skill: Skill) -> Planner | None:
+        """Make ready for a skill that a row may run; returns its controller's planner, if it has one."""
 
     def controller(self, skill: Skill) -> Controller:
         """The controller of a skill, made for this scene's body."""
@@ -249,7 +247,9 @@ def default_command(skill: Skill, name: str) -> float:
     return skill.start.heading if name == "heading" else 0.0
 
 
-def unknown_names(place: tuple[str | int, ...], given: Iterable[str], valid: Sequence[str], what: str) -> Iterator[Problem]:
+def unknown_names(
+    place: tuple[str | int, ...], given: Iterable[str], valid: Sequence[str], what: str
+) -> Iterator[Problem]:
     """A problem for each name at a place of a skill file that is not valid there.
 
     Args:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from mujoco.batch import Batch
@@ -130,7 +131,7 @@ class Population:
         if isinstance(terrain, str):
             terrain = load_terrain(terrain)
         setup = Setup(
-            character, each[0], terrain, {}, timestep, distinct[1:], backpack, self_collision, graph, threads
+            each[0], character, terrain, seed, {}, timestep, distinct[1:], backpack, self_collision, graph, threads
         )
         # of each row; rows of the same body share theirs
         self.scenes = per_body(proportions, n, lambda own: Scene(replace(setup, proportions=own)))
@@ -242,13 +243,13 @@ class Population:
         Raises:
             SurefootError: a negative count, or a row that there is not.
         """
-        if isinstance(count, (Sequence, np.ndarray)) or count is None:  # the order of arguments of version 0.2
+        if not isinstance(count, (int, np.integer)):  # (rows, count), as in version 0.2
             warnings.warn("Population.step takes (count, rows)", DeprecationWarning, stacklevel=2)
-            count, rows = rows, count
+            count, rows = cast(int, rows), count
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
-        chosen = np.asarray(self._rows(rows), int)
+        chosen = np.array(self._rows(rows), dtype=int)
 
         def step(places: Sequence[int], steps: int) -> None:
             self.batch.step(None if len(places) == self.n else chosen[places], nstep=steps)
@@ -293,7 +294,7 @@ class Population:
             self.scenes[i].request(self.rows[i], wanted, float(self._time[i]))
             self.skills[i] = wanted
 
-    def _rows(self, rows: Sequence[int] | None) -> Sequence[int]:
+    def _rows(self, rows: Sequence[int] | np.ndarray | None) -> Sequence[int] | np.ndarray:
         if rows is not None and not all(0 <= i < self.n for i in rows):
             raise SurefootError(f"rows are 0 … {self.n - 1}, got {list(rows)[:10]}")
         return range(self.n) if rows is None else rows

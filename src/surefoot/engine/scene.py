@@ -55,9 +55,10 @@ class Setup:
     """What a simulation is built from; the same for a single one, a population, the studio and environments.
 
     Attributes:
-        character: name of a body, path of an MJCF file, or a table; None is the body the skill is for.
         skill: name, full name, path or object; None is a walk, or an action graph's first node.
+        character: name of a body, path of an MJCF file, or a table; None is the body the skill is for.
         terrain: description (`slope:6`) or object.
+        seed: of everything random.
         proportions: multipliers of lengths and masses (`{"thigh_length": 1.1}`).
         timestep: physics step [s]; None is the character's own.
         skills: further skills it will switch to (needed only for those that learn).
@@ -67,9 +68,10 @@ class Setup:
         threads: of batches; 0 is all cores.
     """
 
-    character: AnyCharacter | None = None
     skill: AnySkill | None = None
+    character: AnyCharacter | None = None
     terrain: str | Terrain = "flat"
+    seed: int = 0
     proportions: Mapping[str, float] = field(default_factory=dict)
     timestep: float | None = None
     skills: Sequence[AnySkill] = ()

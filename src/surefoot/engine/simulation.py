@@ -79,25 +79,24 @@ class Simulation:
             self_collision: whether its parts collide with each other, not only with the ground.
             graph: of actions, over whose edges it switches between its nodes.
         """
-        setup = Setup(
-            character, skill, terrain, dict(proportions or {}), timestep, skills, backpack, self_collision, graph
-        )
-        self._start(Scene(setup), seed)
+        self._start(Setup(
+            skill, character, terrain, seed, dict(proportions or {}), timestep, skills, backpack, self_collision, graph
+        ))  # fmt: skip
 
     @classmethod
-    def from_setup(cls, setup: Setup, seed: int = 0) -> Self:
+    def from_setup(cls, setup: Setup) -> Self:
         """A simulation of a setup.
 
         Args:
             setup: what to build.
-            seed: of everything random.
         """
         new = cls.__new__(cls)
-        new._start(Scene(setup), seed)
+        new._start(setup)
         return new
 
-    def _start(self, scene: Scene, seed: int) -> None:
-        """Put a fresh row of a scene into its start state."""
+    def _start(self, setup: Setup) -> None:
+        """Build the scene and put its row into the start state."""
+        scene, seed = Scene(setup), setup.seed
         self.scene, self.model, self.data = scene, scene.model, mujoco.MjData(scene.model)
         self.skill, self.seed = scene.skill, seed
         self._requested: Skill | None = None
@@ -280,7 +279,7 @@ class Simulation:
             self.scene.setup, character=self.scene.character, skill=self.skill, proportions=dict(proportions),
             skills=roomiest(self.scene, self.skill),
         )  # fmt: skip
-        new = Simulation.from_setup(changed, self.seed)
+        new = Simulation.from_setup(changed)
         carry_over(self, new)
         return new
 

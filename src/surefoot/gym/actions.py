@@ -64,7 +64,7 @@ class Commands:
                 raise UnknownNameError("command", name, skill.commands)
         if set(self.ranges) - set(names):
             raise CommandError(f"a range is given for commands that are not used; used: {', '.join(names)}")
-        widest = scene.command_ranges()
+        widest = scene.command_limits()
         bounds = [self._range(name, *widest[name]) for name in names]
 
         def obey(row: Row, values: np.ndarray) -> None:

@@ -193,7 +193,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._task.act(i, checked[i])
         if going:
             callback.install()
-            self.population.step(going, self._task.steps)
+            self.population.step(self._task.steps, going)
         self._taken[going] += 1
         self._begin(begun, None)
         observed, measured = self._task.look()

@@ -217,7 +217,7 @@ def _sum(terms: np.ndarray) -> np.ndarray:
 
 def _place_of(rows: Rows, skill: Skill, command: str) -> int:
     """Where the controller keeps a command: whichever number a scene that is told it writes."""
-    low, high = rows.scene.command_ranges()[command]
+    low, high = rows.scene.command_limits()[command]
     value = low + 0.37 * (high - low)
     scratch = userdata.view(rows.userdata[0].copy())
     rows.scene.command(scratch, skill, {command: value})

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
+from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.law import tracked_of
 from surefoot.controllers.stylized.reference import Reference
-from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.engine.population import Population
 from surefoot.errors import CommandError
 from surefoot.lab.replicas import disturb_state
@@ -114,10 +114,7 @@ class _Ground:
 
     def reference(self, name: str) -> Reference:
         """What a node follows."""
-        tracker = self._rows.scene.intention(self._graph.skill(name))
-        if not isinstance(tracker, Tracker):
-            raise TypeError(f"{name} follows nothing")
-        return tracker.reference
+        return tracker_of(self._rows.scene, self._graph.skill(name)).reference
 
     def _record(self, row: int) -> Any:
         return plain(tracked_of)(self._rows.rows[row].memory, self._rows.scene.model.nu).tracker[0]
@@ -136,7 +133,7 @@ class _Ground:
         found, before, stride = dict[float, _Let](), float(record.clock), max(1, round(_STRIDE / self._dt))
         while len(found) < count and np.isinf(one.fallen_at[0]):
             state = one.states[0]
-            one.step([0], stride)
+            one.step(stride, [0])
             clock = float(record.clock)
             for phase in map(float, wanted):
                 ahead = (phase * reference.duration - before) % reference.duration
@@ -197,7 +194,7 @@ class _Ground:
             going = [i for i in range(n) if np.isinf(population.fallen_at[i]) and not self._is_over(i, target)]
             if not going:
                 break
-            population.step(going, round(_LOOK / self._dt))
+            population.step(round(_LOOK / self._dt), going)
             for i in going:
                 record = self._record(i)
                 if np.isnan(enters[i]) and record.faded >= began[i] and population.rows[i].header[0].pending == 0.0:
@@ -320,7 +317,7 @@ def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> t
             if wish is not None:
                 population.switch(wish, [i])
                 wanted[i] = wish
-        population.step(upright, steps)
+        population.step(steps, upright)
     return ways, [i for i in range(rows) if np.isfinite(population.fallen_at[i])]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from surefoot.controllers.limit_cycle import law as limit_cycle
 from surefoot.controllers.limit_cycle.parameters import Model
+from surefoot.controllers.limit_cycle.planner import Watch
 from surefoot.controllers.limit_cycle.regulation import FARTHEST, solve
 from surefoot.controllers.limit_cycle.slot import features
 from surefoot.engine.population import Population
@@ -99,7 +100,7 @@ def record(
     described = [
         plain(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows
     ]
-    regulations = [watch.regulation for watch in population._foresight.watches]
+    regulations = [Watch(population.scene, row).regulation for row in population.rows]
     begins, outcomes = [], []
     for _ in range(max(1, round(seconds / _EVERY))):
         for i, rng in enumerate(rngs):

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.foot_planting import Stretch
 from surefoot.controllers.stylized.law import tracked_of
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.three_link import turn_by
-from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Setting, find_clip, fingerprint
@@ -151,7 +151,7 @@ def follow(
 ) -> Followed:
     """Follow a reference for some time; replicas but the first begin a little elsewhere."""
     sim = begun(skill, terrain, pushes, replica, seed)
-    tracker, reference = tracker_of(sim)
+    tracker, reference = tracking_state(sim)
     places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
     ways = 1 if sim.scene.table.root == "planar" else 2  # coordinates of the root that go along the ground
     squares, went, last = [], 0.0, sim.data.qpos[:ways].copy()
@@ -197,14 +197,6 @@ def begun(skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: in
     return sim
 
 
-def intention_of(sim: Simulation) -> Tracker:
-    """What thinks in a simulation of a stylized skill."""
-    intention = sim.scene.intention(sim.skill)
-    if not isinstance(intention, Tracker):
-        raise TypeError(f"{sim.skill.full_name} follows nothing")
-    return intention
-
-
-def tracker_of(sim: Simulation) -> tuple[Any, Reference]:
+def tracking_state(sim: Simulation) -> tuple[Any, Reference]:
     """A simulation's record of its tracker, and what is followed."""
-    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], intention_of(sim).reference
+    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], tracker_of(sim.scene, sim.skill).reference

@@ -33,8 +33,6 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
         row.table[i] = 0.0
 
 
-
-
 @kernel
 def told(row: Any, command: int, default: float) -> float:
     """A command, or what the style says while none was given."""

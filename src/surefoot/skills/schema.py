@@ -107,8 +107,6 @@ class Skill(Strict):
         return f"{self.character}/{self.name}"
 
 
-
-
 def class_of(document: Any) -> type[Skill]:
     """The model that a skill file claims to fit; for an unknown controller, one whose error says so.
 

@@ -18,11 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, cast
 
+from surefoot.engine.scene import Setup
 from surefoot.errors import SurefootError
 from surefoot.studio.panels import panels
 from surefoot.studio.panels.panel import Panel
 from surefoot.studio.server import open_server
-from surefoot.studio.session import Loop, Session, Setup
+from surefoot.studio.session import FIRST_SKILL, Loop, Session
 from surefoot.studio.skill_document import Editing
 from surefoot.studio.stage import Stage
 
@@ -53,7 +54,7 @@ class Studio:
         self.folder = Path(folder).resolve()
         if not self.folder.is_dir():
             raise SurefootError(f"there is no folder {folder}")
-        self.session = Session(setup or Setup())
+        self.session = Session(setup or Setup(FIRST_SKILL))
         self.editing = Editing(self.session)
         self.server = open_server(host, port)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=_BRAND)
@@ -148,7 +149,6 @@ def serve(
     except ModuleNotFoundError:
         raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
     pass
-    from surefoot.studio.session import Setup
 
     if not os.access(folder, os.W_OK):
         raise SurefootError(f"cannot write into the folder {folder}; valid: an existing one of yours")

@@ -21,8 +21,9 @@ import zstandard
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from surefoot.engine.scene import Setup
 from surefoot.studio.app import Studio
-from surefoot.studio.session import FASTEST, FPS, Session, Setup
+from surefoot.studio.session import FASTEST, FIRST_SKILL, FPS, Session
 
 _SKILLS = {"human/fast-walk": None, "biped/zero-walk": "humanoid"}  # and their characters
 _MOST_CPU, _MOST_DELAY, _MOST_GROWTH = 25.0, 50.0, 10.0  # [% of a core], [ms], [MB]
@@ -116,11 +117,11 @@ def measure_studio(quick: bool, tick: Callable[[str, float], None]) -> list[dict
         ours = f"{share:.1f} % of a core ({alone:.1f} % without a page; {rate} messages/s)"
         add(f"server with one page at 60 Hz, {skill}", ours, f"≤ {_MOST_CPU:g} %", share <= _MOST_CPU)
     tick("studio: from slider to simulation", 0.4)
-    delays = _delays(Setup(), 20 if quick else _MOVES)
+    delays = _delays(Setup(FIRST_SKILL), 20 if quick else _MOVES)
     ours = f"{statistics.median(delays):.1f} ms, at worst {max(delays):.1f} ms"
     add("slider moved to its effect in the simulation", ours, f"≤ {_MOST_DELAY:g} ms", max(delays) <= _MOST_DELAY)
     seconds = _HOUR / 12 if quick else _HOUR
-    growth = _growth(Setup(), seconds, lambda done: tick("studio: memory", 0.5 + 0.5 * done))
+    growth = _growth(Setup(FIRST_SKILL), seconds, lambda done: tick("studio: memory", 0.5 + 0.5 * done))
     add(f"memory gained over {seconds / 60:.0f} min of simulated time", f"{growth:.1f} MB", f"< {_MOST_GROWTH:g} MB",
         growth < _MOST_GROWTH)  # fmt: skip
     return rows

@@ -17,8 +17,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -26,6 +25,7 @@ import mujoco
 import numpy as np
 
 from surefoot.engine.recorder import Recorder
+from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation, Snapshot
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
@@ -144,15 +144,7 @@ BEFORE_FALL = 2.0  # [s]
 BALLS = {"small": Ball(0.08), "medium": Ball(0.12), "large": Ball(0.18)}  # always at hand, parked
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What a simulation is built from."""
-
-    skill: str | Path | Skill = "human/fast-walk"
-    character: str | None = None
-    terrain: str = "flat"
-    proportions: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
+FIRST_SKILL = "human/fast-walk"  # what the studio opens with unless told
 
 
 class Session:
@@ -190,13 +182,16 @@ class Session:
         self._setups[sim] = setup
 
     def _built(self, setup: Setup) -> Simulation:
-        return Simulation(
-            setup.character, setup.skill, self.ground(setup.terrain), setup.seed, proportions=setup.proportions
-        )
+        return Simulation.from_setup(replace(setup, terrain=self.ground(setup.terrain)))
 
-    def ground(self, description: str) -> Terrain:
-        """The ground a description stands for, and balls to be thrown."""
-        return with_props(load_terrain(description), tuple(BALLS.values()))
+    def ground(self, terrain: str | Terrain) -> Terrain:
+        """A ground, and balls to be thrown.
+
+        Args:
+            terrain: description or object.
+        """
+        found = load_terrain(terrain) if isinstance(terrain, str) else terrain
+        return with_props(found, tuple(BALLS.values()))
 
     def restart(self) -> None:
         """Begin again from the skill's start; what is being edited is kept."""

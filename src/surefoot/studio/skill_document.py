@@ -247,4 +247,4 @@ class Editing:
 def _file_of(session: Session) -> Path | None:
     """The file of one's own that a session was begun with, if it was."""
     named = session.setup.skill
-    return Path(named) if not isinstance(named, Skill) and str(named).endswith((".yaml", ".yml")) else None
+    return Path(named) if isinstance(named, (str, Path)) and str(named).endswith((".yaml", ".yml")) else None

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Command, Controller
+from surefoot.controllers.base import Controller
+from surefoot.controllers.command import Command
 from surefoot.controllers.genbicon import law, style
 from surefoot.controllers.genbicon.memory import STAND
 from surefoot.controllers.genbicon.parameters import GenbiconSkill

@@ -70,7 +70,11 @@ def take_steps(
     numbers, biped = style.numbers[0], limbs.biped[0]
     walks = numbers.walks != 0.0 and told(row, _STOP, 0.0) < 0.5 and intent.hold == 0.0
     walker.wish = 1.0 if walks else 0.0
-    turn = abs(nearest_turn(row.commands[_HEADING] - walker.heading)) if row.commands[COMMAND_GIVEN + _HEADING] != 0.0 else 0.0
+    turn = (
+        abs(nearest_turn(row.commands[_HEADING] - walker.heading))
+        if row.commands[COMMAND_GIVEN + _HEADING] != 0.0
+        else 0.0
+    )
     wanted = told(row, _SPEED, numbers.speed) * max(0.2, 1.0 - turn / _BIG_TURN) if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
     if row.commands[COMMAND_GIVEN + _TIME] != 0.0:

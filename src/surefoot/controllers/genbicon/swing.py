@@ -102,8 +102,6 @@ def sunk(phase: float, period: float) -> float:
     return _SINKING * max(0.0, phase - 1.0) * period
 
 
-
-
 _LEAST = 1e-3  # [m] of a segment, so that none takes no time
 
 

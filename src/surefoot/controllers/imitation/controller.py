@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Command, unknown_commands, unknown_names, unknown_start_roles
+from surefoot.controllers.base import unknown_commands, unknown_names, unknown_start_roles
+from surefoot.controllers.command import Command
 from surefoot.controllers.imitation import law
 from surefoot.controllers.imitation import slot as slots
 from surefoot.controllers.imitation.parameters import ROOT, ImitationSkill

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Command, ControlledScene, Controller, unknown_commands
+from surefoot.controllers.base import ControlledScene, Controller, unknown_commands
+from surefoot.controllers.command import Command
 from surefoot.controllers.limit_cycle import law
 from surefoot.controllers.limit_cycle import slot as slots
 from surefoot.controllers.limit_cycle.parameters import LimitCycleSkill

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Command, Controller, default_command, unknown_commands
+from surefoot.controllers.base import Controller, default_command, unknown_commands
+from surefoot.controllers.command import Command
 from surefoot.controllers.simbicon import law, parameters
 from surefoot.controllers.simbicon import slot as slots
 from surefoot.native import userdata

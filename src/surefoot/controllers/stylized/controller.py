@@ -137,9 +137,10 @@ class ReferencePlanner(Planner):
 
     def prepare(self, skill: Skill) -> None:
         """Make the tracker of a skill."""
-        self._tracker(skill)
+        self.tracker(skill)
 
-    def _tracker(self, skill: Skill) -> Tracker:
+    def tracker(self, skill: Skill) -> Tracker:
+        """The tracker of a skill."""
         number = number_of(skill)
         if number not in self._known:
             self._known[number] = (skill, Tracker(self._scene, skill))
@@ -147,7 +148,7 @@ class ReferencePlanner(Planner):
 
     def begin(self, skill: Skill, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
-        self._tracker(skill).begin(qpos, qvel)
+        self.tracker(skill).begin(qpos, qvel)
 
     def _running(self, row: userdata.Row) -> tuple[Skill, Tracker] | None:
         slot = row.slots[int(row.header.item()[_ACTIVE])]
@@ -178,7 +179,8 @@ class ReferencePlanner(Planner):
         found = self._running(handle.row)
         if found is None:
             return NEVER
-        return found[1].period - round(handle.time / self._scene.timestep) % found[1].period
+        period = found[1].period
+        return int(period - round(handle.time / self._scene.timestep) % period)
 
     def plan(self, handles: Sequence[RowHandle]) -> None:
         """Solve the quadratic programs that are due; a tracker that is handed a row solves at once."""
@@ -193,3 +195,19 @@ class ReferencePlanner(Planner):
             while found is not None and found[1] is not ticked:
                 found[1].tick(handle.qpos, handle.qvel, row, handle.time)
                 ticked, found = found[1], self._running(row)
+
+
+def tracker_of(scene: ControlledScene, skill: Skill) -> Tracker:
+    """What follows the reference of a stylized skill in a scene.
+
+    Args:
+        scene: where.
+        skill: of this controller.
+
+    Raises:
+        TypeError: a skill of another controller.
+    """
+    planner = scene.prepare(skill)
+    if not isinstance(planner, ReferencePlanner):
+        raise TypeError(f"{skill.full_name} follows no reference")
+    return planner.tracker(skill)

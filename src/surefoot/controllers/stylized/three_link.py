@@ -306,8 +306,6 @@ def equilibrium(link: ThreeLink) -> tuple[np.ndarray, np.ndarray]:
     return state, steps.needed(state, np.zeros(n))[axes:]
 
 
-
-
 def state_of(link: ThreeLink, points: Points, heading: float = 0.0) -> np.ndarray:
     """(6·axes,) the state x of points seen in the world: angles, then rates, along a heading [rad]."""
     return np.asarray(multibody_dynamics.three_link_state(*points, heading, link.hip, link.axes))

@@ -17,7 +17,7 @@ import viser
 
 from surefoot import characters, skills
 from surefoot.characters.table import CharacterTable
-from surefoot.engine.scene import Scene
+from surefoot.engine.scene import AnyCharacter, Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.studio.panels import panel
@@ -183,10 +183,10 @@ class Body:
         self._changed = self._touched = 0.0
         self._sim: Simulation | None = None  # which is written down
         self._shown: tuple[Simulation | None, float] = None, 0.0  # which the sliders show, since what touch
-        self._for: str | None = None
+        self._for: AnyCharacter | None = None
         self._sliders: list[tuple[Part, str, str, viser.GuiSliderHandle[float]]] = []  # part, side, what
         self._made: list[Any] = []  # what goes when another body comes
-        self._who = gui.add_dropdown("Character", characters())
+        self._who = gui.add_dropdown("Character", characters.names())
         self._facts = gui.add_markdown("")
         self._preset = gui.add_dropdown("Proportions", (_PLAIN, *PRESETS, _OWN), hint="Bodies to start from.")
         self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, hint="Back to the body as it was designed.")
@@ -226,11 +226,11 @@ class Body:
 
     def _choose(self, name: str) -> None:
         """Begin with another character, with the present skill if that one can do it."""
-        session, own = self._desk.session, f"{one_of(characters(), name)}/walk"
+        session, own = self._desk.session, f"{one_of(characters.names(), name)}/walk"
         try:
             session.rebuild(character=name, skill=session.sim.skill, proportions={})
         except SurefootError:
-            session.rebuild(character=name, skill=own if own in skills() else _ANY_BODY, proportions={})
+            session.rebuild(character=name, skill=own if own in skills.names() else _ANY_BODY, proportions={})
 
     def _load(self, name: str) -> None:
         path = panel.inside(self._desk.folder, name, (".xml",))
@@ -252,7 +252,7 @@ class Body:
 
     def _now(self) -> dict[str, float]:
         """A number for every knob, as last wished."""
-        return self._wanted or spread(self._table, self._desk.session.sim.scene.proportions)
+        return self._wanted or spread(self._table, self._desk.session.sim.scene.setup.proportions)
 
     def _move(self, values: Mapping[str, float]) -> None:
         """Turn some knobs."""
@@ -264,7 +264,7 @@ class Body:
         if self._wanted is None or now - self._changed < _PAUSE:
             return
         wanted, self._wanted = gathered(self._table, self._wanted), None
-        if wanted != self._desk.session.sim.scene.proportions:
+        if wanted != self._desk.session.sim.scene.setup.proportions:
             self._desk.session.reshape(wanted)
             self._changed = time.perf_counter()
 
@@ -274,8 +274,8 @@ class Body:
         if scene.character == self._for:
             return
         self._for, self._wanted, foreign = scene.character, None, scene.table.foreign is not None
-        name = Path(scene.character).name
-        put(self._who, (*characters(), *((name,) if foreign else ())), "options")
+        name = Path(str(scene.character)).name
+        put(self._who, (*characters.names(), *((name,) if foreign else ())), "options")
         put(self._who, name)
         for handle in self._made:
             handle.remove()
@@ -344,8 +344,8 @@ class Body:
 
     def _show(self, sim: Simulation) -> None:
         """Set every control to what there is."""
-        table, own = sim.scene.table, sim.scene.proportions
-        put(self._who, Path(sim.scene.character).name)
+        table, own = sim.scene.table, sim.scene.setup.proportions
+        put(self._who, Path(str(sim.scene.character)).name)
         if table.foreign is not None:
             return
         values = spread(table, own)

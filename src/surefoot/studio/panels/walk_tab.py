@@ -16,9 +16,9 @@ from typing import Any
 
 import viser
 
-from surefoot.controllers import base
-from surefoot.controllers.base import Kit
+from surefoot.controllers.base import Controller
 from surefoot.controllers.imitation.parameters import ImitationParameters
+from surefoot.engine.scene import AnyCharacter
 from surefoot.errors import CommandError, SurefootError, TerrainError
 from surefoot.native.userdata import Row
 from surefoot.skills import load, names
@@ -169,50 +169,52 @@ class Steering:
             command.on_trigger(lambda _, angle=angle: desk.post(lambda: self.turn(angle)))  # type: ignore[misc]
 
     @property
-    def _now(self) -> tuple[Kit, Row, Skill]:
+    def _now(self) -> tuple[Controller, Row, Skill]:
         sim = self._desk.session.sim
-        return sim.scene.kit(sim.skill), sim.memory, sim.skill
+        return sim.scene.controller(sim.skill), sim.memory, sim.skill
 
     def tell(self, name: str, value: float) -> None:
         """Set a command, as written (angles in degrees)."""
-        kit, _, _ = self._now
-        low, high = base.written_range(kit, name)
-        self._desk.session.sim.command(**{name: base.taken(kit, name, min(max(value, low), high))})
+        controller, _, _ = self._now
+        low, high = controller.commands[name].written_limits
+        self._desk.session.sim.command(
+            **{name: controller.commands[name].from_written(name, min(max(value, low), high))}
+        )
 
     def turn(self, angle: float) -> None:
         """Turn by some degrees to the left, if the skill can be told where to go."""
-        kit, row, skill = self._now
+        controller, row, skill = self._now
         for name in skill.commands:
-            if base.is_direction(kit, name):
-                self.tell(name, math.remainder(value_of(kit, row, skill, name) + angle, 360.0))
+            if controller.commands[name].is_direction:
+                self.tell(name, math.remainder(value_of(controller, row, skill, name) + angle, 360.0))
 
     def release(self, label: str) -> None:
         """Leave a command to the skill again, by what it is called on the page; `all` of them."""
-        kit, row, skill = self._now
+        controller, row, skill = self._now
         for name in skill.commands:
             if label in ("all", _label(name)):
-                kit.release(row, skill, name)
+                controller.clear_command(row, skill, name)
 
     def renew(self) -> None:
         """Have the sliders of the skill that runs; nothing happens if it takes the same commands."""
-        kit, _, skill = self._now
-        known = (tuple(skill.commands), *((kit.ranges[name], kit.units[name]) for name in skill.commands))
+        controller, _, skill = self._now
+        known = (tuple(skill.commands), *(controller.commands[name] for name in skill.commands))
         if known != self._known:
             self._known = known
             for slider in self._sliders.values():
                 slider.remove()
             with self._folder:
-                self._sliders = {name: self._added(kit, name) for name in skill.commands}
+                self._sliders = {name: self._added(controller, name) for name in skill.commands}
             put(self._none, not skill.commands, "visible")
         self.refresh()
 
-    def _added(self, kit: Kit, name: str) -> Any:
+    def _added(self, controller: Controller, name: str) -> Any:
         """A slider, or a box to tick for what is on or off."""
-        hint, unit = _COMMAND_HINTS.get(name), kit.units[name]
-        if not unit and kit.ranges[name] == (0.0, 1.0):
+        hint, unit = _COMMAND_HINTS.get(name), controller.commands[name].unit
+        if not unit and controller.commands[name][1:] == (0.0, 1.0):
             handle: Any = self._gui.add_checkbox(_label(name), False, hint=hint)
         else:
-            low, high = limits(kit, name)
+            low, high = limits(controller, name)
             handle = self._gui.add_slider(
                 f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=step_of(low, high),
                 initial_value=min(max(0.0, low), high), hint=hint,
@@ -229,32 +231,32 @@ class Steering:
 
     def refresh(self) -> None:
         """Show what it was told, or what the skill does by itself."""
-        kit, row, skill = self._now
+        controller, row, skill = self._now
         for name, slider in self._sliders.items():
             if time.monotonic() - self._touched.get(name, -math.inf) < _HELD:
                 continue
-            value = value_of(kit, row, skill, name)
+            value = value_of(controller, row, skill, name)
             if isinstance(slider, viser.GuiSliderHandle):
                 value = min(max(value, slider.min), slider.max)
                 if abs(value - slider.value) > 0.5 * slider.step:
                     put(slider, round(round(value / slider.step) * slider.step, 6))
             else:
                 put(slider, bool(value))
-        told = [_label(name) for name in skill.commands if kit.told(row, skill, name) is not None]
+        told = [_label(name) for name in skill.commands if controller.get_command(row, skill, name) is not None]
         if told:
             put(self._release, (*told, "all") if len(told) > 1 else tuple(told), "options")
         put(self._release, bool(told), "visible")
 
 
-def value_of(kit: Kit, row: Row, skill: Skill, name: str) -> float:
+def value_of(controller: Controller, row: Row, skill: Skill, name: str) -> float:
     """What a command is, as written: what was told, else what the skill says it does, else what it did."""
-    told = kit.told(row, skill, name)
+    told = controller.get_command(row, skill, name)
     if told is None:
         said = (_said(skill, name), getattr(skill.measured, name, None))
         told = next((float(value) for value in said if isinstance(value, (int, float))), None)
     if told is None:
-        told = float(getattr(skill.start, name, 0.0)) if base.is_direction(kit, name) else 0.0
-    return base.written(kit, name, told)
+        told = float(getattr(skill.start, name, 0.0)) if controller.commands[name].is_direction else 0.0
+    return controller.commands[name].to_written(told)
 
 
 def _said(skill: Skill, name: str) -> Any:
@@ -265,11 +267,11 @@ def _said(skill: Skill, name: str) -> Any:
     return getattr(parameters, name, None)
 
 
-def limits(kit: Kit, name: str) -> tuple[float, float]:
+def limits(controller: Controller, name: str) -> tuple[float, float]:
     """Of a slider: those of the command, a whole turn for a direction."""
-    if base.is_direction(kit, name):
+    if controller.commands[name].is_direction:
         return -180.0, 180.0
-    low, high = base.written_range(kit, name)
+    low, high = controller.commands[name].written_limits
     step = step_of(low, high)
     return round(math.ceil(low / step - 1e-9) * step, 6), round(math.floor(high / step + 1e-9) * step, 6)
 
@@ -349,7 +351,7 @@ class GroundChoice:
         text = one_of(terrain_names(), self._kind.value) + (":" + ",".join(values) if values else "")
         session.rebuild(terrain=text, skill=session.sim.skill, character=self._character())
 
-    def _character(self) -> str:
+    def _character(self) -> AnyCharacter:
         session = self._desk.session
         return session.setup.character or session.sim.scene.table.name
 

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+from surefoot.controllers.limit_cycle.planner import Watch
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
@@ -34,7 +35,7 @@ def run(result: Result, setting: Setting) -> None:
     setting.progress("walking without trials", 0.02)
     population = begun([skill], setting.seed, "predicted")
     found, motions = gaits(population, seconds)
-    taken = sum(watch.looks_ahead for watch in population._foresight.watches)
+    taken = sum(Watch(population.scene, row).looks_ahead for row in population.rows)
     result.row(
         f"walks {seconds:g} s", "hoped for", f"{upright(population, 0)}, {taken} rows with trials",
         f"replicas ({REPLICAS}), no trial simulation", all(map(is_fair, found)) and not taken,

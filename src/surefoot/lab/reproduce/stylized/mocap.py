@@ -20,7 +20,7 @@ from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import MISSING, Result, Setting
-from surefoot.lab.reference_tracking import TOES, Followed, clip_reference, follow, skill_for, tracker_of
+from surefoot.lab.reference_tracking import TOES, Followed, clip_reference, follow, skill_for, tracking_state
 from surefoot.motions import bvh
 from surefoot.skills.schema import Skill
 
@@ -102,7 +102,7 @@ def followed(
     if path is None:
         return None
     skill = skill_for(path, changes=changes)
-    _, reference = tracker_of(Simulation(skill=skill))
+    _, reference = tracking_state(Simulation(skill=skill))
     return skill, follow(skill, seconds if loops else reference.duration)
 
 

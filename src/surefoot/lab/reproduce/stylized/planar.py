@@ -69,7 +69,7 @@ KINDS = {
     "walk": _looped(WALK),
     "uphill": _Kind(
         f"simulated: SIMBICON, {UPHILL} up {SLOPE:g}°", f"incline:{SLOPE:g}", (),
-        lambda scene, clips: climbed(UPHILL, SLOPE), lambda scene, clips: cycle_on(UPHILL, SLOPE)[1],
+        lambda scene, clips: climbed(scene, UPHILL, SLOPE), lambda scene, clips: cycle_on(scene, UPHILL, SLOPE),
     ),
     "backwards": _looped(BACKWARDS),
     "march and walk": _Kind(

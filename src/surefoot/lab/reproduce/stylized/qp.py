@@ -9,10 +9,11 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.stylized import qp
+from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.engine import callback
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reference_tracking import intention_of, tracker_of
+from surefoot.lab.reference_tracking import tracking_state
 from surefoot.lab.replicas import disturb_state, generator
 
 SKILL = "human/stylized-walk"
@@ -48,7 +49,7 @@ def run(result: Result, setting: Setting) -> None:
 def _moments(count: int) -> list[Moment]:
     """Moments of a walk at which the programme is due, every third one, before it is solved."""
     sim, found = Simulation(skill=SKILL), []
-    period = intention_of(sim).period
+    period = tracker_of(sim.scene, sim.skill).period
     for _ in range(count):
         sim.step(3 * period - 1)
         row, data = sim.memory, sim.data
@@ -62,7 +63,7 @@ def _timed(moments: list[Moment], setting: Setting) -> np.ndarray:
     """(rounds, moments, 3) CPU seconds of a tick, of its solution, and of a physics step without any controller."""
     sim = Simulation(skill=SKILL)
     sim.step(1)  # with all that is made only once
-    tracker, row, bare = intention_of(sim), sim.memory, mujoco.MjData(sim.model)
+    tracker, row, bare = tracker_of(sim.scene, sim.skill), sim.memory, mujoco.MjData(sim.model)
     found, clock, solve = np.zeros((ROUNDS, len(moments), 3)), time.process_time_ns, qp.solve_qp
     solved = [0, 0]
 
@@ -104,7 +105,7 @@ def _walk(result: Result, setting: Setting) -> None:
         while sim.time < length and not sim.fallen:
             setting.progress(f"walk {i + 1} of {walks}, {solves} solved", (i + sim.time / length) / walks)
             sim.step(round(LOOK / sim.model.opt.timestep))
-        record, _ = tracker_of(sim)
+        record, _ = tracking_state(sim)
         result.runs.append({"walk": i, "seconds": sim.time, "fallen_at": sim.fallen_at,
                             "cpu": time.process_time() - begin, "solves": int(record.solves),
                             "failures": int(record.failures)})  # fmt: skip

@@ -9,7 +9,7 @@ from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import MISSING, Result, Setting
-from surefoot.lab.reference_tracking import Followed, begun, clip_reference, follow, skill_for, tracker_of
+from surefoot.lab.reference_tracking import Followed, begun, clip_reference, follow, skill_for, tracking_state
 from surefoot.skills import load, varied
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
@@ -71,7 +71,7 @@ def _one(skill: Skill, loops: bool, terrain: str, replica: int, seed: int) -> Fo
 
 
 def _seconds(skill: Skill, loops: bool) -> float:
-    return SECONDS if loops else tracker_of(Simulation(skill=skill))[1].duration
+    return SECONDS if loops else tracking_state(Simulation(skill=skill))[1].duration
 
 
 def _tell(result: Result, what: str, terrain: str, runs: list[Followed]) -> None:
