@@ -30,7 +30,7 @@ box = sf.props.Crate(size=(0.3, 0.3, 0.3), mass=1.0, handles=((0.0, 0.19, 0.1), 
 sim = sf.Simulation("stepper", "carry", sf.props.with_props(sf.Terrain("flat"), [box]))
 sim.hold()
 for mass in range(1, 31):
-    sim.weigh(mass)
+    sim.set_mass(mass)
     sim.run(0.5)
     if mass % 10 == 0:
         knee = -np.degrees(sim.data.joint("left_knee").qpos[0])

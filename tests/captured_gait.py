@@ -16,7 +16,7 @@ from surefoot.controllers.imitation.law import IMITATOR
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import clip_skills
 from surefoot.native.kernels import records
-from surefoot.skills import files, varied
+from surefoot.skills import files, with_parameters
 from surefoot.skills.schema import Skill
 
 WALKS: dict[str, Any] = {  # with these it stays up, whatever the first guess is
@@ -43,13 +43,13 @@ def clip_file() -> Path:
 
 
 @functools.cache
-def understood() -> clip_skills.Understood:
-    return clip_skills.read_gait_clip(clip_skills.Source(clip_file()))
+def understood() -> clip_skills.GaitClip:
+    return clip_skills.read_gait_clip(clip_skills.ClipSource(clip_file()))
 
 
 @functools.cache
 def _begun() -> tuple[dict[str, Any], Any]:
-    documents, cycle = clip_skills.begin(understood(), "captured")
+    documents, cycle = clip_skills.untuned_skills(understood(), "captured")
     return documents[0], cycle
 
 
@@ -68,7 +68,9 @@ def document(**parameters: Any) -> dict[str, Any]:
 def gait(_parameters: dict[str, Any] | None = None, **changes: Any) -> Skill:
     """The skill that walks with other parameters; in keywords a double underscore is a dot of the path."""
     skill = files.validate(document(**(_parameters or {})), "captured")
-    return varied(skill, {key.replace("__", "."): value for key, value in changes.items()}) if changes else skill
+    return (
+        with_parameters(skill, {key.replace("__", "."): value for key, value in changes.items()}) if changes else skill
+    )
 
 
 def imitator_of(sim: Simulation) -> Any:

@@ -13,7 +13,7 @@ from surefoot.controllers.simbicon import law as simbicon
 from surefoot.engine import callback
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain, records
+from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes import pose_graph
 from surefoot.skills import files, load
 from surefoot.skills.schema import Skill
@@ -38,12 +38,12 @@ def machine_of(row: Any) -> Any:
 
 def learners_of(row: Any, roles: int = 6, channels: int = 1) -> Any:
     """What the servos gather for learning, in a row's memory; of the planar body's torso unless told otherwise."""
-    return plain(simbicon.learners_of)(row.memory, roles, channels)
+    return python_impl(simbicon.learners_of)(row.memory, roles, channels)
 
 
 def graph_of(row: Any, slot: int | None = None, roles: int = 6) -> Any:
     """Views of the graph in one of a row's slots, by default the active one."""
-    return plain(pose_graph.graph_of)(row.slots[int(row.header[0].active) if slot is None else slot], roles)
+    return python_impl(pose_graph.graph_of)(row.slots[int(row.header[0].active) if slot is None else slot], roles)
 
 
 def bits(sim: Simulation) -> np.ndarray:

@@ -16,9 +16,9 @@ from oracles import in_random_states
 from surefoot.controllers.limit_cycle import law as limit_cycle
 from surefoot.engine import callback
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.pose_graph import CAPACITY, graph_of
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 STATES_EACH = 8
@@ -31,9 +31,9 @@ def skills() -> dict[str, Skill]:
     march, predicted = load("human19/march"), load("human19/march-predicted")
     return {
         "march": march,
-        "open loop": varied(march, {"regulation.control": "open-loop", "torso_servo": False}),
-        "predicted": varied(predicted, {"regulation.side_gain": 0.1, "regulation.bias_rate": 0.2}),
-        "swing-COM": varied(predicted, {**COM, "speed.usual": 0.2, "speed.slope": -0.1}),
+        "open loop": with_parameters(march, {"regulation.control": "open-loop", "torso_servo": False}),
+        "predicted": with_parameters(predicted, {"regulation.side_gain": 0.1, "regulation.bias_rate": 0.2}),
+        "swing-COM": with_parameters(predicted, {**COM, "speed.usual": 0.2, "speed.slope": -0.1}),
         "bird": load("bird/run"),
     }
 
@@ -49,14 +49,14 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     data.qpos[2] += rng.uniform(-0.015, 0.01) - sim.scene.clearance(data.qpos)
     data.qvel[:] = rng.normal(0.0, 1.0, model.nv)
     data.time = float(rng.uniform(1.0, 5.0))
-    machine = plain(limit_cycle.machine_of)(row.memory)[0]
-    graph = plain(graph_of)(row.slots[0], len(table.anatomy.roles))
+    machine = python_impl(limit_cycle.machine_of)(row.memory)[0]
+    graph = python_impl(graph_of)(row.slots[0], len(table.anatomy.roles))
     count = int(graph.head[0].states)
     assert count <= CAPACITY
     machine.state = count // 2 - 1 if case % 2 else int(rng.integers(count))
     machine.entered = data.time - (1.0 if case % 2 else rng.uniform(0.0, 0.1))
     machine.period, machine.steps, machine.heading = rng.uniform(0.3, 0.6), int(rng.integers(1, 20)), rng.uniform(-4, 4)
-    cycle = plain(limit_cycle.cycle_of)(row.memory)[0]
+    cycle = python_impl(limit_cycle.cycle_of)(row.memory)[0]
     for name in cycle.dtype.names:
         cycle[name] = rng.uniform(-0.2, 0.2)
     cycle.fresh, cycle.asked, cycle.begun = float(case == 5), 0.0, data.time - 0.5
@@ -72,7 +72,7 @@ def collect() -> dict[str, np.ndarray]:
     found = in_random_states(skills(), scramble, 17, STATES_EACH)
     sim = Simulation(skill=skills()["predicted"], seed=3)
     sim.command(heading=0.3, speed=0.15)
-    machine = plain(limit_cycle.machine_of)(sim.memory.memory)[0]
+    machine = python_impl(limit_cycle.machine_of)(sim.memory.memory)[0]
     machine.entered -= 0.31  # so that a step ends soon
     machine.state += 1
     along = []

@@ -12,7 +12,7 @@ import conftest
 from surefoot.characters import load as load_character
 from surefoot.characters.table import SAGITTAL
 from surefoot.engine.simulation import Simulation
-from surefoot.skills import files, load, varied
+from surefoot.skills import files, load, with_parameters
 from surefoot.skills.schema import Skill
 
 TABLE = load_character("human")
@@ -24,7 +24,7 @@ ENDLESS = 1e9  # [N·m] a limit that does not limit
 
 def walk(**changes: Any) -> Skill:
     """The human's walk with other values; a double underscore is a dot of the path."""
-    return varied(load("human/walk"), {k.replace("__", "."): v for k, v in changes.items()})
+    return with_parameters(load("human/walk"), {k.replace("__", "."): v for k, v in changes.items()})
 
 
 def made_human(states: list[dict[str, Any]], start: dict[str, Any] | None = None, **parameters: Any) -> Skill:
@@ -73,7 +73,7 @@ def image_of(skill: Skill) -> Skill:
         changes[f"start.{name}"] = -getattr(start, name)
     for kind, values in (("joints", start.joints), ("rates", start.rates)):
         changes |= {f"start.{kind}.{name}": -values[name] for name in aside if name in values}
-    return varied(skill, changes)
+    return with_parameters(skill, changes)
 
 
 def hovering(skill: Skill, seed: int, tilt: float = 0.25) -> Simulation:

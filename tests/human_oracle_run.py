@@ -17,7 +17,7 @@ from oracles import in_random_states
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.engine import callback
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 STATES_EACH = 8
@@ -66,7 +66,7 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     machine.speed_step, machine.speed_time = int(rng.integers(0, 20)), data.time - rng.uniform(0.1, 0.6)
     machine.speed_x, machine.speed_y = rng.uniform(-1.0, 1.0, 2)
     row.table[:] = rng.normal(0.0, 20.0, len(row.table))
-    learners = plain(simbicon.learners_of)(row.memory, ROLES, 3 + len(TABLE.anatomy.channels))
+    learners = python_impl(simbicon.learners_of)(row.memory, ROLES, 3 + len(TABLE.anatomy.channels))
     learners["bin"] = rng.integers(-1, 22, len(learners))
     learners["total"], learners["count"] = rng.normal(0.0, 300.0, len(learners)), rng.integers(0, 40, len(learners))
     row.clock[0].sensed = data.time - model.opt.timestep

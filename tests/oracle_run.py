@@ -16,7 +16,7 @@ from surefoot.controllers.simbicon import law as simbicon
 from surefoot.engine import callback
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 STATES_EACH = 12
@@ -33,8 +33,8 @@ def skills() -> dict[str, Skill]:
     }  # fmt: skip
     return {
         "walk": walk,
-        "ankles": varied(walk, ankles),
-        "learning": varied(walk, {"learning.bins": 17, "learning.rate": 0.3}),
+        "ankles": with_parameters(walk, ankles),
+        "learning": with_parameters(walk, {"learning.bins": 17, "learning.rate": 0.3}),
         "skip": load("planar/skip"),
         "no-time": load("planar/run"),
         "ends": made_skill([{"until": "landing", "cd": 0.4}, {"until": "request", "cv": 0.2}], mirrored=False),
@@ -44,7 +44,7 @@ def skills() -> dict[str, Skill]:
 def requested() -> list[Skill]:
     """Skills that are asked for while another runs: at a state change, and at a phase."""
     walk = load("planar/walk")
-    return [load("planar/skip"), varied(walk, {"entry.phase": 0.4, "entry.state": 1})]
+    return [load("planar/skip"), with_parameters(walk, {"entry.phase": 0.4, "entry.state": 1})]
 
 
 def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:

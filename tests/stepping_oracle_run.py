@@ -12,7 +12,7 @@ from numba import config
 
 from surefoot.controllers.stepping import law as stepping
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.terrains import Crate, flat, with_props
 
 STEPS, AHEAD = 40, 400  # physics steps compared, and those before
@@ -50,7 +50,7 @@ def collect(path: str) -> dict[str, np.ndarray]:
                 sim.step(1)
                 ctrl.append(sim.data.ctrl.copy())
                 userdata.append(sim.data.userdata.copy())
-                modes.append(plain(stepping.stepper_of)(sim.memory.memory)[0].mode)
+                modes.append(python_impl(stepping.stepper_of)(sim.memory.memory)[0].mode)
             found[f"{name}/ctrl"], found[f"{name}/userdata"] = np.array(ctrl), np.array(userdata)
             found[f"{name}/modes"] = np.array(modes)
     return found

@@ -10,14 +10,14 @@ import pytest
 import surefoot as sf
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge, load_graph
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.law import tracker_memory
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.errors import CommandError, SurefootError
-from surefoot.lab.action_graph_search import Plan, Wanderer, blamed, is_connected, search
+from surefoot.lab.action_graph_search import RandomWalk, SearchBudget, edges_to_drop, is_connected, search_transitions
 from surefoot.lab.reproduce.stylized import action_graph_walks
-from surefoot.native.kernels import plain
-from surefoot.skills import load, varied
+from surefoot.native.kernels import python_impl
+from surefoot.skills import load, with_parameters
 
 WALK, SOFT = "human/stylized-walk", {"softness": 0.1}
 
@@ -39,7 +39,7 @@ BACK = {"from": "firm", "to": "walk"}
 
 
 def record(sim: sf.Simulation) -> np.record:
-    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0]  # type: ignore[no-any-return]
+    return python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]  # type: ignore[no-any-return]
 
 
 def reference(sim: sf.Simulation, skill: sf.Skill) -> Reference:
@@ -73,7 +73,7 @@ def test_what_is_followed_does_not_jump_and_goes_on_in_the_same_direction() -> N
     while sim.requested is not None:
         angles = sim.data.qpos[places].copy()
         sim.step()
-    targets = plain(tracked_of)(sim.memory.memory, sim.model.nu).targets
+    targets = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).targets
     off = np.abs(targets - angles)  # a leg that has yet to land looks for the ground
     assert np.quantile(off, 0.75) < 0.01  # where the body is, not where the stand is
     assert np.abs(targets - reference(sim, sim.skill).poses[0, places]).max() > 0.15
@@ -153,7 +153,7 @@ def test_what_follows_by_itself_follows_at_the_end(tmp_path: Path) -> None:
 def test_without_a_graph_a_stylized_skill_begins_at_a_landing_where_it_is_most_like_the_body() -> None:
     sim = sf.Simulation(skill=WALK)
     sim.run(2.0, fps=5.0)
-    sim.switch(varied(load(WALK), {"style": 200.0}))
+    sim.switch(with_parameters(load(WALK), {"style": 200.0}))
     steps = float(record(sim).steps)
     while sim.requested is not None:
         assert record(sim).steps == steps
@@ -195,10 +195,10 @@ def test_a_population_that_is_left_goes_on_as_a_simulation_does() -> None:
 def test_a_stylized_skill_that_is_handed_a_body_begins_where_its_reference_is_most_like_it() -> None:
     sim = sf.Simulation("human", "human/robust-walk")
     sim.run(3.0, fps=5.0)
-    sim.switch(varied(load(WALK), SOFT))
+    sim.switch(with_parameters(load(WALK), SOFT))
     while sim.requested is not None:
         sim.step()
-    torque = plain(tracked_of)(sim.memory.memory, sim.model.nu).torque
+    torque = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).torque
     assert record(sim).solves == 1.0
     assert np.abs(torque).max() > 1.0  # it has thought before its law acts
     moment = reference(sim, sim.skill).at(float(record(sim).clock))
@@ -245,10 +245,10 @@ def test_a_graph_that_cannot_be_says_why(tmp_path: Path, text: str, says: str) -
 
 
 def test_the_search_finds_the_way_between_like_walks_and_repeats_itself(tmp_path: Path) -> None:
-    plan = Plan(phases=3, finalists=1, replicas=2, seconds=2.0, seed=3)
+    plan = SearchBudget(phases=3, finalists=1, replicas=2, seconds=2.0, seed=3)
     graph, pairs = drawn(), [("walk", "firm")]
-    found = list(search(graph, plan, pairs))
-    assert found == list(search(graph, plan, pairs))
+    found = list(search_transitions(graph, plan, pairs))
+    assert found == list(search_transitions(graph, plan, pairs))
     assert (found[0].source, found[0].target, found[0].tried) == ("walk", "firm", 3)
     edge = found[0].edge
     assert edge is not None
@@ -256,13 +256,13 @@ def test_the_search_finds_the_way_between_like_walks_and_repeats_itself(tmp_path
     assert edge.enter is not None
     assert edge.survival == 1.0
     assert abs((edge.enter - edge.leave + 0.5) % 1.0 - 0.5) < 0.1  # the references are the same
-    action_graph_walks.draw(tmp_path / "graph.png", graph.with_edges([edge]))
+    action_graph_walks.draw_action_graph(tmp_path / "graph.png", graph.with_edges([edge]))
     assert (tmp_path / "graph.png").stat().st_size > 1000
 
 
 def test_a_wanderer_stays_a_while_and_asks_only_for_nodes_an_edge_leads_to() -> None:
     graph = load_graph("human")
-    way = Wanderer(graph, np.random.default_rng(1))
+    way = RandomWalk(graph, np.random.default_rng(1))
     assert way.wish("stand", 0.0, waits=False) is None
     assert way.wish("stand", 5.0, waits=True) is None
     assert way.wish("stand", 5.0, waits=False) == "step"
@@ -274,8 +274,9 @@ def test_the_edge_that_falls_share_goes_but_none_that_would_cut_off_a_node() -> 
     graph = load_graph("human")
     rng = np.random.default_rng(0)
     ways = [
-        Wanderer(graph, rng, been) for been in (["step", "walk", "stand"], ["walk", "stand", "step"], ["step", "walk"])
+        RandomWalk(graph, rng, been)
+        for been in (["step", "walk", "stand"], ["walk", "stand", "step"], ["step", "walk"])
     ]
-    assert blamed(graph, ways, [0, 1]) == {("walk", "stand")}
-    assert blamed(graph, ways, [2]) == set()
-    assert blamed(graph, ways, []) == set()
+    assert edges_to_drop(graph, ways, [0, 1]) == {("walk", "stand")}
+    assert edges_to_drop(graph, ways, [2]) == set()
+    assert edges_to_drop(graph, ways, []) == set()

@@ -16,7 +16,7 @@ from human_body import LEFT, RIGHT, ROLES, SIDE, TABLE, graph_of, hovering, look
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.balance import stiffness
 from surefoot.reflexes.displacement import ELBOW, STRAIGHT
 
@@ -25,7 +25,7 @@ COUNT = 3 + len(CHANNELS)
 
 
 def learners(sim: Simulation) -> Any:
-    return plain(simbicon.learners_of)(sim.memory.memory, ROLES, COUNT)
+    return python_impl(simbicon.learners_of)(sim.memory.memory, ROLES, COUNT)
 
 
 def at_phase(sim: Simulation, phase: float) -> None:
@@ -219,7 +219,7 @@ def curve(errors: list[tuple[float, float]], **head: float) -> list[float]:
     """Stiffness at each (time, torso error)."""
     machine = SimpleNamespace(alarmed=0.0)
     given = {"softness": 0.3, "alarm": 0.1, "reaction_delay": 0.15, "reaction_time": 2.0} | head
-    return [plain(stiffness)(machine, SimpleNamespace(**given), error, time) for time, error in errors]
+    return [python_impl(stiffness)(machine, SimpleNamespace(**given), error, time) for time, error in errors]
 
 
 def test_gains_rise_after_the_delay_for_the_time_and_fall_again() -> None:

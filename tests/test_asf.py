@@ -8,12 +8,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from surefoot.errors import OutputError
-from surefoot.lab.experiment import Result, Setting, perform
+from surefoot.lab.experiment import Result, Setting, run_experiment
 from surefoot.lab.reproduce import experiments
 from surefoot.lab.reproduce.motions import round_trip
 from surefoot.motions import acclaim, bvh
 from surefoot.motions import quaternions as quat
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 
 CLIPS = os.environ.get("SUREFOOT_CLIPS", "")
 needs_clips = pytest.mark.skipif(not CLIPS, reason="SUREFOOT_CLIPS does not name a folder of clips")
@@ -96,7 +96,7 @@ def test_bones_are_where_the_formats_rules_put_them(tmp_path: Path) -> None:
         ([1.5, 17, -3], [12, -34, 56], [-20, 31, 12], [47, 14]),
         ([1.75, 17.5, -2.5], [14, -36, 59], [-21, 33, 9], [49, 15]),
     ]
-    places, turns = world(motion)
+    places, turns = world_poses(motion)
     for now, (place, root, thigh, shin) in enumerate(rows):
         frame = Rotation.from_euler("xyz", root, degrees=True)  # about fixed axes, x first
         own = Rotation.from_euler("xyz", [10, -25, 40], degrees=True)
@@ -113,8 +113,8 @@ def test_bones_are_where_the_formats_rules_put_them(tmp_path: Path) -> None:
 def test_metres_and_axes_are_chosen_as_for_bvh(tmp_path: Path) -> None:
     raw = acclaim.load(*files(tmp_path), up="z", forward="x")
     ours = acclaim.load(*files(tmp_path), scale=20.0)  # y up, z forward
-    np.testing.assert_allclose(world(ours)[0], world(raw)[0][..., [2, 0, 1]] / 20.0, atol=1e-12)
-    assert acclaim.unit(tmp_path / "body.asf") == pytest.approx(0.0508)
+    np.testing.assert_allclose(world_poses(ours)[0], world_poses(raw)[0][..., [2, 0, 1]] / 20.0, atol=1e-12)
+    assert acclaim.metres_per_unit(tmp_path / "body.asf") == pytest.approx(0.0508)
 
 
 def test_radians_are_told_by_each_file_for_itself(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_channels_come_back_as_they_were(tmp_path: Path) -> None:
     amc, body = files(tmp_path)
     motion = acclaim.load(amc, body, scale=17.0)
     table = acclaim.read_asf(body)
-    (tmp_path / "again.amc").write_text(acclaim.text(motion, body, scale=17.0))
+    (tmp_path / "again.amc").write_text(acclaim.amc_text(motion, body, scale=17.0))
     before, after = (acclaim.read_amc(path, table)[0] for path in (amc, tmp_path / "again.amc"))
     np.testing.assert_allclose(after, before, atol=2e-9)
 
@@ -140,10 +140,10 @@ def test_a_turn_of_more_than_a_right_angle_and_a_whole_spin_come_back(tmp_path: 
     spin = np.linspace(-150.0, 200.0, 40)
     lines = [f"{i + 1}\nroot 0 17 0 3 {a:.4f} 5\nthigh 4 {0.5 * a:.4f} -7\nshin 1 2" for i, a in enumerate(spin)]
     amc, body = files(tmp_path, motion=":DEGREES\n" + "\n".join(lines))
-    found = acclaim.channels(acclaim.load(amc, body), body)
+    found = acclaim.amc_channels(acclaim.load(amc, body), body)
     start = found["root"] - found["root"][0]
     np.testing.assert_allclose(np.abs(start[:, 4]), spin - spin[0], atol=1e-3)
-    again = acclaim.load(*files(tmp_path, motion=acclaim.text(acclaim.load(amc, body), body)))
+    again = acclaim.load(*files(tmp_path, motion=acclaim.amc_text(acclaim.load(amc, body), body)))
     off = quat.log(quat.multiply(quat.inverse(acclaim.load(amc, body).rotations), again.rotations))
     assert np.abs(off).max() < 1e-9
 
@@ -153,7 +153,7 @@ def test_another_skeletons_motion_is_not_written(tmp_path: Path) -> None:
     motion = acclaim.load(amc, body)
     body.write_text(SKELETON.replace("shin", "calf"))
     with pytest.raises(OutputError, match="not the skeleton"):
-        acclaim.text(motion, body)
+        acclaim.amc_text(motion, body)
 
 
 @needs_clips
@@ -164,7 +164,7 @@ def test_a_take_agrees_with_its_bvh_twin(skeleton: str, take: str) -> None:
     twin = bvh.load(folder / f"cmu_bvh/{take}.bvh")
     assert round_trip.twins_apart(motion, twin) < 2e-4  # units; the twin is printed with four digits
     head = [m.skeleton.names.index(name) for m, name in ((motion, "head"), (twin, "Head"))]
-    high = np.linalg.norm(world(motion)[0][:, head[0]] - world(twin)[0][1:, head[1]], axis=1)
+    high = np.linalg.norm(world_poses(motion)[0][:, head[0]] - world_poses(twin)[0][1:, head[1]], axis=1)
     thorax = acclaim.read_asf(folder / f"cmu_asfamc/{skeleton}.asf").bones
     length = next(bone.length for bone in thorax if bone.name == "thorax")
     np.testing.assert_allclose(high, length, atol=1e-3)  # the bone the conversion left out
@@ -181,12 +181,12 @@ def test_without_clips_the_comparisons_are_rows_that_do_not_hold(monkeypatch: py
 def test_what_was_not_run_is_run_when_the_clips_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUREFOOT_CLIPS", raising=False)
     experiment, setting = experiments()["motions/round-trip"], Setting(quick=True, out=tmp_path / "out")
-    assert "not run" in perform(experiment, setting).rows[1].ours
+    assert "not run" in run_experiment(experiment, setting).rows[1].ours
     clips = tmp_path / "clips"
     clips.mkdir()
     (clips / "a.bvh").write_text(bvh.text(acclaim.load(*files(tmp_path))))
     monkeypatch.setenv("SUREFOOT_CLIPS", str(clips))
-    rows = perform(experiment, setting).rows
+    rows = run_experiment(experiment, setting).rows
     assert rows[1].ours.startswith("1 of 1 files exact")
     assert rows[1].holds
     assert not rows[2].holds  # no AMC files
@@ -221,8 +221,8 @@ def test_a_changed_value_is_noticed_by_the_round_trip(tmp_path: Path, monkeypatc
 def test_angles_make_their_rotations_both_ways_and_go_on_smoothly(order: str) -> None:
     steps = np.random.default_rng(6).normal(scale=0.2, size=(300, 3)).cumsum(axis=0)  # passes right angles
     turns = Rotation.from_euler(order, steps)
-    found = quat.angles(turns.as_quat(scalar_first=True), ["XYZ".index(axis) for axis in order])
-    for way in (found, quat.other_way(found)):
+    found = quat.euler_angles(turns.as_quat(scalar_first=True), ["XYZ".index(axis) for axis in order])
+    for way in (found, quat.other_euler_solution(found)):
         assert (Rotation.from_euler(order, way) * turns.inv()).magnitude().max() < 1e-9
     assert np.abs(np.diff(found, axis=0)).max() < 1.0
     assert np.abs(steps[:, 1]).max() > 2.0
@@ -233,4 +233,4 @@ def test_a_turn_about_an_own_axis_is_the_product_with_it(axis: int) -> None:
     rng = np.random.default_rng(7)
     q, angle = rng.normal(size=(5, 3, 4)), rng.normal(scale=3.0, size=(5, 3))
     expected = quat.multiply(q, quat.exp(angle[..., None] * np.eye(3)[axis]))
-    np.testing.assert_allclose(quat.about(q, axis, angle), expected, atol=1e-12)
+    np.testing.assert_allclose(quat.rotate_about_own_axis(q, axis, angle), expected, atol=1e-12)

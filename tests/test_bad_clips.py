@@ -88,8 +88,8 @@ def read(kind: str, text: str | bytes, folder: Path) -> clips.Clip:
     for suffix, each in texts.items():
         (folder / f"a.{suffix}").write_bytes(each if isinstance(each, bytes) else each.encode())
     if kind == "bvh":
-        return clips.read(folder / "a.bvh")
-    return clips.read(folder / "a.amc", asf=folder / "a.asf")
+        return clips.read_clip(folder / "a.bvh")
+    return clips.read_clip(folder / "a.amc", asf=folder / "a.asf")
 
 
 def refused(kind: str, text: str | bytes, folder: Path) -> str:
@@ -228,14 +228,14 @@ def test_the_deepest_chains_that_are_allowed_are_read(tmp_path: Path) -> None:
     skeleton = f":root\norder RX RY RZ\n:bonedata\n{bones}:hierarchy\nbegin\n{tree}\nend\n"
     (tmp_path / "a.amc").write_text("1\nroot 1 2 3\n")
     (tmp_path / "a.asf").write_text(skeleton)
-    assert len(clips.read(tmp_path / "a.amc", asf=tmp_path / "a.asf").motion.skeleton.names) == 1001
+    assert len(clips.read_clip(tmp_path / "a.amc", asf=tmp_path / "a.asf").motion.skeleton.names) == 1001
 
 
 def test_a_missing_file_and_a_folder_are_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.bvh").mkdir()
     for name in ("nothing.bvh", "folder.bvh"):
         with pytest.raises(SurefootError, match="cannot read"):
-            clips.read(tmp_path / name)
+            clips.read_clip(tmp_path / name)
 
 
 def test_extreme_frame_times_do_no_harm(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, TerrainError
 from surefoot.motions import bvh, posed_body
 from surefoot.terrains import Ball, flat, load, with_props
-from surefoot.terrains.balls import bodies, is_parked
+from surefoot.terrains.balls import ball_bodies, is_parked
 
 BALLS = (Ball(0.08), Ball(0.12), Ball(0.3, 50.0))
 BODIES = [(None, "planar/walk"), (None, "human/fast-walk"), ("humanoid", "biped/sneak")]
@@ -40,7 +40,7 @@ def forward_speed(sim: Simulation) -> float:
 def hits(sim: Simulation, ball: int) -> set[int]:
     """Bodies that touch a ball in the last step."""
     pairs = sim.model.geom_bodyid[np.array(sim.data.contact.geom).reshape(-1, 2)]
-    body = bodies(sim.model)[ball]
+    body = ball_bodies(sim.model)[ball]
     return {int(other) for pair in pairs if body in pair for other in pair if other != body}
 
 
@@ -49,8 +49,8 @@ def test_radius_and_density_reach_the_model(radius: float, density: float) -> No
     ball = Ball(radius, density)
     model = Simulation(None, "planar/walk", with_props(flat(), [ball])).model
     assert model.geom_size[model.geom("ball_0").id, 0] == radius
-    assert model.body_mass[bodies(model)[0]] == pytest.approx(density * 4.0 / 3.0 * math.pi * radius**3, rel=1e-9)
-    assert model.body_mass[bodies(model)[0]] == pytest.approx(ball.mass, rel=1e-9)
+    assert model.body_mass[ball_bodies(model)[0]] == pytest.approx(density * 4.0 / 3.0 * math.pi * radius**3, rel=1e-9)
+    assert model.body_mass[ball_bodies(model)[0]] == pytest.approx(ball.mass, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_parked_ball_stays_where_it_was_put_back() -> None:
     throw_from_behind(sim)
     sim.step(200)
     assert not is_parked(sim.data.qpos[-14:-11])
-    sim.park(1)
+    sim.remove_ball(1)
     sim.step(200)
     assert np.array_equal(sim.data.qpos[-21:], before)
 
@@ -166,7 +166,7 @@ def test_a_snapshot_with_a_ball_in_the_air_is_exact() -> None:
     snapshot = sim.snapshot()
     sim.step(400)
     first = bits(sim).copy()
-    sim.park(1)
+    sim.remove_ball(1)
     sim.step(30)
     sim.restore(snapshot)
     sim.step(400)
@@ -216,8 +216,8 @@ def test_a_ball_that_flies_is_drawn_and_does_not_make_the_figure_smaller(tmp_pat
     without = Simulation(None, "human/fast-walk").run(0.1)
     sim.throw((-6.0, 0.0, 1.5), (8.0, 0.0, 2.0), 1)
     motion = sim.run(0.1)
-    actor = posed_body.actor_of(motion)
-    assert len(actor.limbs(0.05)) == len(posed_body.actor_of(without).limbs(0.05))
+    actor = posed_body.posed_body_of(motion)
+    assert len(actor.limbs(0.05)) == len(posed_body.posed_body_of(without).limbs(0.05))
     (ball,) = actor.passing(0.05)
     assert ball.shapes[0].radius == BALLS[1].radius
     assert ball.shapes[0].points[0, 0] == pytest.approx(-6.0 + 8.0 * 0.05, abs=0.01)

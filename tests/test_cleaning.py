@@ -11,15 +11,15 @@ from strangers_walk import NAMES, hops, walk
 from surefoot.errors import SurefootError
 from surefoot.motions import bvh, floor_fit, leg_ik
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Parts, parts_of
+from surefoot.motions.body_parts import BodyParts, find_body_parts
 from surefoot.motions.cleaning import Cleaned, clean
-from surefoot.motions.cleaning.foot_planting import spread
-from surefoot.motions.foot_contacts import mask
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.cleaning.foot_planting import spread_corrections
+from surefoot.motions.foot_contacts import span_mask
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion, Skeleton
 
 WALK, PLANTED = walk()
-PARTS, _ = parts_of(WALK)
+PARTS, _ = find_body_parts(WALK)
 LEGS = [1, 2, 3, 5, 6, 7]
 FPS = 120.0
 
@@ -50,14 +50,14 @@ def steps(motion: Motion, joints: list[int]) -> np.ndarray:
     return angles(motion.rotations[:-1, joints], motion.rotations[1:, joints])
 
 
-def planted_toes(done: Cleaned, parts: Parts) -> list[tuple[float, np.ndarray]]:
+def planted_toes(done: Cleaned, parts: BodyParts) -> list[tuple[float, np.ndarray]]:
     """Of each foot: median skate [m/s] and heights [m] in its contacts."""
-    places, _ = world(done.motion)
+    places, _ = world_poses(done.motion)
     found = []
     for limb, foot in ((parts.left, done.contacts.left), (parts.right, done.contacts.right)):
-        on = mask(foot.toe, len(done.motion))
+        on = span_mask(foot.toe, len(done.motion))
         there = places[:, limb.toe]
-        found.append((float(np.median(floor_fit.speeds(there, done.motion.time)[on])), there[on, 2]))
+        found.append((float(np.median(floor_fit.horizontal_speeds(there, done.motion.time)[on])), there[on, 2]))
     return found
 
 
@@ -149,10 +149,10 @@ def test_a_root_that_strays_for_a_moment_is_brought_back() -> None:
 @pytest.mark.parametrize("rise", [(0.018, -0.007), (-0.011, 0.014)])
 def test_a_tilted_floor_is_levelled(rise: tuple[float, float]) -> None:
     ahead = faced(WALK, 0.9)
-    tilted = floor_fit.level(ahead, -np.array(rise))
-    places, _ = world(tilted)
+    tilted = floor_fit.level_floor(ahead, -np.array(rise))
+    places, _ = world_poses(tilted)
     direction = np.array([np.cos(0.9), np.sin(0.9)])  # the only one in which a straight walk tells
-    assert floor_fit.slope(places, tilted.time, PARTS) @ direction == pytest.approx(
+    assert floor_fit.floor_slope(places, tilted.time, PARTS) @ direction == pytest.approx(
         np.array(rise) @ direction, abs=1e-3
     )
     for skate, heights in planted_toes(clean(tilted, PARTS), PARTS):
@@ -170,12 +170,12 @@ def damaged() -> Motion:
 def test_feet_are_planted_flat_on_the_ground() -> None:
     done = clean(damaged(), PARTS)
     for (skate, heights), limb in zip(planted_toes(done, PARTS), (PARTS.left, PARTS.right), strict=True):
-        places, turns = world(done.motion)
+        places, turns = world_poses(done.motion)
         assert skate < 0.005
         ball = floor_fit.BALL * floor_fit.leg_length(places, limb)
         assert np.abs(np.quantile(heights, [0.05, 0.95]) - ball).max() < 0.01
         foot = done.contacts.left if limb is PARTS.left else done.contacts.right
-        up = quat.rotate(turns[:, limb.toe], np.array([0.0, 0.0, 1.0]))[mask(foot.toe, len(done.motion))]
+        up = quat.rotate(turns[:, limb.toe], np.array([0.0, 0.0, 1.0]))[span_mask(foot.toe, len(done.motion))]
         assert np.degrees(np.arccos(np.clip(up[:, 2], -1.0, 1.0))).max() < 0.5
     lengths = [np.median(places[:, limb.ankle, 2] - places[:, limb.toe, 2]) for limb in (PARTS.left, PARTS.right)]
     assert abs(lengths[0] - lengths[1]) < 0.004
@@ -187,8 +187,8 @@ def test_planted_toes_are_level_however_the_rest_pose_is_rolled() -> None:
     rotations = raw.rotations.copy()
     rotations[:, 4] = quat.multiply(rotations[:, 4], roll[None])
     done = clean(turned(replace(raw, rotations=rotations), 4, slice(None), (0.0, -0.2, 0.0)), PARTS)
-    _, turns = world(done.motion)
-    on = mask(done.contacts.left.toe, len(done.motion))
+    _, turns = world_poses(done.motion)
+    on = span_mask(done.contacts.left.toe, len(done.motion))
     bone = quat.rotate(turns[on, 4], np.array([1.0, 0.0, 0.0]))
     sole = quat.rotate(turns[on, 4], quat.rotate(quat.inverse(roll), np.array([0.0, 0.0, 1.0])))
     assert np.degrees(np.arcsin(np.abs(bone[:, 2]))).max() < 0.5
@@ -203,8 +203,8 @@ def test_planting_makes_no_jumps() -> None:
 
 def test_a_clip_can_be_cleaned_without_moving_its_legs() -> None:
     done = clean(damaged(), PARTS, feet=False)
-    assert np.array_equal(done.motion.rotations[:, LEGS], quat.continuous(damaged().rotations)[:, LEGS])
-    places, _ = world(done.motion)
+    assert np.array_equal(done.motion.rotations[:, LEGS], quat.make_continuous(damaged().rotations)[:, LEGS])
+    places, _ = world_poses(done.motion)
     assert np.quantile(places[:, PARTS.right.toe, 2], 0.1) == pytest.approx(floor_fit.BALL * 0.85, abs=0.02)
 
 
@@ -214,12 +214,12 @@ def test_feet_without_toes_are_planted_at_their_ankles() -> None:
     skeleton = Skeleton(tuple(NAMES[i] for i in keep), parents, WALK.skeleton.offsets[keep])
     raw = damaged()
     motion = Motion(raw.time, skeleton, raw.root_position, raw.rotations[:, keep])
-    parts, _ = parts_of(motion)
+    parts, _ = find_body_parts(motion)
     done = clean(motion, parts)
-    places, _ = world(done.motion)
+    places, _ = world_poses(done.motion)
     for limb, foot in ((parts.left, done.contacts.left), (parts.right, done.contacts.right)):
-        on, there = mask(foot.toe, len(motion)), places[:, limb.ankle]
-        assert np.median(floor_fit.speeds(there, motion.time)[on]) < 0.005
+        on, there = span_mask(foot.toe, len(motion)), places[:, limb.ankle]
+        assert np.median(floor_fit.horizontal_speeds(there, motion.time)[on]) < 0.005
         assert np.quantile(np.abs(there[on, 2] - 0.1 * 0.85), 0.95) < 0.01
 
 
@@ -267,11 +267,11 @@ def test_a_walk_does_not_tell_its_frame_rate() -> None:
 
 def test_a_leg_reaches_what_is_wanted() -> None:
     rng = np.random.default_rng(7)
-    places, _ = world(WALK)
+    places, _ = world_poses(WALK)
     goal = places[:, PARTS.left.ankle] + rng.normal(0.0, 0.02, (len(WALK), 3)) + [0.0, 0.0, 0.05]
     foot, toe = (quat.exp(rng.normal(0.0, 0.4, (len(WALK), 3))) for _ in range(2))
     across = places[:, PARTS.left.hip] - places[:, PARTS.right.hip]
-    there, turns = world(replace(WALK, rotations=leg_ik.reach(WALK, PARTS.left, across, goal, foot, toe)))
+    there, turns = world_poses(replace(WALK, rotations=leg_ik.reach_ankle(WALK, PARTS.left, across, goal, foot, toe)))
     assert np.abs(there[:, PARTS.left.ankle] - goal).max() < 1e-9
     assert angles(turns[:, PARTS.left.ankle], foot).max() < 1e-5
     assert angles(turns[:, PARTS.left.toe], toe).max() < 1e-5
@@ -279,14 +279,16 @@ def test_a_leg_reaches_what_is_wanted() -> None:
 
 
 def test_a_leg_stretches_towards_what_it_cannot_reach() -> None:
-    places, turns = world(WALK)
+    places, turns = world_poses(WALK)
     hip, ankle = places[:, PARTS.left.hip], places[:, PARTS.left.ankle]
     goal = hip + 1.7 * (ankle - hip)
     across = hip - places[:, PARTS.right.hip]
     ankle_turn, toe_turn = turns[:, PARTS.left.ankle], turns[:, PARTS.left.toe]
-    there, _ = world(replace(WALK, rotations=leg_ik.reach(WALK, PARTS.left, across, goal, ankle_turn, toe_turn)))
+    there, _ = world_poses(
+        replace(WALK, rotations=leg_ik.reach_ankle(WALK, PARTS.left, across, goal, ankle_turn, toe_turn))
+    )
     reached = there[:, PARTS.left.ankle] - hip
-    assert np.linalg.norm(np.cross(leg_ik.unit(reached), leg_ik.unit(goal - hip)), axis=1).max() < 1e-6
+    assert np.linalg.norm(np.cross(leg_ik.unit_vectors(reached), leg_ik.unit_vectors(goal - hip)), axis=1).max() < 1e-6
     assert np.linalg.norm(reached, axis=1).min() > 0.999 * 0.85
 
 
@@ -294,13 +296,13 @@ def test_a_spread_correction_holds_and_stays_between_without_jumps() -> None:
     time = np.arange(300) / FPS
     held = (time < 0.6) | ((time > 1.0) & (time < 1.7)) | (time > 2.1)
     values = np.column_stack([0.02 * np.floor(time), 0.01 + 0.003 * np.sin(40.0 * time)])
-    found = spread(values, held, time)
+    found = spread_corrections(values, held, time)
     assert np.abs(found - values)[held].max() < 1e-12
     assert found[:, 0].min() > -0.003
     assert found[:, 0].max() < 0.043
     let_go = ~held[1:] | ~held[:-1]
     assert np.abs(np.diff(found, axis=0))[let_go].max() < 0.001
-    assert not spread(values, np.zeros(300, dtype=bool), time).any()
+    assert not spread_corrections(values, np.zeros(300, dtype=bool), time).any()
 
 
 @pytest.mark.parametrize("fps", [0.0, -30.0, np.nan, np.inf])
@@ -351,12 +353,12 @@ RUNS = ("cmu_bvh/09_06", "cmu_bvh/38_03")
 def test_captured_feet_are_planted_and_step_at_their_known_cadence(name: str) -> None:
     scale, (start, end), cadence = CLIPS[name]
     motion = bvh.load(Path(os.environ["SUREFOOT_CLIPS"]) / f"{name}.bvh", scale=scale)
-    parts, _ = parts_of(motion)
+    parts, _ = find_body_parts(motion)
     done = clean(motion, parts)
     assert (done.first > 0) == (scale == CMU)
     late = max(done.first - 1, 0) * (motion.time[1] - motion.time[0])  # the windows count from the file's frame 1
     assert done.contacts.cadence(done.motion.time, start - late, end - late) == pytest.approx(cadence, rel=0.05)
-    places, _ = world(done.motion)
+    places, _ = world_poses(done.motion)
     ball = floor_fit.BALL * np.mean([floor_fit.leg_length(places, limb) for limb in (parts.left, parts.right)])
     for skate, heights in planted_toes(done, parts):
         assert skate <= (0.05 if name in RUNS else 0.02)

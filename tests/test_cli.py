@@ -25,8 +25,8 @@ import surefoot as sf
 from surefoot.cli.main import main
 from surefoot.controllers.simbicon.law import COMMANDS
 from surefoot.lab import bench
-from surefoot.lab.experiment import Experiment, Result, Setting, perform
-from surefoot.lab.gait_measures import measure
+from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment
+from surefoot.lab.gait_measures import measure_gait
 from surefoot.skills import library_path
 
 WALK = library_path("planar/walk").read_text()
@@ -179,7 +179,7 @@ def test_a_walker_in_space_does_what_the_program_interface_does() -> None:
     )  # fmt: skip
     sim.command(heading=np.radians(35.0), width=np.radians(5.0), speed=0.4)
     motion = sim.run(2.0, fps=100.0)
-    way, gait = motion.root_position[-1] - motion.root_position[0], measure(motion)
+    way, gait = motion.root_position[-1] - motion.root_position[0], measure_gait(motion)
     assert summary["skill"] == "human/walk"
     assert summary["distance"] == pytest.approx(np.hypot(way[0], way[1]), abs=1e-9)
     for key, value in {
@@ -495,10 +495,10 @@ def counted(result: Result, setting: Setting) -> None:
 def test_a_finished_experiment_is_taken_up_only_for_the_same_seed_and_thoroughness(tmp_path: Path) -> None:
     experiment = Experiment("paper/claim", "A paper", counted)
     for setting in (Setting(0, True, tmp_path), Setting(0, True, tmp_path)):
-        assert perform(experiment, setting).holds
+        assert run_experiment(experiment, setting).holds
     assert (tmp_path / "marks").read_text() == "x"
     for setting in (Setting(1, True, tmp_path), Setting(1, False, tmp_path)):
-        assert perform(experiment, setting).holds
+        assert run_experiment(experiment, setting).holds
     assert (tmp_path / "marks").read_text() == "xxx"
 
 
@@ -508,9 +508,9 @@ def test_a_finished_experiment_is_taken_up_only_for_the_same_seed_and_thoroughne
 )
 def test_a_damaged_result_is_computed_again(tmp_path: Path, content: bytes) -> None:
     experiment, setting = Experiment("paper/claim", "A paper", counted), Setting(0, True, tmp_path)
-    perform(experiment, setting)
+    run_experiment(experiment, setting)
     (tmp_path / "paper-claim" / "result.json").write_bytes(content)
-    assert perform(experiment, setting).holds
+    assert run_experiment(experiment, setting).holds
     assert (tmp_path / "marks").read_text() == "xx"
 
 
@@ -519,14 +519,14 @@ def test_an_experiment_that_cannot_run_has_one_row_that_does_not_hold_and_is_not
         result.row("before the failure", "1", "1", "m", True)
         raise ZeroDivisionError("no steps were taken")
 
-    result = perform(Experiment("paper/claim", "A paper", fails), Setting(0, True, tmp_path))
+    result = run_experiment(Experiment("paper/claim", "A paper", fails), Setting(0, True, tmp_path))
     assert [(row.holds, "no steps were taken" in row.ours) for row in result.rows] == [(False, True)]
     assert not result.holds
     assert not (tmp_path / "paper-claim" / "result.json").exists()
 
 
 def test_an_experiment_without_rows_does_not_hold(tmp_path: Path) -> None:
-    assert not perform(Experiment("paper/claim", "A paper", lambda result, setting: None), Setting()).holds
+    assert not run_experiment(Experiment("paper/claim", "A paper", lambda result, setting: None), Setting()).holds
 
 
 # --- tune --------------------------------------------------------------------------------------------------

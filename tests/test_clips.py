@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from surefoot.errors import OutputError
 from surefoot.motions import bvh, clips
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion, Skeleton
 
 CLIPS = os.environ.get("SUREFOOT_CLIPS", "")
@@ -62,11 +62,11 @@ def walker(family: str = "CMU", lean: float = 0.0, bend: float = 0.0, size: floa
 @pytest.mark.parametrize("unit", [1.0, 0.01, 0.001, 0.0254, 0.3048, 0.1, 0.0254 / 0.45])
 def test_units_are_told_by_the_size_of_the_body(tmp_path: Path, family: str, unit: float) -> None:
     bvh.save(walker(family), tmp_path / "a.bvh", scale=1.0 / unit)
-    clip = clips.read(tmp_path / "a.bvh")
+    clip = clips.read_clip(tmp_path / "a.bvh")
     assert clip.scale == pytest.approx(unit, rel=1e-9)
     assert clip.up == "y"
     assert clip.fps == 60.0
-    np.testing.assert_allclose(world(clip.motion)[0], world(walker(family))[0], atol=1e-6)
+    np.testing.assert_allclose(world_poses(clip.motion)[0], world_poses(walker(family))[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("family", ["100STYLE", "nameless"])
@@ -74,9 +74,9 @@ def test_units_are_told_by_the_size_of_the_body(tmp_path: Path, family: str, uni
 def test_up_is_where_the_body_stands_and_heights_are_kept(tmp_path: Path, family: str, up: str, forward: str) -> None:
     motion = walker(family)
     bvh.save(motion, tmp_path / "a.bvh", scale=100.0, up=up, forward=forward)
-    clip = clips.read(tmp_path / "a.bvh")
+    clip = clips.read_clip(tmp_path / "a.bvh")
     assert clip.up == up
-    ours, theirs = world(clip.motion)[0], world(motion)[0]
+    ours, theirs = world_poses(clip.motion)[0], world_poses(motion)[0]
     np.testing.assert_allclose(ours[..., 2], theirs[..., 2], atol=1e-6)
     across = [np.linalg.norm(each[:, 4, :2] - each[:, 0, :2], axis=1) for each in (ours, theirs)]
     np.testing.assert_allclose(across[0], across[1], atol=1e-6)
@@ -86,19 +86,19 @@ def test_up_is_where_the_body_stands_and_heights_are_kept(tmp_path: Path, family
 
 def test_somebody_bent_far_over_still_stands(tmp_path: Path) -> None:
     bvh.save(walker(bend=1.3), tmp_path / "a.bvh")
-    assert clips.read(tmp_path / "a.bvh").up == "y"
+    assert clips.read_clip(tmp_path / "a.bvh").up == "y"
 
 
 def test_somebody_who_lies_makes_it_unsure(tmp_path: Path) -> None:
     bvh.save(walker(lean=1.5), tmp_path / "a.bvh")
-    clip = clips.read(tmp_path / "a.bvh", up="y")
+    clip = clips.read_clip(tmp_path / "a.bvh", up="y")
     assert any("lies" in note for note in clip.unsure)
 
 
 def test_what_is_told_is_taken(tmp_path: Path) -> None:
     motion = walker()
     bvh.save(motion, tmp_path / "a.bvh", scale=100.0)
-    clip = clips.read(tmp_path / "a.bvh", scale=0.02, up="z", fps=30.0)
+    clip = clips.read_clip(tmp_path / "a.bvh", scale=0.02, up="z", fps=30.0)
     assert (clip.scale, clip.up, clip.fps) == (0.02, "z", 30.0)
     assert clip.motion.time[-1] == pytest.approx(119 / 30.0)
     raw = bvh.load(tmp_path / "a.bvh", up="z", forward="x")
@@ -108,27 +108,27 @@ def test_what_is_told_is_taken(tmp_path: Path) -> None:
 
 def test_a_child_is_unsure_and_a_giant_is_scaled_to_a_person(tmp_path: Path) -> None:
     bvh.save(walker(size=0.6), tmp_path / "child.bvh", scale=100.0)
-    child = clips.read(tmp_path / "child.bvh")
+    child = clips.read_clip(tmp_path / "child.bvh")
     assert child.scale == 0.01
     assert any("unusual for a grown person" in note for note in child.unsure)
     bvh.save(walker(size=5e-5), tmp_path / "mite.bvh")
-    mite = clips.read(tmp_path / "mite.bvh")
+    mite = clips.read_clip(tmp_path / "mite.bvh")
     assert any("no known unit" in note for note in mite.unsure)
     assert np.linalg.norm(mite.motion.skeleton.offsets[[2, 3]], axis=1).sum() == pytest.approx(0.83, rel=0.02)
 
 
 def test_other_units_than_metric_ones_are_said_to_be_a_guess(tmp_path: Path) -> None:
     bvh.save(walker(), tmp_path / "a.bvh", scale=1.0 / 0.0254)
-    assert any("inches" in note and "alone" in note for note in clips.read(tmp_path / "a.bvh").unsure)
+    assert any("inches" in note and "alone" in note for note in clips.read_clip(tmp_path / "a.bvh").unsure)
     bvh.save(walker(), tmp_path / "b.bvh", scale=100.0)
-    assert not clips.read(tmp_path / "b.bvh").unsure
+    assert not clips.read_clip(tmp_path / "b.bvh").unsure
 
 
 def test_names_of_the_file_and_of_the_family_change_nothing(tmp_path: Path) -> None:
     found = []
     for family, name in (("CMU", "zebra.bvh"), ("nameless", "07_01_mm_zup.BVH")):
         bvh.save(walker(family), tmp_path / name, scale=10.0)
-        clip = clips.read(tmp_path / name)
+        clip = clips.read_clip(tmp_path / name)
         found.append((clip.scale, clip.up, clip.fps))
         assert any("by their lengths" in note for note in clip.unsure) == (family == "nameless")
     assert found[0] == found[1]
@@ -139,7 +139,7 @@ def test_a_thing_without_legs_is_read_and_said_to_be_unsure(tmp_path: Path) -> N
     channels = "CHANNELS 3 Zrotation Xrotation Yrotation"
     hierarchy = f"HIERARCHY\nROOT a\n{{\nOFFSET 0 0 0\n{channels}\nJOINT b\n{{\nOFFSET 0 1 0\n{channels}\n}}\n}}\n"
     path.write_text(f"{hierarchy}MOTION\nFrames: 1\nFrame Time: 0.02\n1 2 3 4 5 6\n")
-    clip = clips.read(path)
+    clip = clips.read_clip(path)
     assert (clip.scale, clip.up) == (1.0, "y")
     assert sum("no two legs" in note for note in clip.unsure) == 2
 
@@ -155,7 +155,7 @@ def test_any_order_of_channels_positions_of_joints_tabs_and_remarks_are_read(tmp
         "3 20 1 30 2 40\t0 .25 0 5 6 7\r\n# between\r\n3 21 1 31 2 41 0 .25 0 5 6 7\r\n"
     )
     (tmp_path / "a.bvh").write_bytes(text.encode())
-    clip = clips.read(tmp_path / "a.bvh", up="z", scale=1.0)
+    clip = clips.read_clip(tmp_path / "a.bvh", up="z", scale=1.0)
     assert clip.fps == 30.0
     assert clip.motion.skeleton.names == ("mixamorig:Hips", "mixamorig:Spine")
     np.testing.assert_allclose(clip.motion.root_position, [[1, 2, 3], [1, 2, 3]])
@@ -173,7 +173,7 @@ def test_rounded_frame_times_are_whole_rates(tmp_path: Path, printed: str, fps: 
     lines = bvh.text(walker(), scale=100.0).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("Frame Time"))
     (tmp_path / "a.bvh").write_text("\n".join([*lines[:at], f"Frame Time: {printed}", *lines[at + 1 :]]))
-    clip = clips.read(tmp_path / "a.bvh")
+    clip = clips.read_clip(tmp_path / "a.bvh")
     assert clip.fps == pytest.approx(fps, rel=1e-9)
     assert clip.motion.time[1] == pytest.approx(1.0 / fps, rel=1e-9)
 
@@ -187,11 +187,11 @@ def test_wrong_options_are_refused_with_the_valid_ones(tmp_path: Path) -> None:
         ({"fps": -1.0}, "within"), ({"asf": path}, "holds its skeleton"),
     ):  # fmt: skip
         with pytest.raises(OutputError, match=match):
-            clips.read(path, **options)  # type: ignore[arg-type]
+            clips.read_clip(path, **options)  # type: ignore[arg-type]
     with pytest.raises(OutputError, match=r"its \.asf file is needed"):
-        clips.read(tmp_path / "a.amc")
+        clips.read_clip(tmp_path / "a.amc")
     with pytest.raises(OutputError, match=r"valid: \.bvh, \.amc"):
-        clips.read(tmp_path / "a.fbx")
+        clips.read_clip(tmp_path / "a.fbx")
 
 
 MEASURE = """
@@ -229,7 +229,7 @@ def test_a_clip_of_50_mb_takes_five_seconds_and_a_gigabyte_at_most(tmp_path: Pat
     ],
 )
 def test_takes_of_others_are_understood(name: str, scale: float, fps: float, leg: float) -> None:
-    clip = clips.read(Path(CLIPS) / name)
+    clip = clips.read_clip(Path(CLIPS) / name)
     assert clip.scale == pytest.approx(scale, rel=1e-5)
     assert (clip.up, clip.fps) == ("y", fps)
     told = next(note for note in clip.understood if "from hip to ankle" in note and "lengths" in note)

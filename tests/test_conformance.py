@@ -16,9 +16,9 @@ from surefoot import terrains as terrain_names
 from surefoot.controllers import base as controllers
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
-from surefoot.lab.skill_metadata import measured
-from surefoot.skills import library_path, load, varied
-from surefoot.skills.schema import BIPED, NUMBER_AT
+from surefoot.lab.skill_metadata import measure_skill
+from surefoot.skills import BIPED, library_path, load, with_parameters
+from surefoot.skills.schema import NUMBER_AT
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains import profile, steps
 from surefoot.terrains.terrain import Terrain
@@ -323,7 +323,7 @@ def test_a_body_whose_trunk_touches_the_ground_has_fallen_and_stays_so_until_a_r
 
 def test_a_body_that_tilts_for_longer_than_its_skill_allows_has_fallen() -> None:
     limp = {"gains.all.kp": 0.0, "gains.all.kd": 0.0, "torso_gain.kp": 0.0, "torso_gain.kd": 0.0}
-    sim = Simulation(skill=varied(load("planar/walk"), limp | {"fall.height": 0.0, "fall.tilt_time": 0.3}))
+    sim = Simulation(skill=with_parameters(load("planar/walk"), limp | {"fall.height": 0.0, "fall.tilt_time": 0.3}))
     in_the_air(sim, 100.0)
     sim.data.qpos[2:], sim.data.qvel[:] = 0.0, 0.0
     sim.data.qpos[2] = np.radians(85.0)
@@ -345,7 +345,7 @@ def test_a_number_that_is_not_finite_counts_as_a_fall_and_raises_nothing() -> No
 
 @pytest.mark.parametrize("name", [n for n in skill_names() if load(n).measured.speed is not None])
 def test_a_skill_moves_as_its_file_says(name: str) -> None:
-    said, found = load(name).measured, measured(load(name), GROUNDS.get(name, "flat"))
+    said, found = load(name).measured, measure_skill(load(name), GROUNDS.get(name, "flat"))
     assert found is not None
     assert found.speed == pytest.approx(said.speed, rel=0.1, abs=0.1)
     assert found.cadence == pytest.approx(said.cadence, rel=0.1, abs=0.4)

@@ -10,11 +10,11 @@ import pytest
 import surefoot as sf
 from surefoot.controllers.genbicon.memory import INTENT
 from surefoot.errors import CommandError
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.limb_servo import balance_point
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.tasks import Carry, PullCrate, PushCrate, Task, carry_crate, load, push_pull_crate
-from surefoot.tasks.crate_grasp import handles
+from surefoot.tasks.crate_grasp import handle_positions
 from surefoot.terrains import flat
 from surefoot.terrains.props import Crate, Prop, with_props
 
@@ -39,7 +39,7 @@ def is_free(sim: sf.Simulation) -> bool:
 
 @pytest.mark.parametrize("kind", [PushCrate, PullCrate])
 def test_a_crate_of_80_kg_is_moved_and_let_go(kind: type[PushCrate] | type[PullCrate]) -> None:
-    sim = world(push_pull_crate.crate(2.2, 0.1))
+    sim = world(push_pull_crate.heavy_crate_prop(2.2, 0.1))
     before = sim.actor.position("crate")
     task = kind(0.4)
     done(sim, task)
@@ -53,7 +53,7 @@ def test_a_crate_of_80_kg_is_moved_and_let_go(kind: type[PushCrate] | type[PullC
 def test_it_leans_against_the_crate_it_pushes_and_away_from_the_one_it_pulls() -> None:
     leans = []
     for kind in (PushCrate, PullCrate):
-        sim = world(push_pull_crate.crate(1.5))
+        sim = world(push_pull_crate.heavy_crate_prop(1.5))
         task = sim.add(kind(3.0))
         sampled: list[float] = []
         while task.moved < 1.0 and not task.is_over:
@@ -67,7 +67,7 @@ def test_it_leans_against_the_crate_it_pushes_and_away_from_the_one_it_pulls() -
 
 @pytest.mark.slow
 def test_a_crate_is_carried_and_put_down_where_it_was_asked_for() -> None:
-    sim = world(carry_crate.crate(10.0, 1.2))
+    sim = world(carry_crate.carry_crate_prop(10.0, 1.2))
     task = Carry((4.0, 0.0))
     done(sim, task)
     place = sim.actor.position("crate")
@@ -81,7 +81,7 @@ def test_a_crate_is_carried_and_put_down_where_it_was_asked_for() -> None:
 def test_a_load_without_mass_is_no_load() -> None:
     ends = []
     for tells in (False, True):
-        sim = world(carry_crate.crate(10.0, 6.0, 2.0))
+        sim = world(carry_crate.carry_crate_prop(10.0, 6.0, 2.0))
         if tells:
             sim.actor.intent.load_body = sim.actor.body("crate")
         sim.step(1500)
@@ -93,16 +93,18 @@ def test_a_lasting_force_shifts_the_pendulum_along_the_heading() -> None:
     intent = np.zeros(1, INTENT).view(np.recarray)[0]
     intent.force, intent.force_height = -150.0, 0.9
     com = (1.3, -0.4, 0.97)
-    x, y, z = plain(balance_point)(com, 70.0, 0.7, intent)
+    x, y, z = python_impl(balance_point)(com, 70.0, 0.7, intent)
     off = -150.0 * 0.9 / (70.0 * GRAVITY)
     assert (x, y, z) == pytest.approx((1.3 + off * math.cos(0.7), -0.4 + off * math.sin(0.7), 0.97))
     intent.force = 0.0
-    assert plain(balance_point)(com, 70.0, 0.7, intent) == com
+    assert python_impl(balance_point)(com, 70.0, 0.7, intent) == com
 
 
 @pytest.mark.parametrize("task", [PushCrate(timeout=1.0), PullCrate(timeout=1.0), Carry(timeout=1.0)])
 def test_a_timeout_says_what_it_was_at(task: Task) -> None:
-    sim = world(push_pull_crate.crate() if not isinstance(task, Carry) else carry_crate.crate(5.0))
+    sim = world(
+        push_pull_crate.heavy_crate_prop() if not isinstance(task, Carry) else carry_crate.carry_crate_prop(5.0)
+    )
     sim.add(task)
     sim.step(1200)
     assert task.status == "failed"
@@ -111,11 +113,11 @@ def test_a_timeout_says_what_it_was_at(task: Task) -> None:
 
 
 def test_a_failed_push_lets_go() -> None:
-    sim = world(push_pull_crate.crate(1.5))
+    sim = world(push_pull_crate.heavy_crate_prop(1.5))
     task = sim.add(PushCrate(5.0, timeout=9.0))
     while not sim.actor.gripping("grip_left") and not task.is_over:
         sim.step(100)
-    assert np.abs(handles(sim.actor)[0] - sim.actor.hand(0)).max() < 0.05
+    assert np.abs(handle_positions(sim.actor)[0] - sim.actor.hand(0)).max() < 0.05
     sim.step(9000)
     assert task.status == "failed"
     assert is_free(sim)

@@ -12,14 +12,14 @@ from conftest import bits
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 STEPS = 2400  # 1.2 s: several steps of every gait
 
 
 def learning() -> Skill:
-    return varied(load("planar/walk"), {"learning.bins": 20, "learning.rate": 0.3})
+    return with_parameters(load("planar/walk"), {"learning.bins": 20, "learning.rate": 0.3})
 
 
 CASES: dict[str, Callable[[], Simulation]] = {}
@@ -60,7 +60,7 @@ def switching() -> Simulation:
 def switching_at_a_phase() -> Simulation:
     sim = Simulation()
     sim.step(777)
-    sim.switch(varied(load("planar/high-step-walk"), {"entry.phase": 0.6}))
+    sim.switch(with_parameters(load("planar/high-step-walk"), {"entry.phase": 0.6}))
     return sim
 
 

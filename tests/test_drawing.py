@@ -31,7 +31,7 @@ def walk() -> Motion:
 
 def painted(motion: Motion, time: float, camera: Camera, width: int = 400, height: int = 300) -> Image.Image:
     canvas = Canvas(width, height)
-    painter.paint_body(canvas, posed_body.actor_of(motion).limbs(time), camera)
+    painter.paint_body(canvas, posed_body.posed_body_of(motion).limbs(time), camera)
     return canvas.image()
 
 
@@ -67,9 +67,9 @@ def test_trunk_and_near_shin_have_their_colours_where_they_are(walk: Motion) -> 
 
 
 def test_nothing_is_drawn_outside_the_bodys_extent(walk: Motion) -> None:
-    limbs, camera = posed_body.actor_of(walk).limbs(0.5), around(0.4)
+    limbs, camera = posed_body.posed_body_of(walk).limbs(0.5), around(0.4)
     rows, columns = np.nonzero(drawn(painted(walk, 0.5, camera)))
-    (left, right), (low, high) = painter.extent(limbs, 0), painter.extent(limbs, 2)
+    (left, right), (low, high) = painter.extent_along(limbs, 0), painter.extent_along(limbs, 2)
     corners = camera.project(np.array([[left, 0.0, high], [right, 0.0, low]]))
     found = np.array([[columns.min(), rows.min()], [columns.max(), rows.max()]])
     assert np.abs(found - corners).max() < 4.0
@@ -91,7 +91,7 @@ def test_side_and_front_differ(walk: Motion) -> None:
 
 
 def test_faded_figure_is_nearer_to_the_paper(walk: Motion) -> None:
-    limbs, camera = posed_body.actor_of(walk).limbs(0.0), around(0.0)
+    limbs, camera = posed_body.posed_body_of(walk).limbs(0.0), around(0.0)
     contrast = []
     for fade in (0.0, 0.5, 1.0):
         canvas = Canvas(400, 300)
@@ -103,7 +103,7 @@ def test_faded_figure_is_nearer_to_the_paper(walk: Motion) -> None:
 
 def test_pose_between_two_frames_lies_between_them(walk: Motion) -> None:
     for motion in (walk, replace(walk, scene=None)):
-        actor = posed_body.actor_of(motion)
+        actor = posed_body.posed_body_of(motion)
         before, middle, after = (
             np.vstack([s.points for limb in actor.limbs(t) for s in limb.shapes])
             for t in (walk.time[30], 0.5 * (walk.time[30] + walk.time[31]), walk.time[31])
@@ -118,7 +118,7 @@ def test_stick_figure_joints_are_where_the_bodies_are(walk: Motion) -> None:
     for frame in (0, 50):
         data.qpos[:] = walk.qpos[frame]
         mujoco.mj_kinematics(model, data)
-        limbs = posed_body.actor_of(replace(walk, scene=None)).limbs(walk.time[frame])
+        limbs = posed_body.posed_body_of(replace(walk, scene=None)).limbs(walk.time[frame])
         joints = np.array([limb.shapes[0].points[0] for limb in limbs])
         assert np.abs(joints - data.xpos[1 : 1 + len(joints)]).max() < 1e-9
 

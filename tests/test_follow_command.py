@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot.controllers.stylized.reference import read
+from surefoot.controllers.stylized.reference import load_reference
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from test_cli import call
 
 
@@ -41,7 +41,7 @@ def test_a_clip_becomes_a_skill_with_its_reference_beside_it(followed: Path) -> 
     skill = load(followed)
     assert (skill.credit, skill.clip, skill.character) == ("Own", "Slow Walk", "human")
     assert Path(skill.parameters.reference) == followed.with_suffix(".npz")
-    reference = read(followed.with_suffix(".npz"))
+    reference = load_reference(followed.with_suffix(".npz"))
     assert reference.loops
     assert 0.6 < reference.duration < 2.5
     assert np.abs(reference.rates[:, 0]).mean() == pytest.approx(0.47, abs=0.1)
@@ -58,7 +58,7 @@ def test_the_skill_goes_as_fast_as_the_clip_from_any_folder(
 
 
 def test_a_reference_of_another_body_is_refused(followed: Path) -> None:
-    other = varied(load("human_toes/stylized-stand"), {"reference": str(followed.with_suffix(".npz"))})
+    other = with_parameters(load("human_toes/stylized-stand"), {"reference": str(followed.with_suffix(".npz"))})
     with pytest.raises(SurefootError, match="another body"):
         Simulation(skill=other)
 
@@ -69,7 +69,7 @@ def test_files_that_hold_no_reference_are_refused_with_what_would(followed: Path
     np.savez(arrays, poses=np.zeros(3))
     for path, reason in ((missing, "surefoot follow"), (text, "surefoot follow"), (arrays, "bearing")):
         with pytest.raises(SurefootError, match=reason):
-            Simulation(skill=varied(load("human/stylized-stand"), {"reference": str(path)}))
+            Simulation(skill=with_parameters(load("human/stylized-stand"), {"reference": str(path)}))
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from surefoot.characters import load as load_character
 from surefoot.errors import SurefootError
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import parts_of
-from surefoot.motions.forward_kinematics import places
-from surefoot.motions.gait_cycle import GaitCycle, slid, treading
-from surefoot.motions.gait_search import CYCLIC, NotCyclicError, gait_cycle
+from surefoot.motions.body_parts import find_body_parts
+from surefoot.motions.forward_kinematics import segment_poses
+from surefoot.motions.gait_cycle import GaitCycle, stance_slide, step_in_place
+from surefoot.motions.gait_search import MAX_CYCLE_MISMATCH, NotCyclicError, find_gait_cycle
 from surefoot.motions.motion import Motion
-from surefoot.motions.retargeting import Retargeted, retarget
+from surefoot.motions.retargeting import RetargetedClip, retarget
 
 HUMAN = load_character("human")
 STRIDES = {  # [s] as measured by autocorrelation in the clips' steady parts
@@ -31,7 +31,9 @@ STRIDES = {  # [s] as measured by autocorrelation in the clips' steady parts
 MARCH = (1.19, 1.27)  # [s] out and back again
 
 
-def walk(period: float = 1.13, seconds: float = 6.0, turn: float = 0.0, seed: int = 7, lame: float = 0.0) -> Retargeted:
+def walk(
+    period: float = 1.13, seconds: float = 6.0, turn: float = 0.0, seed: int = 7, lame: float = 0.0
+) -> RetargetedClip:
     """A made-up gait: every joint a series of 3 harmonics, left and right half a cycle apart but for lameness."""
     rng, time = np.random.default_rng(seed), np.arange(0.0, seconds, 1.0 / 60.0)
     phase, angles = time / period, {name: np.zeros(len(time)) for name in HUMAN.hinges}
@@ -44,7 +46,7 @@ def walk(period: float = 1.13, seconds: float = 6.0, turn: float = 0.0, seed: in
     sway = 1j * 0.03 * np.cos(2.0 * np.pi * phase) * np.exp(1j * (0.4 + turn * phase))
     place = np.column_stack([(along + sway).real, (along + sway).imag, 0.9 + 0.02 * np.cos(4.0 * np.pi * phase)])
     stands = np.column_stack([(phase - start) % 1.0 < 0.6 for start in (0.1, 0.6)])
-    return Retargeted(time, angles, place, quat.about_vertical(heading), stands, 1.0, ())
+    return RetargetedClip(time, angles, place, quat.about_vertical(heading), stands, 1.0, ())
 
 
 @settings(max_examples=25, deadline=None)
@@ -52,7 +54,7 @@ def walk(period: float = 1.13, seconds: float = 6.0, turn: float = 0.0, seed: in
 def test_the_period_of_a_harmonic_signal_is_found_exactly(period: float, seed: int, cycles: float) -> None:
     rng, time = np.random.default_rng(seed), np.arange(0.0, cycles * period, 1.0 / 90.0)
     series = rng.normal(size=(7, 2)) * np.array([1.0, 1.0, 1.0, 0.4, 0.4, 0.2, 0.2])[:, None]
-    found, left = fourier.period_of(time, fourier.evaluate(series, time / period), 0.4, 1.3 * period)
+    found, left = fourier.find_period(time, fourier.evaluate(series, time / period), 0.4, 1.3 * period)
     assert found == pytest.approx(period, rel=1e-4)
     assert left < 1e-6
 
@@ -61,7 +63,7 @@ def test_the_shortest_of_equally_good_periods_is_taken_in_noise() -> None:
     time = np.arange(0.0, 7.3, 1.0 / 60.0)
     signal = np.sin(2.0 * np.pi * time / 0.83) + 0.3 * np.cos(4.0 * np.pi * time / 0.83 + 1.0)
     noisy = signal + 0.1 * np.random.default_rng(1).normal(size=len(time))
-    assert fourier.period_of(time, noisy, 0.4, 3.0)[0] == pytest.approx(0.83, rel=0.01)
+    assert fourier.find_period(time, noisy, 0.4, 3.0)[0] == pytest.approx(0.83, rel=0.01)
 
 
 def test_coefficients_slope_and_shift_agree_with_the_signal() -> None:
@@ -69,10 +71,10 @@ def test_coefficients_slope_and_shift_agree_with_the_signal() -> None:
     series, phase = rng.normal(size=9), rng.uniform(size=200)
     assert fourier.fit(phase, fourier.evaluate(series, phase), 4) == pytest.approx(series, abs=1e-10)
     difference = (fourier.evaluate(series, phase + 1e-6) - fourier.evaluate(series, phase - 1e-6)) / 2e-6
-    assert fourier.evaluate(fourier.slope(series), phase) == pytest.approx(difference, abs=1e-5)
+    assert fourier.evaluate(fourier.derivative(series), phase) == pytest.approx(difference, abs=1e-5)
     moved = fourier.evaluate(fourier.shifted(series, 0.37), phase)
     assert moved == pytest.approx(fourier.evaluate(series, phase + 0.37), abs=1e-12)
-    top = fourier.highest(series)
+    top = fourier.peak_phase(series)
     assert fourier.evaluate(series, np.array([top]))[0] >= fourier.evaluate(series, phase).max() - 1e-9
 
 
@@ -85,7 +87,7 @@ def test_what_is_left_out_is_what_a_shorter_series_misses() -> None:
 @pytest.mark.parametrize("turn", [0.0, 0.5])
 def test_a_made_up_gait_is_found_with_its_period_phase_travel_and_turn(turn: float) -> None:
     made = walk(turn=turn)
-    cycle = gait_cycle(made, HUMAN, accuracy=1e-4)
+    cycle = find_gait_cycle(made, HUMAN, accuracy=1e-4)
     assert cycle.period == pytest.approx(1.13, rel=1e-3)
     assert cycle.turn == pytest.approx(turn, abs=0.01)
     assert np.hypot(*cycle.travel[:2]) == pytest.approx(0.9 * 1.13 * np.sinc(0.5 * turn / np.pi), rel=0.02)
@@ -104,7 +106,7 @@ def test_a_made_up_gait_is_found_with_its_period_phase_travel_and_turn(turn: flo
 
 
 def test_rates_are_the_derivatives_of_angles_in_time() -> None:
-    cycle = gait_cycle(walk(), HUMAN)
+    cycle = find_gait_cycle(walk(), HUMAN)
     step, phase = 1e-6, np.array([0.07, 0.41, 0.83])
     for name, rate in cycle.rates(phase).items():
         ahead, behind = cycle.at(phase + step)[name], cycle.at(phase - step)[name]
@@ -112,15 +114,15 @@ def test_rates_are_the_derivatives_of_angles_in_time() -> None:
 
 
 def test_harmonics_are_kept_only_as_far_as_accuracy_asks() -> None:
-    rough, fine = (gait_cycle(walk(), HUMAN, accuracy=np.radians(a)) for a in (5.0, 0.05))
+    rough, fine = (find_gait_cycle(walk(), HUMAN, accuracy=np.radians(a)) for a in (5.0, 0.05))
     assert len(rough.joints["left_hip"]) < len(fine.joints["left_hip"]) <= 17
     assert max(rough.residuals.values()) <= np.radians(5.0)
     assert max(fine.residuals.values()) <= np.radians(0.3)
 
 
 def test_a_cycle_played_back_is_found_again() -> None:
-    cycle = gait_cycle(walk(turn=0.3), HUMAN)
-    again = gait_cycle(cycle.played(cycles=5.0), HUMAN)
+    cycle = find_gait_cycle(walk(turn=0.3), HUMAN)
+    again = find_gait_cycle(cycle.played(cycles=5.0), HUMAN)
     assert again.period == pytest.approx(cycle.period, rel=1e-3)
     assert again.turn == pytest.approx(cycle.turn, abs=0.01)
     assert again.travel == pytest.approx(cycle.travel, abs=0.02)
@@ -129,7 +131,7 @@ def test_a_cycle_played_back_is_found_again() -> None:
 
 
 def test_in_place_it_neither_travels_nor_turns_and_moves_its_joints_alike() -> None:
-    cycle = gait_cycle(walk(turn=0.3), HUMAN)
+    cycle = find_gait_cycle(walk(turn=0.3), HUMAN)
     still = cycle.in_place()
     played = still.played(cycles=3.0)
     period = round(cycle.period * 60.0)
@@ -139,7 +141,7 @@ def test_in_place_it_neither_travels_nor_turns_and_moves_its_joints_alike() -> N
 
 
 def test_symmetry_is_decided_by_the_data() -> None:
-    even, lame = gait_cycle(walk(), HUMAN), gait_cycle(walk(lame=0.8), HUMAN)
+    even, lame = find_gait_cycle(walk(), HUMAN), find_gait_cycle(walk(lame=0.8), HUMAN)
     assert even.symmetric
     assert even.asymmetry < np.radians(1.0)
     assert not lame.symmetric
@@ -152,7 +154,7 @@ def test_symmetry_is_decided_by_the_data() -> None:
 @cache
 def simulated() -> tuple[GaitCycle, Motion]:
     motion = Simulation("human", "march").run(8.0)
-    return gait_cycle(retarget(motion, parts_of(motion)[0], HUMAN), HUMAN), motion
+    return find_gait_cycle(retarget(motion, find_body_parts(motion)[0], HUMAN), HUMAN), motion
 
 
 def test_a_simulated_walk_has_the_period_of_its_steps() -> None:
@@ -165,9 +167,9 @@ def test_a_simulated_walk_has_the_period_of_its_steps() -> None:
 def test_treading_lifts_the_feet_as_before_and_puts_them_down_where_they_were() -> None:
     cycle = simulated()[0]
     ways = []
-    for way in (cycle.in_place(), treading(cycle, HUMAN)):
+    for way in (cycle.in_place(), step_in_place(cycle, HUMAN)):
         played = way.played(cycles=1.0, fps=200.0)
-        at = places(HUMAN, played.angles, played.root_position, played.root_rotation)
+        at = segment_poses(HUMAN, played.angles, played.root_position, played.root_rotation)
         feet = []
         for side, foot in enumerate(("left_foot", "right_foot")):
             ankle, (start, end) = at[foot][0], cycle.contacts[side][0]
@@ -179,17 +181,17 @@ def test_treading_lifts_the_feet_as_before_and_puts_them_down_where_they_were() 
         assert slide == pytest.approx(-cycle.travel[0], rel=0.25)  # per cycle, as on a treadmill
         assert abs(drift) < 0.25 * abs(slide)
         assert raised == pytest.approx(lift, abs=0.03)
-    assert treading(cycle, HUMAN).at(0.4)["left_elbow"] == cycle.at(0.4)["left_elbow"]
+    assert step_in_place(cycle, HUMAN).at(0.4)["left_elbow"] == cycle.at(0.4)["left_elbow"]
 
 
 def test_a_foot_slides_evenly_while_it_stands_and_comes_back_without_a_jump() -> None:
     phase = np.arange(0.0, 1.0, 0.001)
-    ahead = slid(phase, ((0.83, 1.41),))
+    ahead = stance_slide(phase, ((0.83, 1.41),))
     stands = (phase > 0.84) | (phase < 0.40)
     assert np.abs(np.diff(np.append(ahead, ahead[0]))).max() < 0.003
     assert np.gradient(ahead, phase)[stands][1:-1] == pytest.approx(-1.0, abs=1e-6)
     assert ahead.max() == pytest.approx(0.29, abs=1e-3)
-    assert not slid(phase, ()).any()
+    assert not stance_slide(phase, ()).any()
 
 
 def test_wandering_and_standing_are_no_cycles() -> None:
@@ -198,23 +200,23 @@ def test_wandering_and_standing_are_no_cycles() -> None:
         steps = np.convolve(rng.normal(size=len(made.time) + 60), np.hanning(60), "valid")[: len(made.time)]
         made.angles[name] = 0.06 * np.cumsum(steps) / 6.0
     with pytest.raises(NotCyclicError, match="no gait cycle") as caught:
-        gait_cycle(made, HUMAN)
-    assert caught.value.mismatch is None or caught.value.mismatch > CYCLIC
+        find_gait_cycle(made, HUMAN)
+    assert caught.value.mismatch is None or caught.value.mismatch > MAX_CYCLE_MISMATCH
     standing = walk()
     standing.contacts[:] = True
     with pytest.raises(NotCyclicError, match="nothing with steps"):
-        gait_cycle(standing, HUMAN)
+        find_gait_cycle(standing, HUMAN)
 
 
 def test_a_period_longer_than_the_signal_is_refused() -> None:
     with pytest.raises(SurefootError, match="cannot be found in 1 s"):
-        fourier.period_of(np.linspace(0.0, 1.0, 50), np.zeros(50), 1.5, 3.0)
+        fourier.find_period(np.linspace(0.0, 1.0, 50), np.zeros(50), 1.5, 3.0)
 
 
 @cache
 def captured(name: str) -> GaitCycle:
     motion = clip(name)
-    return gait_cycle(retarget(motion, parts_of(motion)[0], HUMAN), HUMAN)
+    return find_gait_cycle(retarget(motion, find_body_parts(motion)[0], HUMAN), HUMAN)
 
 
 @needs_clips

@@ -17,14 +17,14 @@ from scipy.spatial.transform import Rotation
 
 import conftest
 from surefoot.characters import builder, load, names, parametric_biped
-from surefoot.characters.link_geometry import limb_block
-from surefoot.characters.links import KINDS, LEFT, MIDDLE, RIGHT, Limbs, Link, gain
+from surefoot.characters.link_geometry import packed_limbs
+from surefoot.characters.links import KINDS, LEFT, MIDDLE, RIGHT, Limbs, Link, scaled_gain
 from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.controllers.genbicon import law as genbicon
 from surefoot.controllers.genbicon.memory import SHIFT, STAND, STEP
 from surefoot.controllers.genbicon.style import KNOTS, WIDTH, curve_at
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.native.links import limbs_of
 from surefoot.native.physics import world_of
 from surefoot.native.userdata import COMMANDS, Sizes
@@ -48,7 +48,7 @@ G = 9.81
 @functools.cache
 def python(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel as the Python it is written in, and so every kernel that it calls by name."""
-    function: Any = plain(kernel)
+    function: Any = python_impl(kernel)
     known = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     called = {name: python(it) for name, it in known.items() if hasattr(it, "py_func")}
     return FunctionType(function.__code__, function.__globals__ | called)
@@ -118,7 +118,7 @@ def built(table: CharacterTable) -> Body:
     made = builder.build(table, load_terrain("flat"), Sizes(len(table.gains), 2, 0, 0, 0, 0))
     assert made.limbs is not None
     data = mujoco.MjData(made.model)
-    numbers = plain(limbs_of)(made.model.numeric_data, made.limbs_at)
+    numbers = python_impl(limbs_of)(made.model.numeric_data, made.limbs_at)
     body = Body(made.model, data, made.limbs, numbers, None)
     body.update()
     body.world = python(world_of)(made.model._address, data._address, made.anatomy_at)
@@ -164,22 +164,24 @@ def from_the_chest() -> Body:
             "shoulder": ("upper_arm", "chest"), "elbow": ("lower_arm", "upper_arm")}  # fmt: skip
     trunk = (("belly", "pelvis", "lower_back"), ("chest", "belly", "upper_back"), ("head", "chest", "neck"))
     links = [
-        Link(far, near, joints[kind], kind, MIDDLE, gain(kind, 73.5, 0.92), flipped=far != "head")
+        Link(far, near, joints[kind], kind, MIDDLE, scaled_gain(kind, 73.5, 0.92), flipped=far != "head")
         for far, near, kind in trunk
     ]
     for side, number in SIDES.items():
         for kind, (far, near) in ends.items():
             base = near if near in ("pelvis", "chest") else f"{side}_{near}"
             joint = joints[f"{side}_{kind}"]
-            links.append(Link(f"{side}_{far}", base, joint, kind, number, gain(kind, 73.5, 0.92)))
+            links.append(Link(f"{side}_{far}", base, joint, kind, number, scaled_gain(kind, 73.5, 0.92)))
     hand = (0.03, 0.01, -0.35)
-    limbs = Limbs("pelvis", tuple(links), gain("root", 73.5, 0.92), (hand, hand), (("left_foot",), ("right_foot",)))
+    limbs = Limbs(
+        "pelvis", tuple(links), scaled_gain("root", 73.5, 0.92), (hand, hand), (("left_foot",), ("right_foot",))
+    )
     data = mujoco.MjData(model)
     world = SimpleNamespace(
         xpos=data.xpos, xquat=data.xquat, xanchor=data.xanchor, xaxis=data.xaxis, subtree_com=data.subtree_com,
         rootid=model.body_rootid, anatomy=[SimpleNamespace(mass=model.body_mass.sum())],
     )  # fmt: skip
-    body = Body(model, data, limbs, plain(limbs_of)(limb_block(model, limbs), 0), world)
+    body = Body(model, data, limbs, python_impl(limbs_of)(packed_limbs(model, limbs), 0), world)
     body.update()
     return body
 
@@ -316,9 +318,9 @@ STATES = [(0.3, 0.9), (1.4, 0.55), (2.3, 1.1), (0.05, 0.7)]  # [m/s], [m]
 
 @pytest.mark.parametrize(("v", "height"), STATES)
 def test_the_stopping_distance_turns_all_motion_into_height(v: float, height: float) -> None:
-    d = plain(pendulum.stopping_distance)(v, height)
+    d = python_impl(pendulum.stopping_distance)(v, height)
     assert 0.5 * v * v + G * height == pytest.approx(G * math.hypot(height, d), rel=1e-12)
-    assert plain(pendulum.stopping_distance)(-v, height) == -d
+    assert python_impl(pendulum.stopping_distance)(-v, height) == -d
 
 
 def fate(v: float, height: float, d: float) -> tuple[float, float]:
@@ -336,7 +338,7 @@ def fate(v: float, height: float, d: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("v", "height"), STATES)
 def test_a_pendulum_that_stands_at_the_stopping_distance_comes_to_rest_at_the_top(v: float, height: float) -> None:
-    d = plain(pendulum.stopping_distance)(v, height)
+    d = python_impl(pendulum.stopping_distance)(v, height)
     assert fate(v, height, d)[1] < 1e-3  # neither angle nor speed is left
     assert fate(v, height, 0.98 * d)[0] > 1.0  # a shorter step goes on
     assert fate(v, height, 1.02 * d)[0] < 0.0  # a longer one goes back
@@ -344,43 +346,43 @@ def test_a_pendulum_that_stands_at_the_stopping_distance_comes_to_rest_at_the_to
 
 @pytest.mark.parametrize(("x", "v"), [(0.13, -0.4), (-0.2, 0.9), (0.05, 0.3)])
 def test_a_linear_pendulum_is_carried_on_as_its_equation_says(x: float, v: float) -> None:
-    omega = plain(pendulum.frequency)(0.83)
+    omega = python_impl(pendulum.frequency)(0.83)
     assert omega == pytest.approx(math.sqrt(G / 0.83))
     motion = solve_ivp(lambda t, y: (y[1], omega**2 * y[0]), (0.0, 0.37), (x, v), rtol=1e-11, atol=1e-13)
-    assert plain(pendulum.carried_on)(x, v, omega, 0.37) == pytest.approx(motion.y[:, -1], abs=1e-9)
+    assert python_impl(pendulum.carried_on)(x, v, omega, 0.37) == pytest.approx(motion.y[:, -1], abs=1e-9)
 
 
 @pytest.mark.parametrize(("x", "v", "wanted"), [(-0.1, 0.7, 0.4), (0.08, -0.5, -0.3), (0.0, 0.2, -0.1)])
 def test_the_pressure_brings_the_capture_point_where_it_was_wanted(x: float, v: float, wanted: float) -> None:
-    omega, time = plain(pendulum.frequency)(0.95), 0.31
-    z = plain(pendulum.pressure_for)(x + v / omega, wanted, omega, time)
+    omega, time = python_impl(pendulum.frequency)(0.95), 0.31
+    z = python_impl(pendulum.pressure_for)(x + v / omega, wanted, omega, time)
     motion = solve_ivp(lambda t, y: (y[1], omega**2 * (y[0] - z)), (0.0, time), (x, v), rtol=1e-11, atol=1e-13)
     assert motion.y[0, -1] + motion.y[1, -1] / omega == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize(("height", "period", "speed"), [(0.9, 0.5, 0.7), (0.6, 0.35, -0.4), (1.1, 0.8, 1.6)])
 def test_steps_set_short_by_the_speed_offset_walk_at_the_speed(height: float, period: float, speed: float) -> None:
-    omega = plain(pendulum.frequency)(height)
-    offset, v, x, moved = plain(pendulum.speed_offset)(omega, period), 0.0, 0.0, 0.0
+    omega = python_impl(pendulum.frequency)(height)
+    offset, v, x, moved = python_impl(pendulum.speed_offset)(omega, period), 0.0, 0.0, 0.0
     for _ in range(60):
         start = offset * speed - v / omega  # the foot is set at the capture point, and so much nearer
-        x, v = plain(pendulum.carried_on)(start, v, omega, period)
+        x, v = python_impl(pendulum.carried_on)(start, v, omega, period)
         moved = x - start
     assert moved / period == pytest.approx(speed, rel=1e-9)
-    assert x + v / omega == pytest.approx(plain(pendulum.capture_ahead)(speed, omega, period), rel=1e-9)
+    assert x + v / omega == pytest.approx(python_impl(pendulum.capture_ahead)(speed, omega, period), rel=1e-9)
 
 
 @pytest.mark.parametrize(("height", "period", "width"), [(0.9, 0.5, 0.16), (0.6, 0.35, 0.3)])
 def test_steps_set_outside_by_the_sway_offset_keep_their_width(height: float, period: float, width: float) -> None:
-    omega = plain(pendulum.frequency)(height)
+    omega = python_impl(pendulum.frequency)(height)
     y, v, side, step, capture = 0.02, 0.3, 1.0, 0.0, 0.0
     for _ in range(60):
-        y, v = plain(pendulum.carried_on)(y, v, omega, period)
+        y, v = python_impl(pendulum.carried_on)(y, v, omega, period)
         capture = y + v / omega
-        step = capture + 0.5 * side * width * plain(pendulum.sway_offset)(omega, period)
+        step = capture + 0.5 * side * width * python_impl(pendulum.sway_offset)(omega, period)
         y, side = y - step, -side
     assert step == pytest.approx(-side * width, rel=1e-9)
-    assert capture == pytest.approx(plain(pendulum.capture_beside)(-side * width, omega, period), rel=1e-9)
+    assert capture == pytest.approx(python_impl(pendulum.capture_beside)(-side * width, omega, period), rel=1e-9)
 
 
 # ------------------------------------------------------------------------------------------------------ curves
@@ -600,7 +602,7 @@ def test_every_link_but_a_collar_bone_is_of_a_known_kind_and_all_have_the_gains_
     mass, table = body.numbers.biped[0].mass, load(name)
     height = builder.standing_height(table)
     for link, number in zip(body.limbs.links, body.numbers.links, strict=True):
-        wanted = gain(link.kind, mass, height)
+        wanted = scaled_gain(link.kind, mass, height)
         assert KINDS[int(number.kind)] == link.kind
         assert (link.kind == "other") == ("clavicle" in link.body)
         assert (number.kp, number.kd) == pytest.approx((wanted.kp, wanted.kd))
@@ -660,7 +662,10 @@ def mirror(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 def tell(sim: Simulation, mode: float, hand: int, sign: float) -> None:
     """A generic memory, intent, reaching hand and commands; `sign` is −1 for their mirror image."""
-    walker, intent = plain(genbicon.walker_of)(sim.memory.memory)[0], plain(genbicon.intent_of)(sim.memory.memory)[0]
+    walker, intent = (
+        python_impl(genbicon.walker_of)(sim.memory.memory)[0],
+        python_impl(genbicon.intent_of)(sim.memory.memory)[0],
+    )
     left = sign > 0.0
     values = {
         "mode": mode, "since": sim.time - 0.1, "swing": 0.0 if left else 1.0, "step_start": sim.time - 0.2,
@@ -673,7 +678,7 @@ def tell(sim: Simulation, mode: float, hand: int, sign: float) -> None:
         walker[name] = value
     for name, value in {"bend": 0.2, "bend_roll": 0.1 * sign, "twist": -0.15 * sign, "crouch": 0.1}.items():
         intent[name] = value
-    hands = plain(genbicon.hands_of)(sim.memory.memory)
+    hands = python_impl(genbicon.hands_of)(sim.memory.memory)
     hands[:] = np.zeros(2, hands.dtype)
     hands["stiff"] = 1.0
     for name, value in {"reach": 0.7, "x": 0.5, "y": 0.3 * sign, "z": 5.4, "fx": 20.0, "fy": -9.0 * sign,
@@ -696,7 +701,7 @@ def test_torques_of_a_mirrored_state_are_the_mirrored_torques(name: str, mode: f
     """In a generic pose in the air, of every joint, with a style, an intent, a reaching hand and commands at work."""
     sim = Simulation(name, styled())
     rng, table = np.random.default_rng(15), sim.scene.table
-    numbers = plain(limbs_of)(sim.model.numeric_data, sim.scene.build.limbs_at)
+    numbers = python_impl(limbs_of)(sim.model.numeric_data, sim.scene.build.limbs_at)
     numbers.links["limit"] = numbers.biped["root_limit"] = 1e9
     sim.data.qpos[:3] = (0.05, -0.03, 5.0)
     sim.data.qpos[3:7] = Rotation.from_rotvec(rng.uniform(-0.2, 0.2, 3)).as_quat(scalar_first=True)

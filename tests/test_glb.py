@@ -14,7 +14,7 @@ import surefoot as sf
 from glb_reading import Read
 from surefoot.errors import OutputError
 from surefoot.motions import gltf, meshes
-from surefoot.motions.meshes import Solid
+from surefoot.motions.meshes import TriangleMesh
 from surefoot.motions.motion import Motion, Skeleton
 
 NAMES = ("hips", "thigh", "shin", "spine")
@@ -161,7 +161,7 @@ VOLUMES = {
 }
 
 
-def volume(solid: Solid) -> tuple[float, np.ndarray]:
+def volume(solid: TriangleMesh) -> tuple[float, np.ndarray]:
     """Enclosed volume and its centre; right only if the surface is closed and its triangles face outward."""
     a, b, c = np.moveaxis(solid.vertices[solid.triangles], 1, 0)
     parts = (np.cross(a, b) * c).sum(axis=1) / 6.0
@@ -171,7 +171,7 @@ def volume(solid: Solid) -> tuple[float, np.ndarray]:
 @pytest.mark.parametrize("kind", VOLUMES)
 def test_solids_enclose_their_volume_and_face_outward(kind: str) -> None:
     model = mujoco.MjModel.from_xml_string(XML)
-    solid = meshes.of_geom(model, model.geom(kind).id)
+    solid = meshes.mesh_of_geom(model, model.geom(kind).id)
     assert solid is not None
     size, centre = volume(solid)
     assert size == pytest.approx(VOLUMES[kind], rel=0.0 if kind == "box" else 0.07, abs=1e-9)
@@ -187,7 +187,7 @@ def test_solids_enclose_their_volume_and_face_outward(kind: str) -> None:
 
 @pytest.mark.parametrize("end", [[0.1, 0.2, -0.4], [0.0, 0.0, -0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]])
 def test_a_stick_reaches_from_joint_to_joint(end: list[float]) -> None:
-    solid = meshes.stick(np.array(end), 0.03)
+    solid = meshes.capsule_to(np.array(end), 0.03)
     way = np.array(end)
     for point in (np.zeros(3), way):
         assert np.linalg.norm(solid.vertices - point, axis=1).min() == pytest.approx(0.03, abs=1e-6)
@@ -196,7 +196,7 @@ def test_a_stick_reaches_from_joint_to_joint(end: list[float]) -> None:
 
 @pytest.mark.parametrize("end", [[0.1, 0.2, -0.4], [0.0, 0.0, -0.3], [0.0, 0.0, 0.0]])
 def test_a_limb_narrows_from_joint_to_joint_in_even_rings(end: list[float]) -> None:
-    solid, way = meshes.limb(np.array(end), (0.05, 0.02), 0.04), np.array(end)
+    solid, way = meshes.tapered_capsule(np.array(end), (0.05, 0.02), 0.04), np.array(end)
     long = float(np.linalg.norm(way))
     for point, radius in ((np.zeros(3), 0.05), (way, 0.02 if long else 0.05)):
         assert np.linalg.norm(solid.vertices - point, axis=1).min() == pytest.approx(radius, abs=1e-6)

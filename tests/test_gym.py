@@ -19,7 +19,7 @@ import surefoot.gym as sg  # noqa: E402
 from conftest import graph_of  # noqa: E402
 from surefoot.engine.simulation import Simulation  # noqa: E402
 from surefoot.errors import SurefootError  # noqa: E402
-from surefoot.skills import load, varied  # noqa: E402
+from surefoot.skills import load, with_parameters  # noqa: E402
 
 STILL = sg.StartNoise(0.0, 0.0, 0.0)
 KINDS: dict[str, Any] = {
@@ -28,7 +28,7 @@ KINDS: dict[str, Any] = {
     "residuals": sg.Residuals(0.1),
     "together": (sg.Commands("lean"), sg.Parameters({"states.0.cv": (0.0, 0.4)}), sg.Residuals(0.1, ["left_knee"])),
 }
-FELLED = varied(load("planar/walk"), {"states.0.cv": -0.5})  # a walk that falls by itself
+FELLED = with_parameters(load("planar/walk"), {"states.0.cv": -0.5})  # a walk that falls by itself
 
 
 def rollout(env: sg.SurefootEnv, steps: int, seed: int) -> list[np.ndarray]:
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not(skill: str) -> N
 
 @pytest.mark.parametrize(("skill", "kind"), [("planar/walk", "together"), ("human/walk", "residuals")])
 def test_a_row_has_the_bits_of_the_single_environment(skill: str, kind: str) -> None:
-    noisy = skill if skill.startswith("planar") else varied(load(skill), {"sensing.noise_velocity": 0.05})
+    noisy = skill if skill.startswith("planar") else with_parameters(load(skill), {"sensing.noise_velocity": 0.05})
     options: dict[str, Any] = {"actions": KINDS[kind], "observations": sg.OBSERVABLE, "time_limit": 0.2}
     many = sg.SurefootVectorEnv(3, noisy, **options)
     single = [sg.SurefootEnv(noisy, **options) for _ in range(3)]
@@ -132,7 +132,7 @@ def test_start_noise_stays_within_its_widths_and_can_be_zero(skill: str) -> None
 
 
 def test_noise_of_the_senses_depends_on_the_seed() -> None:
-    noisy = varied(load("human/walk"), {"sensing.noise_velocity": 0.3})
+    noisy = with_parameters(load("human/walk"), {"sensing.noise_velocity": 0.3})
     env, ends = sg.SurefootEnv(noisy, noise=STILL), []
     for seed in (3, 3, 4):
         env.reset(seed=seed)
@@ -147,7 +147,7 @@ def test_what_is_seen_does_not_depend_on_where_it_goes() -> None:
     seen = []
     for heading in (0.0, 0.9):
         env = sg.SurefootEnv(
-            varied(load("human/walk"), {"start.heading": heading}), noise=STILL, observations=sg.OBSERVABLE
+            with_parameters(load("human/walk"), {"start.heading": heading}), noise=STILL, observations=sg.OBSERVABLE
         )
         env.reset(seed=0)
         for _ in range(12):
@@ -234,7 +234,7 @@ def test_parameters_reach_the_law_as_a_changed_skill_does(path: str) -> None:
     env = sg.SurefootEnv("planar/walk", actions=sg.Parameters({path: (0.2, 1.0), "states.1.cv": (0.0, 0.4)}))
     env.reset(seed=0)
     env.step(np.array([0.3, -0.7]))
-    wanted = Simulation(skill=varied(load("planar/walk"), {path: 0.72, "states.1.cv": 0.06}))
+    wanted = Simulation(skill=with_parameters(load("planar/walk"), {path: 0.72, "states.1.cv": 0.06}))
     assert env.simulation.memory.slots[0] == pytest.approx(wanted.memory.slots[0], rel=1e-6, abs=1e-8)
 
 

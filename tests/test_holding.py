@@ -127,7 +127,7 @@ def test_what_is_let_go_falls_to_the_ground() -> None:
 def test_of_two_crates_it_holds_the_one_that_is_named() -> None:
     sim = Simulation("stepper", "carry", with_props(flat(), [crate(2.0), crate(3.0, 5.0)]))
     sim.hold("crate_1")
-    sim.weigh(6.0, "crate_1")
+    sim.set_mass(6.0, "crate_1")
     sim.step(500)
     assert [float(sim.model.body(name).mass[0]) for name in ("crate", "crate_1")] == [2.0, 6.0]
     assert np.linalg.norm(sim.data.body("crate_1").xpos - sim.data.body("trunk").xpos) < 0.7
@@ -155,5 +155,5 @@ def test_what_cannot_be_held_or_weighed_is_refused_in_one_line(wrong: Callable[[
 
 def test_any_skill_may_have_a_crate_weighed() -> None:
     sim = sf.Simulation("humanoid", "zero-walk", with_props(flat(), [crate(2.0)]))
-    sim.weigh(9.0)
+    sim.set_mass(9.0)
     assert sim.model.body("crate").mass[0] == 9.0

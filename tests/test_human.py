@@ -10,7 +10,7 @@ import pytest
 
 from human_body import ROLES, TABLE, graph_of, mirrored, other_side, role, walk
 from surefoot.characters import load
-from surefoot.characters.builder import HEAVIEST, proportioned, standing_height, with_backpack
+from surefoot.characters.builder import HEAVIEST, standing_height, with_backpack, with_proportions
 from surefoot.characters.table import SAGITTAL, Segment
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, UnknownNameError
@@ -173,7 +173,7 @@ def test_torque_limits_equal_kp_and_kd_is_a_tenth_of_it(sim: Simulation) -> None
     "proportions", [{"thigh_length": 1.2}, {"trunk_mass": 1.5, "shin_length": 0.8}, {"mass": 0.8}, {"head_length": 2.0}]
 )
 def test_gains_and_limits_scale_with_mass_times_leg_length(proportions: dict[str, float]) -> None:
-    changed = proportioned(TABLE, proportions)
+    changed = with_proportions(TABLE, proportions)
     mass = [sum(s.mass for s in t.segments) for t in (changed, TABLE)]
     k = mass[0] * standing_height(changed) / (mass[1] * standing_height(TABLE))
     assert changed.strength == pytest.approx(k)
@@ -212,16 +212,16 @@ def test_skills_own_gains_scale_with_the_body_too() -> None:
 
 def test_unknown_proportions_list_the_valid_names() -> None:
     with pytest.raises(UnknownNameError, match=r"leg_length.*valid: mass,.*thigh_length.*left_shin_mass") as caught:
-        proportioned(TABLE, {"leg_length": 1.1})
+        with_proportions(TABLE, {"leg_length": 1.1})
     assert len(caught.value.valid) == 1 + 2 * (3 + 6 + 12)
 
 
 @pytest.mark.parametrize("value", [0.19, 5.01, 0.0, -1.0, math.nan, math.inf, "1"])
 def test_proportions_out_of_bounds_are_refused(value: float) -> None:
     with pytest.raises(CharacterError, match=r"proportion mass must be within 0\.2 … 5\.0"):
-        proportioned(TABLE, {"mass": value})
+        with_proportions(TABLE, {"mass": value})
     for bound in (0.2, 5.0):
-        assert proportioned(TABLE, {"mass": bound}).segments[0].mass == pytest.approx(16.61 * bound)
+        assert with_proportions(TABLE, {"mass": bound}).segments[0].mass == pytest.approx(16.61 * bound)
 
 
 # -------------------------------------------------------------------------------------------------- backpack

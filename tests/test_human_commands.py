@@ -12,7 +12,7 @@ from human_body import walk
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.lab.gait_measures import Gait, facing, measure
+from surefoot.lab.gait_measures import Gait, measure_gait, root_yaw
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
 
@@ -28,7 +28,7 @@ def walked(**commands: float) -> tuple[Gait, Motion]:
     sim.step(8000)
     motion = sim.run(6.0, fps=100)
     assert not sim.fallen
-    return measure(motion), motion
+    return measure_gait(motion), motion
 
 
 def gait(**commands: float) -> Gait:
@@ -76,7 +76,7 @@ def test_a_commanded_heading_turns_it_to_the_left_when_positive_and_it_walks_tha
     found, motion = walked(heading=angle)
     way = motion.root_position[-1, :2] - motion.root_position[0, :2]
     assert math.atan2(way[1], way[0]) == pytest.approx(angle, abs=0.15)
-    assert np.unwrap(facing(motion)).mean() == pytest.approx(angle, abs=0.05)
+    assert np.unwrap(root_yaw(motion)).mean() == pytest.approx(angle, abs=0.05)
     assert found.speed == pytest.approx(gait().speed, rel=0.1)
 
 

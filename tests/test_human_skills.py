@@ -15,9 +15,9 @@ from surefoot.controllers.simbicon import slot as graph
 from surefoot.controllers.simbicon.parameters import MAX_STATES, gain_names
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
-from surefoot.skills import files, library_path, load, names, varied
+from surefoot.skills import files, library_path, load, names, with_parameters
 
 COMMANDS = {name: controllers.load(name).commands for name in controllers.names()}
 WALKS = {name: re.sub(r"^measured:.*\n", "", library_path(f"{name}/walk").read_text(), flags=re.MULTILINE)
@@ -32,7 +32,7 @@ def refusal(text: str) -> str:
 
 def changed(skill: str, **changes: Any) -> str:
     with pytest.raises(SkillError) as caught:
-        varied(load(skill), {k.replace("__", "."): v for k, v in changes.items()})
+        with_parameters(load(skill), {k.replace("__", "."): v for k, v in changes.items()})
     return str(caught.value)
 
 
@@ -214,7 +214,7 @@ def test_slots_have_room_for_the_largest_graph_of_all_roles() -> None:
     skill = made_human([{"duration": 0.1, "targets": {"neck_yaw": 0.01 * i}} for i in range(MAX_STATES // 2)])
     sim = Simulation(skill=skill)
     assert graph.slot_size(TABLE) == pose_graph.slot_size(MAX_STATES, ROLES) <= len(sim.memory.slots[0])
-    views = plain(pose_graph.graph_of)(sim.memory.slots[0], ROLES)
+    views = python_impl(pose_graph.graph_of)(sim.memory.slots[0], ROLES)
     assert views.head[0].states == MAX_STATES
     assert views.targets[MAX_STATES - 1, 2 * SIDE + 5] == pytest.approx(-0.07)
     assert not sim.memory.slots[1].any()

@@ -14,7 +14,7 @@ from captured_gait import clip_file, document, own_cycle, understood
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import clip_skills, parameter_tuning
 from surefoot.lab.imitation_search import HOPELESS, Stage
-from surefoot.lab.tracking_error import Likeness
+from surefoot.lab.tracking_error import TrackingError
 from surefoot.skills import files, load
 from test_cli import Outcome, call
 
@@ -56,12 +56,12 @@ def test_on_the_spot_the_travel_is_taken_out() -> None:
     outcome = call("imitate", clip_file(), "--only-read", "--in-place")
     assert outcome.status == 0
     assert "steps on the spot" in outcome.out
-    found = clip_skills.read_gait_clip(clip_skills.Source(clip_file(), in_place=True))
+    found = clip_skills.read_gait_clip(clip_skills.ClipSource(clip_file(), in_place=True))
     assert np.abs(found.cycle.travel[:2]).max() < 1e-9
 
 
 def test_a_clip_of_our_own_walk_becomes_a_skill_that_begins_like_it() -> None:
-    (made,), cycle = clip_skills.begin(understood(), "own", "Somebody, CC BY")
+    (made,), cycle = clip_skills.untuned_skills(understood(), "own", "Somebody, CC BY")
     skill = files.validate(made, "own")
     assert skill.credit == "Somebody, CC BY"
     assert skill.controller == "imitation"
@@ -128,8 +128,8 @@ def test_impossible_options_are_refused_before_anything_is_searched(
 
 @pytest.mark.parametrize("character", ["humanoid", "ape", "robot", "strider"])
 def test_every_body_in_space_gets_a_skill_to_begin_with(character: str) -> None:
-    found = clip_skills.read_gait_clip(clip_skills.Source(clip_file(), character=character))
-    skill = files.validate(clip_skills.begin(found, "own")[0][0], "own")
+    found = clip_skills.read_gait_clip(clip_skills.ClipSource(clip_file(), character=character))
+    skill = files.validate(clip_skills.untuned_skills(found, "own")[0][0], "own")
     assert skill.character == character
     sim = Simulation(skill=skill)
     sim.step(50)
@@ -140,7 +140,7 @@ def test_every_body_in_space_gets_a_skill_to_begin_with(character: str) -> None:
 def test_an_uneven_cycle_is_followed_as_it_is_or_evenly() -> None:
     even = understood()
     uneven = replace(even, cycle=replace(even.cycle, symmetric=False, travel=np.array([1.2, 0.3, 0.0]), turn=0.2))
-    (own, made_even), cycle = clip_skills.begin(uneven, "own")
+    (own, made_even), cycle = clip_skills.untuned_skills(uneven, "own")
     assert own["parameters"]["cycle"]["travel"] == pytest.approx([1.2, 0.3])
     assert made_even["parameters"]["cycle"]["travel"] == pytest.approx([1.2, 0.0])
     assert (own["parameters"]["cycle"]["turn"], made_even["parameters"]["cycle"]["turn"]) == (0.2, 0.0)
@@ -154,7 +154,7 @@ def walked(fallen_at: float = np.inf, strides: int = 9) -> clip_skills.Walk:
     """A made-up outcome."""
     none = np.inf if strides == 0 else 0.0
     travel = np.array([1.0 + none, 0.0])
-    seen = Likeness(
+    seen = TrackingError(
         strides, {"left_knee": 0.1 + none}, 1.02 + none, travel, np.array([1.1, 0.0]), 0.0, 0.1 - none, 0.1, 0.1
     )
     return clip_skills.Walk(60.0, (fallen_at, np.inf), (seen,), ("left_knee",))
@@ -164,7 +164,9 @@ def walked(fallen_at: float = np.inf, strides: int = 9) -> clip_skills.Walk:
 def test_a_skill_is_written_and_a_fall_is_told_by_the_exit_status(
     fallen_at: float, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clip_skills, "make", lambda made, *_, **__: clip_skills.Made(made[0], walked(fallen_at)))
+    monkeypatch.setattr(
+        clip_skills, "make", lambda made, *_, **__: clip_skills.ImitationResult(made[0], walked(fallen_at))
+    )
     outcome = call("imitate", clip_file(), "--credit", "Somebody")
     assert outcome.status == status
     assert ("fell after 31.0 s" in outcome.out) == bool(status)
@@ -183,7 +185,7 @@ def test_how_unlike_a_walk_is_goes_by_its_worst_difference_and_a_fall_is_worse_t
 
 
 def test_a_fall_without_a_stride_is_told_without_infinities() -> None:
-    words = clip_skills.told(walked(0.9, strides=0))
+    words = clip_skills.walk_summary(walked(0.9, strides=0))
     assert words["walked"] == "fell after 0.9 s"
     assert "inf" not in " ".join(words.values())
 
@@ -195,7 +197,7 @@ def test_a_search_keeps_the_cycle_and_the_gains_and_resumes_to_the_same(
     shares: list[float] = []
 
     def search() -> dict[str, Any]:
-        return clip_skills.improve(
+        return clip_skills.tune_skill(
             [document()], own_cycle(), stages=TINY, checkpoint=tmp_path / "own.search",
             report=lambda text, share: shares.append(share),
         )  # fmt: skip

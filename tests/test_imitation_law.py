@@ -15,8 +15,8 @@ from surefoot.controllers.imitation.trajectory import HARMONICS, THIGHS, TORSO, 
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.motions import fourier
-from surefoot.native.kernels import plain
-from surefoot.skills import files, varied
+from surefoot.native.kernels import python_impl
+from surefoot.skills import files, with_parameters
 from surefoot.skills.schema import Skill
 
 JOINTS, DT = len(TABLE.gains), TABLE.timestep
@@ -34,7 +34,7 @@ def test_followed_values_and_rates_are_those_of_the_series(
     series, width = np.zeros((count, WIDTH)), 2 * harmonics + 1
     series[:, :width] = np.random.default_rng(seed).normal(size=(count, width))
     values, rates = np.empty(count), np.empty(count)
-    plain(follow)(series, phase, rate, values, rates)
+    python_impl(follow)(series, phase, rate, values, rates)
     assert values == pytest.approx(fourier.evaluate(series.T, np.array([phase]))[0], abs=1e-10)
     around = fourier.evaluate(series.T, phase + np.array([-1e-6, 1e-6]))
     assert rates == pytest.approx(rate * (around[1] - around[0]) / 2e-6, abs=1e-4)
@@ -175,7 +175,7 @@ def test_a_stance_knee_straightens_under_hips_that_sink() -> None:
 
 def image(skill: Skill) -> Skill:
     """The same, begun half a cycle later with the other leg, of a clip that is symmetric."""
-    return varied(image_of(skill), {"begins": (skill.parameters.begins + 0.5) % 1.0})
+    return with_parameters(image_of(skill), {"begins": (skill.parameters.begins + 0.5) % 1.0})
 
 
 @pytest.mark.parametrize("changes", [{}, LEARNS, {"sensing__point": "com", "sensing__delay": 0.01}])

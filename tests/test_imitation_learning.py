@@ -10,15 +10,15 @@ from numba import cfunc, types
 
 from captured_gait import AS_IS, asked, begun, gait
 from human_body import look
-from surefoot.native.kernels import array_at, plain
+from surefoot.native.kernels import array_at, python_impl
 from surefoot.reflexes.feedback_error import absorb, lesson_of, lessons_size, visits_of
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 
 
 def test_what_is_learned_does_not_know_of_the_balance() -> None:
     tables, torques = [], []
     for gains in ({}, {"cd": 0.0, "cv": 0.0, "cd_lateral": 0.0, "cv_lateral": 0.0, "feedback": {}, "support": 0.0}):
-        sim, found = asked(varied(gait(gains), {"learning.bins": 12}), (0.3, 0.1))
+        sim, found = asked(with_parameters(gait(gains), {"learning.bins": 12}), (0.3, 0.1))
         tables.append(sim.memory.table.copy())
         torques.append(found)
     assert np.abs(tables[0]).max() > 1.0
@@ -31,7 +31,7 @@ def test_softness_halves_the_tracking_and_leaves_the_answer_of_an_ankle() -> Non
 
     def torques(softness: float, feedback: dict) -> np.ndarray:
         soft = {"learning.bins": 12, "learning.rate": 0.0, "reaction.softness": softness}
-        sim = begun(varied(gait(off | {"feedback": feedback}), soft))
+        sim = begun(with_parameters(gait(off | {"feedback": feedback}), soft))
         sim.data.qvel[:6] += (0.3, 0.1, 0.0, 0.2, -0.3, 0.1)
         sim.data.qpos[7:] += 0.05
         return look(sim)
@@ -64,8 +64,8 @@ def test_torque_and_displacement_learn_together_so_that_their_sum_stays(
     kp, channels, side, channel = 250.0, 3, 1, 2
     table = np.zeros(lessons_size(channels, bins))
     lesson, visits = (
-        plain(lesson_of)(table, channels, bins, side, channel),
-        plain(visits_of)(table, channels, bins, side),
+        python_impl(lesson_of)(table, channels, bins, side, channel),
+        python_impl(visits_of)(table, channels, bins, side),
     )
     for _ in range(6):
         feedback = kp * (error + lesson.shift)

@@ -23,9 +23,9 @@ from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
 from surefoot.motions.gait_cycle import GaitCycle
 from surefoot.skills import files, load
-from surefoot.studio.panels.walk_tab import value_of
+from surefoot.studio.panels.walk_tab import command_value
 from surefoot.studio.session import Session
-from surefoot.studio.telemetry import Aims
+from surefoot.studio.telemetry import JointTargets
 
 Edit = Callable[[dict[str, Any]], Any]
 
@@ -122,7 +122,7 @@ def spun(cycle: GaitCycle, phase: float) -> tuple[np.ndarray, np.ndarray]:
 def test_the_start_moves_and_spins_as_the_cycle_does(turn: float) -> None:
     """Bent by 20° and rolling, where angles in another order would be other angles."""
     cycle = replace(understood().followed[0], turn=turn)
-    skill = files.validate(captured_gait.captured(cycle, TABLE, "own", "turns", "a test"), "own")
+    skill = files.validate(captured_gait.skill_from_gait(cycle, TABLE, "own", "turns", "a test"), "own")
     sim = Simulation(skill=skill)
     places, rotations = spun(cycle, skill.parameters.begins)
     spin, facing = np.zeros(3), turn * skill.parameters.begins
@@ -212,10 +212,10 @@ def test_a_changed_number_goes_on_from_where_it_is() -> None:
     sim = Simulation(skill=gait())
     sim.step(300)
     phase = imitator_of(sim).phase
-    assert sim.revise(gait(cd=0.9, cycle__period=0.8))
+    assert sim.edit_skill(gait(cd=0.9, cycle__period=0.8))
     assert imitator_of(sim).phase == phase
     assert plan_of(sim).feedback[0, 0] == 0.9
-    assert not sim.revise(gait(learning__bins=20))
+    assert not sim.edit_skill(gait(learning__bins=20))
 
 
 # ------------------------------------------------------------------------------------------------ the studio
@@ -226,7 +226,7 @@ def test_the_studio_runs_one_and_goes_back_in_time(tmp_path: Path) -> None:
     session = Session(Setup(str(tmp_path / "own.yaml")))
     for _ in range(30):
         session.advance(1.0 / 60.0)
-    targets, limits = Aims(session.sim.scene, session.sim.memory, session.sim.data).read(session.sim.skill)
+    targets, limits = JointTargets(session.sim.scene, session.sim.memory, session.sim.data).read(session.sim.skill)
     assert np.isnan(targets).all()
     assert (limits > 0.0).all()
     session.look(0.2)
@@ -237,5 +237,5 @@ def test_the_studio_runs_one_and_goes_back_in_time(tmp_path: Path) -> None:
 def test_the_studio_shows_the_speed_of_the_clip_where_none_is_commanded() -> None:
     skill = gait(speed=0.05, tempo=1.0)
     sim = Simulation(skill=skill)
-    shown = value_of(sim.scene.controller(skill), sim.memory, skill, "speed")
+    shown = command_value(sim.scene.controller(skill), sim.memory, skill, "speed")
     assert shown == pytest.approx(skill.parameters.cycle.travel[0] / skill.parameters.cycle.period, abs=1e-6)

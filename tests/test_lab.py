@@ -18,18 +18,18 @@ from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, SurefootError, UnknownNameError
 from surefoot.lab import replicas, robustness
 from surefoot.lab import replicas as cycles
-from surefoot.lab.experiment import Experiment, Result, Setting, perform
-from surefoot.lab.gait_measures import foot_positions, measure, torso_pitch
-from surefoot.lab.parameter_tuning import Objective, Tuned, tune, value_of
-from surefoot.lab.replicas import disturb_state, generator
+from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment
+from surefoot.lab.gait_measures import foot_positions, measure_gait, torso_pitch
+from surefoot.lab.parameter_tuning import Objective, TuningResult, parameter_value, tune
+from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon, stylized
 from surefoot.lab.reproduce import stepping as watch_your_step
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
 from surefoot.lab.reproduce.simbicon.planar_terrain import course
-from surefoot.lab.robustness import Norm, planar_grid, push_survivors, resumed, robust
-from surefoot.motions.foot_contacts import strikes
+from surefoot.lab.robustness import UndisturbedGait, has_recovered, planar_grid, push_survivors, robust_threshold
+from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 
 # ------------------------------------------------------------------------------------------------- measures
 
@@ -56,9 +56,9 @@ def stepping(motion: Motion, step_time: float, overlap: float = 0.02) -> Motion:
 def test_cadence_is_the_number_of_foot_strikes_over_the_time(walk: Motion, step_time: float) -> None:
     made = stepping(walk, step_time)
     count = int(5.0 / step_time)
-    assert len(strikes(made)) in (count - 1, count)
-    assert measure(made).cadence == pytest.approx(len(strikes(made)) / 5.0)
-    feet = [foot for _, foot in strikes(made)]
+    assert len(footstrikes(made)) in (count - 1, count)
+    assert measure_gait(made).cadence == pytest.approx(len(footstrikes(made)) / 5.0)
+    feet = [foot for _, foot in footstrikes(made)]
     assert all(a != b for a, b in itertools.pairwise(feet))
 
 
@@ -66,26 +66,26 @@ def test_cadence_of_the_walk_is_that_of_its_state_machine() -> None:
     sim = Simulation()
     sim.step(6000)
     before = sim.memory.report[0].steps
-    gait = measure(sim.run(6.0, fps=250))
+    gait = measure_gait(sim.run(6.0, fps=250))
     assert gait.cadence * 6.0 == pytest.approx(sim.memory.report[0].steps - before, abs=1.01)
 
 
 def test_a_foot_unloaded_for_an_instant_has_not_taken_a_step(walk: Motion) -> None:
     force = np.full_like(walk.contact_force, 400.0)
     force[300:305, 0, 2] = 0.0  # 25 ms
-    assert strikes(replace(walk, contact_force=force)) == []
+    assert footstrikes(replace(walk, contact_force=force)) == []
     force[300:320, 0, 2] = 0.0  # 100 ms
-    assert strikes(replace(walk, contact_force=force)) == [(320, 0)]
+    assert footstrikes(replace(walk, contact_force=force)) == [(320, 0)]
 
 
 def test_free_fall_is_all_flight_and_standing_is_none() -> None:
     sim = Simulation()
     in_the_air(sim, 20.0)
-    falling = measure(sim.run(0.5, fps=100))
+    falling = measure_gait(sim.run(0.5, fps=100))
     assert falling.flight == 1.0
     assert falling.cadence == 0.0
     assert falling.step_length == 0.0
-    assert measure(standing(0.0, settle=100)).flight == 0.0
+    assert measure_gait(standing(0.0, settle=100)).flight == 0.0
 
 
 def standing(speed: float, settle: int = 0) -> Motion:
@@ -101,11 +101,11 @@ def test_a_sliding_foot_slips_and_a_standing_one_does_not() -> None:
     slid = float((sliding.slip[-1] - sliding.slip[0]).sum())
     assert slid > 0.005
     assert float((still.slip[-1] - still.slip[0]).sum()) < 0.05 * slid
-    assert measure(sliding).slip > 10.0 * measure(still).slip > -1e-12
+    assert measure_gait(sliding).slip > 10.0 * measure_gait(still).slip > -1e-12
 
 
 def test_speed_is_distance_over_time_and_sway_half_the_range_of_pitch(walk: Motion) -> None:
-    gait = measure(walk)
+    gait = measure_gait(walk)
     assert gait.speed == pytest.approx((walk.qpos[-1, 0] - walk.qpos[0, 0]) / 5.0)
     assert gait.sway == pytest.approx(np.degrees(walk.qpos[:, 2].max() - walk.qpos[:, 2].min()) / 2)
     assert gait.peak_torque == np.abs(walk.torque).max()
@@ -113,7 +113,7 @@ def test_speed_is_distance_over_time_and_sway_half_the_range_of_pitch(walk: Moti
 
 
 def test_cost_of_transport_grows_with_the_torque_and_is_work_over_weight_and_way(walk: Motion) -> None:
-    gait, stronger = measure(walk), measure(replace(walk, torque=2.5 * walk.torque))
+    gait, stronger = measure_gait(walk), measure_gait(replace(walk, torque=2.5 * walk.torque))
     assert stronger.cost_of_transport == pytest.approx(2.5 * gait.cost_of_transport)
     work = np.abs(walk.torque * walk.qvel[:, 3:]).sum(axis=1).mean() * 5.0
     assert gait.cost_of_transport == pytest.approx(work / (90.0 * 9.81 * (walk.qpos[-1, 0] - walk.qpos[0, 0])))
@@ -132,15 +132,15 @@ def test_feet_and_torso_are_where_mujoco_has_them(walk: Motion) -> None:
 
 
 def test_step_length_is_the_distance_between_the_feet_at_a_strike(walk: Motion) -> None:
-    gait, feet = measure(walk), foot_positions(walk)
-    apart = [abs(feet[f, 0, 0] - feet[f, 1, 0]) for f, _ in strikes(walk)]
+    gait, feet = measure_gait(walk), foot_positions(walk)
+    apart = [abs(feet[f, 0, 0] - feet[f, 1, 0]) for f, _ in footstrikes(walk)]
     assert gait.step_length == pytest.approx(np.mean(apart))
     assert gait.step_length * gait.cadence == pytest.approx(gait.speed, rel=0.15)
 
 
 def test_a_motion_without_a_scene_cannot_be_measured(walk: Motion) -> None:
     with pytest.raises(SurefootError, match="simulated"):
-        measure(replace(walk, scene=None))
+        measure_gait(replace(walk, scene=None))
 
 
 # ----------------------------------------------------------------------------------------------- thresholds
@@ -156,7 +156,7 @@ GRID = [10.0 * i for i in range(1, 15)]
 @pytest.mark.parametrize("lost", [30.0, 70.0, 80.0, 140.0])
 def test_robust_threshold_of_a_body_that_fails_above_a_level_is_the_level_below(lost: float) -> None:
     survives = survivors_of({level: 5 if level < lost else 0 for level in GRID})
-    threshold, tried = robust(survives, GRID)
+    threshold, tried = robust_threshold(survives, GRID)
     assert threshold == lost - 10.0
     assert tried[-1] == (lost, 0)
     assert [level for level, _ in tried] == GRID[: len(tried)]
@@ -165,18 +165,18 @@ def test_robust_threshold_of_a_body_that_fails_above_a_level_is_the_level_below(
 def test_a_gap_below_a_survived_level_counts() -> None:
     """A resonance that lets 100 N pass does not make up for 50 N that does not."""
     table = dict.fromkeys(GRID, 5) | {50.0: 3}
-    assert robust(survivors_of(table), GRID)[0] == 40.0
+    assert robust_threshold(survivors_of(table), GRID)[0] == 40.0
 
 
 def test_four_of_five_replicas_are_enough_and_three_are_not() -> None:
-    assert robust(survivors_of(dict.fromkeys(GRID, 4)), GRID)[0] == GRID[-1]
-    assert robust(survivors_of(dict.fromkeys(GRID, 3)), GRID)[0] == 0.0
+    assert robust_threshold(survivors_of(dict.fromkeys(GRID, 4)), GRID)[0] == GRID[-1]
+    assert robust_threshold(survivors_of(dict.fromkeys(GRID, 3)), GRID)[0] == 0.0
 
 
 @pytest.mark.parametrize("block", [1, 2, 6, 50])
 def test_levels_simulated_at_once_do_not_change_the_threshold(block: int) -> None:
     table = {level: 5 if level <= 90.0 else 2 for level in GRID}
-    threshold, tried = robust(survivors_of(table), GRID, block)
+    threshold, tried = robust_threshold(survivors_of(table), GRID, block)
     assert (threshold, tried[-1][0]) == (90.0, 100.0)
 
 
@@ -190,14 +190,23 @@ def test_planar_grid_has_10_newton_steps_below_100_and_20_above() -> None:
 
 
 def test_a_gait_resumes_if_it_has_70_percent_of_its_speed_again() -> None:
-    ahead, back, steps = Norm(speed=1.0, steps=10.0), Norm(speed=-0.8, steps=10.0), np.full(4, 9.0)
-    assert resumed(np.array([1.0, 0.71, 0.69, -1.0]), steps, ahead).tolist() == [True, True, False, False]
-    assert resumed(np.array([-0.8, -0.57, -0.5, 0.8]), steps, back).tolist() == [True, True, False, False]
+    ahead, back, steps = (
+        UndisturbedGait(speed=1.0, steps=10.0),
+        UndisturbedGait(speed=-0.8, steps=10.0),
+        np.full(4, 9.0),
+    )
+    assert has_recovered(np.array([1.0, 0.71, 0.69, -1.0]), steps, ahead).tolist() == [True, True, False, False]
+    assert has_recovered(np.array([-0.8, -0.57, -0.5, 0.8]), steps, back).tolist() == [True, True, False, False]
 
 
 def test_a_gait_in_place_resumes_if_it_steps_in_place_again() -> None:
-    norm = Norm(speed=0.05, steps=10.0)
-    assert resumed(np.array([0.0, 0.2, 0.6, 0.0]), np.array([9, 6, 9, 1]), norm).tolist() == [True, True, False, False]
+    norm = UndisturbedGait(speed=0.05, steps=10.0)
+    assert has_recovered(np.array([0.0, 0.2, 0.6, 0.0]), np.array([9, 6, 9, 1]), norm).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.slow
@@ -210,7 +219,7 @@ def test_walk_survives_ten_small_pushes_and_none_that_throw_it_over() -> None:
 
 def test_random_numbers_depend_on_seed_and_purpose_and_on_nothing_else() -> None:
     def draw(seed: int, *labels: object) -> list[float]:
-        return generator(seed, *labels).random(4).tolist()
+        return seeded_generator(seed, *labels).random(4).tolist()
 
     first = draw(3, "push", "walk", 1)
     np.random.seed(0)
@@ -223,7 +232,7 @@ def test_random_numbers_depend_on_seed_and_purpose_and_on_nothing_else() -> None
 def test_replica_noise_stays_within_its_bounds(seed: int) -> None:
     sim = Simulation()
     qpos, qvel = sim.data.qpos.copy(), sim.data.qvel.copy()
-    disturb_state(sim.scene, qpos, qvel, generator(seed, "test"))
+    perturb_state(sim.scene, qpos, qvel, seeded_generator(seed, "test"))
     angles, rates = qpos[3:] - sim.data.qpos[3:], qvel[3:] - sim.data.qvel[3:]
     assert (np.abs(angles) <= replicas.ANGLE).all()
     assert (np.abs(rates) <= replicas.RATE).all()
@@ -239,7 +248,7 @@ def test_replica_noise_fills_its_bounds() -> None:
     found = []
     for i in range(40):
         qpos, qvel = sim.data.qpos.copy(), sim.data.qvel.copy()
-        disturb_state(sim.scene, qpos, qvel, generator(0, i))
+        perturb_state(sim.scene, qpos, qvel, seeded_generator(0, i))
         turned, sped = qpos - sim.data.qpos, qvel - sim.data.qvel
         found.append(np.concatenate([turned[3:], sped[3:], sped[:1]]))
     spread = np.ptp(found, axis=0)
@@ -252,7 +261,7 @@ def test_a_disturbed_knee_stays_within_its_range() -> None:
         sim.data.joint(joint).qpos[0] = -0.001
     for i in range(10):
         qpos, qvel = sim.data.qpos.copy(), sim.data.qvel.copy()
-        disturb_state(sim.scene, qpos, qvel, generator(1, i))
+        perturb_state(sim.scene, qpos, qvel, seeded_generator(1, i))
         assert qpos[4] <= 0.0
         assert qpos[7] <= 0.0
 
@@ -266,7 +275,7 @@ def test_replicas_of_a_start_differ_from_each_other_and_by_seed_alone() -> None:
 
 
 def test_random_phases_of_a_gait_are_spread_and_reproducible() -> None:
-    one, again = (cycles.at_random_phases(load("planar/walk"), 3, seed=5) for _ in range(2))
+    one, again = (cycles.states_at_random_phases(load("planar/walk"), 3, seed=5) for _ in range(2))
     assert np.array_equal(one, again)
     times = one[:, 0]
     assert (times >= cycles.SETTLE).all()
@@ -279,7 +288,7 @@ def test_random_phases_of_a_gait_are_spread_and_reproducible() -> None:
 BOUNDS = {"states.0.cv": (0.0, 0.6), "states.0.targets.swing_hip": (0.2, 0.8)}
 
 
-def search(generations: int, checkpoint: Path | None = None, seed: int = 2) -> Tuned:
+def search(generations: int, checkpoint: Path | None = None, seed: int = 2) -> TuningResult:
     objective = Objective(seconds=1.0, replicas=1, speed=0.9)
     return tune(
         load("planar/walk"), BOUNDS, [objective], generations=generations, seed=seed, popsize=4, checkpoint=checkpoint
@@ -296,7 +305,7 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(tmp_path: Pa
     assert len(json.loads(path.read_text())["costs"]) == 2
     for name, (low, high) in BOUNDS.items():
         assert low <= whole.values[name] <= high
-        assert value_of(whole.skill, name) == pytest.approx(whole.values[name])
+        assert parameter_value(whole.skill, name) == pytest.approx(whole.values[name])
     assert search(2, seed=3).values != whole.values
 
 
@@ -343,9 +352,9 @@ def test_cost_grows_with_the_distance_from_the_wanted_speed() -> None:
 
 def test_a_parameter_that_is_not_written_down_counts_as_zero() -> None:
     walk = load("planar/walk")
-    assert value_of(walk, "states.0.feedback.stance_ankle.1") == 0.0
-    assert value_of(walk, "states.1.cd") == 2.2
-    assert value_of(walk, "start.speed") == 0.98
+    assert parameter_value(walk, "states.0.feedback.stance_ankle.1") == 0.0
+    assert parameter_value(walk, "states.1.cd") == 2.2
+    assert parameter_value(walk, "start.speed") == 0.98
 
 
 # --------------------------------------------------------------------------------------------------- courses
@@ -455,7 +464,7 @@ def test_an_experiment_that_raises_is_one_row_that_does_not_hold_with_the_reason
         raise ZeroDivisionError("no legs to stand on")
 
     broken = Experiment("made/broken", "no paper", run)
-    result = perform(broken, Setting(out=tmp_path))
+    result = run_experiment(broken, Setting(out=tmp_path))
     assert [row.holds for row in result.rows] == [False]
     assert "no legs to stand on" in result.rows[0].ours
     assert "ZeroDivisionError" in result.rows[0].ours
@@ -465,8 +474,8 @@ def test_an_experiment_that_raises_is_one_row_that_does_not_hold_with_the_reason
 
 def test_a_finished_result_is_taken_up_again(counted: tuple[Experiment, list[int]], tmp_path: Path) -> None:
     experiment, seeds = counted
-    first = perform(experiment, Setting(seed=3, out=tmp_path))
-    again = perform(experiment, Setting(seed=3, out=tmp_path))
+    first = run_experiment(experiment, Setting(seed=3, out=tmp_path))
+    again = run_experiment(experiment, Setting(seed=3, out=tmp_path))
     assert seeds == [3]
     assert again.as_json() == first.as_json()
     assert again.holds
@@ -479,8 +488,8 @@ def test_a_result_of_another_seed_or_of_a_quick_look_is_not_taken_up(
     counted: tuple[Experiment, list[int]], tmp_path: Path, other: Setting
 ) -> None:
     experiment, seeds = counted
-    perform(experiment, Setting(seed=3, out=tmp_path))
-    result = perform(experiment, replace(other, out=tmp_path))
+    run_experiment(experiment, Setting(seed=3, out=tmp_path))
+    result = run_experiment(experiment, replace(other, out=tmp_path))
     assert seeds == [3, other.seed]
     assert result.rows[0].ours == str(other.seed)
     assert result.quick == other.quick
@@ -490,13 +499,13 @@ def test_a_result_of_other_code_or_a_damaged_one_is_not_taken_up(
     counted: tuple[Experiment, list[int]], tmp_path: Path
 ) -> None:
     experiment, seeds = counted
-    perform(experiment, Setting(out=tmp_path))
+    run_experiment(experiment, Setting(out=tmp_path))
     (path,) = tmp_path.rglob("result.json")
     saved = json.loads(path.read_text())
     saved["key"]["fingerprint"] = "of other code"
     for text in (json.dumps(saved), path.read_text()[:50], "[]", ""):
         path.write_text(text)
-        perform(experiment, Setting(out=tmp_path))
+        run_experiment(experiment, Setting(out=tmp_path))
     assert len(seeds) == 5
 
 
@@ -506,7 +515,7 @@ def test_a_result_without_rows_does_not_hold() -> None:
 
 def test_a_search_pays_for_legs_that_cross_and_for_flight_that_is_missing() -> None:
     walk = load("human/walk")
-    crossed = varied(walk, {"torso_gain.kp": 300.0, "torso_gain.kd": 30.0})
+    crossed = with_parameters(walk, {"torso_gain.kp": 300.0, "torso_gain.kd": 30.0})
     straight, narrow = Objective(seconds=8.0, replicas=1).costs([walk, crossed], seed=1)
     assert straight < 0.1
     assert narrow > straight + 0.3

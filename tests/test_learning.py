@@ -12,7 +12,7 @@ from conftest import bits, learners_of, machine_of
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 KP = 300.0
@@ -20,7 +20,7 @@ KP = 300.0
 
 def learner(bins: int = 10, rate: float = 0.1, limit: float = 0.2, **more: float) -> Skill:
     changes: dict[str, Any] = {"learning.bins": bins, "learning.rate": rate, "learning.limit": limit} | more
-    return varied(load("planar/walk"), changes)
+    return with_parameters(load("planar/walk"), changes)
 
 
 def bin_at(sim: Simulation, time: float, bins: int) -> int | None:
@@ -198,4 +198,4 @@ def test_a_learning_skill_needs_room_that_was_asked_for_when_building() -> None:
 def test_a_blend_with_a_skill_that_learns_needs_room_as_a_switch_does(name: str) -> None:
     sim = Simulation(skill=name)
     with pytest.raises(CommandError, match="room"):
-        sim.blend(varied(load(name), {"learning.bins": 9}), 0.5)
+        sim.blend(with_parameters(load(name), {"learning.bins": 9}), 0.5)

@@ -13,17 +13,25 @@ from human_body import TABLE
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene, Setup
 from surefoot.lab import clip_skills
-from surefoot.lab.imitation_search import BOUNDS, FALL, Following, Stage, guesses, imitate
-from surefoot.lab.parameter_tuning import tune, value_of
-from surefoot.lab.tracking_error import FPS, Body, Frames, Likeness, at_phases, likeness, watch
+from surefoot.lab.imitation_search import BOUNDS, FALL_COST, ImitationCost, Stage, imitate, initial_guesses
+from surefoot.lab.parameter_tuning import parameter_value, tune
+from surefoot.lab.tracking_error import (
+    FPS,
+    BodyPoses,
+    Frames,
+    TrackingError,
+    cycle_angles,
+    measure_tracking,
+    record_frames,
+)
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.gait_cycle import manner
+from surefoot.motions.gait_cycle import describe_gait
 from surefoot.native.userdata import REPORT
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 
 SCENE = Scene(Setup("human/fast-walk"))
-BODY = Body(SCENE)
+BODY = BodyPoses(SCENE)
 
 
 def frames(
@@ -47,9 +55,11 @@ def frames(
     done = np.arange(len(time)) / per
     qpos = np.tile(SCENE.model.qpos0, (len(time), 1))
     for name, at in BODY.joints.items():
-        qpos[:, at] = at_phases(cycle, name, cycle.lands[0] + done) + (off or {}).get(name, 0.0)
+        qpos[:, at] = cycle_angles(cycle, name, cycle.lands[0] + done) + (off or {}).get(name, 0.0)
     root = {axis: fourier.evaluate(np.array(series), cycle.lands[0] + done) for axis, series in cycle.root.items()}
-    tilt = quat.about(quat.about(quat.about_vertical(root["yaw"]), 1, root["pitch"]), 0, root["roll"])
+    tilt = quat.rotate_about_own_axis(
+        quat.rotate_about_own_axis(quat.about_vertical(root["yaw"]), 1, root["pitch"]), 0, root["roll"]
+    )
     qpos[:, 3:7] = tilt
     reports = np.zeros(len(time), REPORT)
     reports["heading"] = heading + turn * np.floor(done)
@@ -64,8 +74,8 @@ def frames(
     return Frames(time, qpos, reports, fallen_at)
 
 
-def seen(**changes: Any) -> Likeness:
-    return likeness(frames(**changes), own_cycle(), BODY, 1.0)
+def seen(**changes: Any) -> TrackingError:
+    return measure_tracking(frames(**changes), own_cycle(), BODY, 1.0)
 
 
 def exact(slower: float = 1.0) -> float:
@@ -107,7 +117,7 @@ def test_what_comes_too_late_is_an_error() -> None:
     late = frames()
     for at in BODY.joints.values():
         late.qpos[:, at] = np.roll(late.qpos[:, at], 3)
-    assert likeness(late, own_cycle(), BODY, 1.0).errors["left_knee"] > 0.1
+    assert measure_tracking(late, own_cycle(), BODY, 1.0).errors["left_knee"] > 0.1
 
 
 @pytest.mark.parametrize(("heading", "turn"), [(0.0, 0.0), (2.0, 0.0), (0.3, 0.25)])
@@ -130,7 +140,7 @@ def test_width_is_that_of_the_clip_and_grows_with_the_legs() -> None:
 def test_width_and_lean_do_not_depend_on_the_heading() -> None:
     here, there = frames(), frames(heading=2.0)
     there.qpos[:, 3:7] = quat.multiply(quat.about_vertical(np.array([2.0])), there.qpos[:, 3:7])
-    found = [likeness(f, own_cycle(), BODY, 1.0) for f in (here, there)]
+    found = [measure_tracking(f, own_cycle(), BODY, 1.0) for f in (here, there)]
     assert found[1].width == pytest.approx(found[0].width, abs=1e-9)
     assert found[1].tilt == pytest.approx(found[0].tilt, abs=1e-9)
 
@@ -148,7 +158,7 @@ def test_strides_that_end_in_a_fall_do_not_count() -> None:
 
 def test_watched_frames_are_those_of_the_rows() -> None:
     population = Population(2, skill=[gait(), gait(cd=0.0, cv=0.0, cd_lateral=0.0, cv_lateral=0.0, torso=0.2)])
-    one, other = watch(population, 0.6)
+    one, other = record_frames(population, 0.6)
     assert len(one.time) == round(0.6 * FPS) + 1
     assert np.array_equal(one.qpos[-1], population.qpos[0])
     assert one.reports[-1] == population.reports[0]
@@ -159,19 +169,19 @@ def test_watched_frames_are_those_of_the_rows() -> None:
 
 
 def test_a_fall_costs_more_than_any_walk_and_an_early_one_more_than_a_late_one() -> None:
-    asks = Following(own_cycle(), 9.0)
+    asks = ImitationCost(own_cycle(), 9.0)
     good = asks._cost(frames(), BODY)
     unlike = asks._cost(frames(slower=1.2, off=dict.fromkeys(BODY.joints, 0.3)), BODY)
     late, early = (asks._cost(frames(fallen_at=at), BODY) for at in (8.0, 3.0))
     assert good < 0.5 < unlike
-    assert FALL < late < early
+    assert FALL_COST < late < early
 
 
 def test_a_search_may_change_what_it_names_and_keeps_within_bounds() -> None:
     skill = gait()
     for path, (low, high) in BOUNDS.items():
         for value in (low, high):
-            assert value_of(varied(skill, {path: value}), path) == value
+            assert parameter_value(with_parameters(skill, {path: value}), path) == value
 
 
 def test_a_search_ends_when_it_is_enough() -> None:
@@ -198,13 +208,13 @@ class Cheap:
         self.seconds = seconds
 
     def costs(self, candidates: Any, seed: int, threads: int = 0) -> np.ndarray:
-        return np.array([c.parameters.cd + (FALL if c.parameters.cd > 0.6 else 0.0) for c in candidates])
+        return np.array([c.parameters.cd + (FALL_COST if c.parameters.cd > 0.6 else 0.0) for c in candidates])
 
 
 @pytest.mark.parametrize("is_good", [True, False])
 def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("surefoot.lab.imitation_search._CANDIDATES", 4)
-    monkeypatch.setattr("surefoot.lab.imitation_search.Following", Cheap)
+    monkeypatch.setattr("surefoot.lab.imitation_search.ImitationCost", Cheap)
     stages = (
         Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
         Stage(6.0, 1, 0.01, spare_above=1.0),
@@ -217,7 +227,7 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
             unlike=lambda skill: 0.9 if is_good else 1.1, report=lambda text, share: told.append(text.split(",")[0]),
         )  # fmt: skip
         for path, (low, high) in BOUNDS.items():
-            assert low - 1e-9 <= value_of(found, path) <= high + 1e-9
+            assert low - 1e-9 <= parameter_value(found, path) <= high + 1e-9
         assert found.parameters.cycle == gait().parameters.cycle
         return told, found.parameters.cd
 
@@ -232,10 +242,10 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
 
 def test_a_search_begins_with_what_was_found_for_other_clips_but_not_for_this_one() -> None:
     known = load("human/captured-forward")
-    own = {path: value_of(known, path) for path in BOUNDS}
-    assert own in guesses()
-    assert own not in guesses(without=known.clip)
-    assert len(guesses(without=known.clip)) == len(guesses()) - 1
+    own = {path: parameter_value(known, path) for path in BOUNDS}
+    assert own in initial_guesses()
+    assert own not in initial_guesses(without=known.clip)
+    assert len(initial_guesses(without=known.clip)) == len(initial_guesses()) - 1
 
 
 @pytest.mark.parametrize(("lean", "wanted"), [(0.0, 0.0), (0.3, 0.3), (-0.2, -0.2)])
@@ -251,14 +261,14 @@ def test_the_torso_of_a_pose_is_told_in_the_world(lean: float, wanted: float) ->
 
 def test_a_torso_that_does_not_lean_like_the_clip_is_an_error() -> None:
     leaning = frames()
-    leaning.qpos[:, 3:7] = quat.about(leaning.qpos[:, 3:7], 1, np.full(len(leaning.time), 0.2))
-    assert likeness(leaning, own_cycle(), BODY, 1.0).tilt == pytest.approx(0.2 / np.sqrt(2.0), rel=0.03)
+    leaning.qpos[:, 3:7] = quat.rotate_about_own_axis(leaning.qpos[:, 3:7], 1, np.full(len(leaning.time), 0.2))
+    assert measure_tracking(leaning, own_cycle(), BODY, 1.0).tilt == pytest.approx(0.2 / np.sqrt(2.0), rel=0.03)
 
 
 def test_a_walk_is_measured_against_the_clip_in_words() -> None:
-    walked = clip_skills.walk(gait(), own_cycle(), seconds=4.0, replicas=1)
+    walked = clip_skills.measure_walk(gait(), own_cycle(), seconds=4.0, replicas=1)
     assert len(walked.seen) == 1
-    words = clip_skills.told(walked)
+    words = clip_skills.walk_summary(walked)
     assert ("fell" in words["walked"]) != walked.stays_up
     assert ("cadence" in words) == bool(walked.seen[0].strides)
     if walked.seen[0].strides:
@@ -268,11 +278,11 @@ def test_a_walk_is_measured_against_the_clip_in_words() -> None:
 
 def test_a_gait_in_words_tells_direction_speed_and_lean() -> None:
     cycle = understood().cycle
-    assert manner(cycle, TABLE).startswith("walks forward, 1.3")
-    assert "trunk bent forward" in manner(cycle, TABLE)
+    assert describe_gait(cycle, TABLE).startswith("walks forward, 1.3")
+    assert "trunk bent forward" in describe_gait(cycle, TABLE)
     back = replace(cycle, travel=-cycle.travel)
-    assert manner(back, TABLE).startswith("walks backwards")
+    assert describe_gait(back, TABLE).startswith("walks backwards")
     aside = replace(cycle, travel=np.array([0.0, -0.5, 0.0]), turn=0.4)
-    assert manner(aside, TABLE).startswith("walks to the right")
-    assert "turning left" in manner(aside, TABLE)
-    assert manner(cycle.in_place(), TABLE).startswith("steps on the spot")
+    assert describe_gait(aside, TABLE).startswith("walks to the right")
+    assert "turning left" in describe_gait(aside, TABLE)
+    assert describe_gait(cycle.in_place(), TABLE).startswith("steps on the spot")

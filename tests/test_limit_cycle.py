@@ -16,12 +16,12 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
-from surefoot.lab.gait_measures import measure
-from surefoot.native.kernels import plain
-from surefoot.skills import load, names, varied
+from surefoot.lab.gait_measures import measure_gait
+from surefoot.native.kernels import python_impl
+from surefoot.skills import load, names, with_parameters
 
 MARCH = load("human19/march")
-OPEN = varied(MARCH, {"regulation.control": "open-loop"})
+OPEN = with_parameters(MARCH, {"regulation.control": "open-loop"})
 DERIVATIVES = ("forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll")
 # Laszlo, van de Panne, Fiume 1996, Table 1: mass [kg], inertia [kg·m²] about the forward, vertical and lateral axis
 TABLE_1 = {
@@ -33,7 +33,7 @@ TABLE_1 = {
 
 
 def cycle_of(sim: Simulation) -> Any:
-    return plain(limit_cycle.cycle_of)(sim.memory.memory)[0]
+    return python_impl(limit_cycle.cycle_of)(sim.memory.memory)[0]
 
 
 def asked(seconds: float = 3.0, skill: Any = MARCH) -> Simulation:
@@ -197,7 +197,7 @@ def test_no_error_needs_no_perturbation() -> None:
 
 
 def test_left_and_right_steps_are_mirror_images() -> None:
-    left, right = (Simulation(skill=varied(MARCH, {"start.swing": side})) for side in ("left", "right"))
+    left, right = (Simulation(skill=with_parameters(MARCH, {"start.swing": side})) for side in ("left", "right"))
     for sim in (left, right):
         sim.step(300)
     assert left.data.qpos[1] == pytest.approx(-right.data.qpos[1], abs=1e-9)
@@ -210,7 +210,7 @@ def test_left_and_right_steps_are_mirror_images() -> None:
 
 
 def test_a_model_that_cannot_be_inverted_is_reported_and_not_divided_by() -> None:
-    sim = Simulation(skill=varied(MARCH, {"regulation.least": 10.0}))
+    sim = Simulation(skill=with_parameters(MARCH, {"regulation.least": 10.0}))
     sim.step(1300)
     cycle = cycle_of(sim)
     assert cycle.singular == 3.0
@@ -236,24 +236,24 @@ def regulation(**values: float) -> Any:
 
 def test_the_full_jacobian_is_inverted_and_the_diagonal_one_divided_by() -> None:
     jacobian, wanted = np.array([[1.1, 0.3], [-0.2, -0.7]]), np.array([0.07, -0.04])
-    full = plain(solve)(regulation(full=1.0), *jacobian.ravel(), *wanted)
+    full = python_impl(solve)(regulation(full=1.0), *jacobian.ravel(), *wanted)
     assert full[:2] == pytest.approx(np.linalg.solve(jacobian, wanted))
-    diagonal = plain(solve)(regulation(), *jacobian.ravel(), *wanted)
+    diagonal = python_impl(solve)(regulation(), *jacobian.ravel(), *wanted)
     assert diagonal[:2] == pytest.approx(wanted / np.diag(jacobian))
     assert full[2] == diagonal[2] == 0.0
 
 
 @pytest.mark.parametrize("full", [0.0, 1.0])
 def test_perturbations_are_limited_and_what_has_no_effect_is_not_used(full: float) -> None:
-    assert plain(solve)(regulation(full=full), 1.0, 0.0, 0.0, 0.001, 0.9, 0.1) == (0.5, 0.0, 1.0)
-    assert plain(solve)(regulation(full=full), 1.0, 0.0, 0.0, -0.5, 0.1, 0.9) == (0.1, -0.4, 0.0)
+    assert python_impl(solve)(regulation(full=full), 1.0, 0.0, 0.0, 0.001, 0.9, 0.1) == (0.5, 0.0, 1.0)
+    assert python_impl(solve)(regulation(full=full), 1.0, 0.0, 0.0, -0.5, 0.1, 0.9) == (0.1, -0.4, 0.0)
 
 
 # ----------------------------------------------------------------------------------------- commands, bad input
 
 
 def test_a_speed_out_of_reach_is_clamped_with_a_warning_that_says_the_range(caplog: pytest.LogCaptureFixture) -> None:
-    sim = Simulation(skill=varied(MARCH, {"speed.rise": 1.0}))
+    sim = Simulation(skill=with_parameters(MARCH, {"speed.rise": 1.0}))
     low, high = MARCH.parameters.speed.range
     sim.command(speed=high)
     assert not caplog.records
@@ -278,7 +278,7 @@ def test_a_speed_out_of_reach_is_clamped_with_a_warning_that_says_the_range(capl
 )
 def test_a_skill_that_cannot_be_is_refused_with_the_reason(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(SkillError, match=reason):
-        varied(MARCH, changes)
+        with_parameters(MARCH, changes)
 
 
 def test_backward_is_walked_with_exactly_the_states_of_the_forward_march() -> None:
@@ -293,7 +293,7 @@ def test_backward_is_walked_with_exactly_the_states_of_the_forward_march() -> No
 
 def test_the_bird_runs_with_flight() -> None:
     sim = Simulation(skill=load("bird/run"))
-    gait = measure(sim.run(8.0, fps=100.0))
+    gait = measure_gait(sim.run(8.0, fps=100.0))
     assert not sim.fallen
     assert gait.speed > 0.5  # it begins slower than it ends
     assert gait.flight > 0.05

@@ -14,7 +14,7 @@ from conftest import GROUNDS, graph_of, machine_of
 from human_body import TABLE, hovering, image_of, look, made_human, mirrored, other_side, walk
 from surefoot.characters.table import SAGITTAL
 from surefoot.engine.simulation import Simulation
-from surefoot.lab.gait_measures import measure
+from surefoot.lab.gait_measures import measure_gait
 from surefoot.skills import load, names
 from surefoot.skills.schema import Skill
 
@@ -202,7 +202,7 @@ def test_torques_of_a_mirrored_state_are_the_mirrored_torques(seed: int, both: b
 def walked_width(skill: Skill) -> tuple[float, bool]:
     sim = Simulation(skill=skill)
     sim.step(4000)
-    found = measure(sim.run(8.0, fps=100))
+    found = measure_gait(sim.run(8.0, fps=100))
     return found.step_width, sim.fallen
 
 
@@ -223,7 +223,7 @@ def test_step_width_is_measured_across_the_heading_with_the_left_foot_positive()
     gaits = []
     for yaw in (0.0, 2.0):
         sim = Simulation(skill=walk(start__heading=yaw))
-        gaits.append(measure(sim.run(1.5, fps=100)))
+        gaits.append(measure_gait(sim.run(1.5, fps=100)))
         mujoco.mj_kinematics(sim.model, sim.data)
         apart = sim.data.body("left_foot").xpos - sim.data.body("right_foot").xpos
         assert apart @ (-np.sin(yaw), np.cos(yaw), 0.0) > 0.05

@@ -21,7 +21,7 @@ from surefoot.errors import LayoutError
 from surefoot.native import layout, physics
 from surefoot.native import userdata as memory
 from surefoot.native.kernels import block
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 
 # ---------------------------------------------------------------------------------------------- layout
 
@@ -195,7 +195,7 @@ def test_writing_commands_pushes_and_machine_by_name_is_what_the_kernel_reads() 
 
 
 def test_writing_a_table_by_name_is_recalled_as_torque() -> None:
-    sim = Simulation(skill=varied(load("planar/walk"), {"learning.bins": 10}))
+    sim = Simulation(skill=with_parameters(load("planar/walk"), {"learning.bins": 10}))
     machine, table = machine_of(sim.memory), sim.memory.table
     assert len(table) == 20
     table[:] = np.arange(20.0) + 0.5

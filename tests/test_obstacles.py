@@ -12,12 +12,12 @@ from surefoot.controllers.genbicon import swing
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.lab.reproduce.genbicon import obstacles
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.tasks import load as load_task
 from surefoot.tasks.climb_stairs import Climb
-from surefoot.tasks.duck_under import DuckUnder, duck_under
-from surefoot.tasks.footstep_planning import even_steps, speed_for
+from surefoot.tasks.duck_under import DuckUnder, least_duck
+from surefoot.tasks.footstep_planning import speed_for, step_count
 from surefoot.tasks.obstacle_course import Course
 from surefoot.tasks.step_over import StepOver
 from surefoot.terrains import flat
@@ -41,8 +41,8 @@ def finished(simulation: sf.Simulation, task: Task) -> Task:
 
 
 def test_a_path_over_something_passes_its_knots_and_rests_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swing, "_segment", plain(swing._segment))
-    path = plain(swing.over_at)
+    monkeypatch.setattr(swing, "_segment", python_impl(swing._segment))
+    path = python_impl(swing.over_at)
     places = np.array([path(s, *KNOTS) for s in np.linspace(0.0, 1.0, 20_001)])
     assert places[0] == pytest.approx(KNOTS[:2])
     assert places[-1] == pytest.approx(KNOTS[6:])
@@ -59,7 +59,7 @@ def test_a_path_over_something_passes_its_knots_and_rests_at_both_ends(monkeypat
 
 def test_steps_to_a_place_are_even_and_none_is_too_long() -> None:
     for distance in np.linspace(0.05, 4.0, 80):
-        count = even_steps(distance, 0.38, 0.48)
+        count = step_count(distance, 0.38, 0.48)
         assert distance / count <= 0.48 + 1e-9
         assert count == 1 or distance / count >= 0.25
 
@@ -76,7 +76,7 @@ def test_the_speed_of_two_lengths_brings_a_pendulum_to_where_they_need_it() -> N
 
 def test_lower_bars_need_deeper_ducks_and_high_ones_none() -> None:
     actor = walker().actor
-    ducks = [duck_under(actor, height) for height in (1.2, 1.35, 1.5, 1.9)]
+    ducks = [least_duck(actor, height) for height in (1.2, 1.35, 1.5, 1.9)]
     assert ducks[0].bend > ducks[1].bend > ducks[2].bend > 0.5
     assert ducks[0].ahead > ducks[2].ahead > 0.4
     assert (ducks[3].bend, ducks[3].crouch) == (0.0, 0.0)

@@ -12,18 +12,18 @@ from scipy.spatial.transform import Rotation
 
 from human_body import LEFT, RIGHT, TABLE, graph_of, hip_torque, hovering, look, unlimited, walk
 from surefoot.native import vectors
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes import servo
 
-turned, turn_between = plain(vectors.turned), plain(vectors.turn_between)
-world_servo, length = plain(servo.world_servo), plain(vectors.length)
+turned, turn_between = python_impl(vectors.from_yaw_roll_pitch), python_impl(vectors.rotation_between)
+world_servo, length = python_impl(servo.world_servo), python_impl(vectors.norm)
 SEEDS = range(8)
 
 
 @pytest.fixture(autouse=True)
 def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """`within` calls `length`, which can be called by kernels only."""
-    monkeypatch.setattr(vectors, "length", length)
+    monkeypatch.setattr(vectors, "norm", length)
 
 
 def quaternion(rotation: Rotation) -> tuple[float, float, float, float]:
@@ -108,20 +108,20 @@ def test_world_servo_pulls_along_the_error_and_brakes_the_spin() -> None:
 @pytest.mark.parametrize("limit", [0.5, 6.9, 7.1, 1e9])
 def test_within_shortens_a_vector_to_the_limit_and_keeps_its_direction(limit: float) -> None:
     vector = np.array([2.0, -3.0, 6.0])  # 7 long
-    found = np.array(plain(vectors.within)(tuple(vector), limit))
+    found = np.array(python_impl(vectors.limit_norm)(tuple(vector), limit))
     assert np.linalg.norm(found) == pytest.approx(min(limit, 7.0))
     assert found / np.linalg.norm(found) == pytest.approx(vector / 7.0)
 
 
 def test_within_leaves_no_torque_alone() -> None:
-    assert plain(vectors.within)((0.0, 0.0, 0.0), 5.0) == (0.0, 0.0, 0.0)
+    assert python_impl(vectors.limit_norm)((0.0, 0.0, 0.0), 5.0) == (0.0, 0.0, 0.0)
 
 
 def test_along_axis_is_the_projection_on_the_actuators_own_joint() -> None:
     axes = Rotation.random(rng=5).as_matrix()
     world = SimpleNamespace(xaxis=axes, joint=np.array([2.0, 0.0, 1.0]))
     torque = np.array([3.0, -1.0, 2.0])
-    found = [plain(servo.along_axis)(world, actuator, tuple(torque)) for actuator in range(3)]
+    found = [python_impl(servo.along_axis)(world, actuator, tuple(torque)) for actuator in range(3)]
     assert found == pytest.approx([axes[2] @ torque, axes[0] @ torque, axes[1] @ torque])
 
 

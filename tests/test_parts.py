@@ -8,7 +8,7 @@ import pytest
 from strangers_walk import NAMES, walk
 from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Arm, Limb, parts_of
+from surefoot.motions.body_parts import ArmJoints, LegJoints, find_body_parts
 from surefoot.motions.motion import Motion, Skeleton
 
 MOTION, _ = walk(seconds=2.0)
@@ -35,12 +35,12 @@ def named(style: str) -> Motion:
 
 @pytest.mark.parametrize("style", RENAMED)
 def test_names_of_many_makers_tell_the_same_parts(style: str) -> None:
-    parts, unsure = parts_of(named(style))
+    parts, unsure = find_body_parts(named(style))
     assert parts.pelvis == 0
-    assert parts.left == Limb(1, 2, 3, 4)
-    assert parts.right == Limb(5, 6, 7, 8)
-    assert parts.left_arm == Arm(None, 12, 13, 14)
-    assert parts.right_arm == Arm(None, 15, 16, 17)
+    assert parts.left == LegJoints(1, 2, 3, 4)
+    assert parts.right == LegJoints(5, 6, 7, 8)
+    assert parts.left_arm == ArmJoints(None, 12, 13, 14)
+    assert parts.right_arm == ArmJoints(None, 15, 16, 17)
     assert (parts.trunk, parts.neck, parts.head) == ((9,), (10,), 11)
     assert unsure == []
 
@@ -57,8 +57,8 @@ def test_shape_tells_the_parts_of_nameless_joints_whichever_way_it_walks(yaw: fl
         quat.rotate(turn, MOTION.root_position),
         rotations,
     )
-    parts, unsure = parts_of(motion)
-    expected, _ = parts_of(MOTION)
+    parts, unsure = find_body_parts(motion)
+    expected, _ = find_body_parts(MOTION)
     assert parts == expected
     assert any("legs" in text for text in unsure)
     assert any("arms" in text for text in unsure)
@@ -66,8 +66,8 @@ def test_shape_tells_the_parts_of_nameless_joints_whichever_way_it_walks(yaw: fl
 
 def test_swapped_names_are_mentioned() -> None:
     names = tuple(n.replace("Left", "X").replace("Right", "Left").replace("X", "Right") for n in MOTION.skeleton.names)
-    parts, unsure = parts_of(replace(MOTION, skeleton=replace(MOTION.skeleton, names=names)))
-    assert parts.left == Limb(5, 6, 7, 8)
+    parts, unsure = find_body_parts(replace(MOTION, skeleton=replace(MOTION.skeleton, names=names)))
+    assert parts.left == LegJoints(5, 6, 7, 8)
     assert any("mirrored" in text for text in unsure)
 
 
@@ -76,12 +76,12 @@ def test_a_body_without_legs_is_refused_and_told_what_is_missing() -> None:
     parents = np.array([-1 if p < 0 else keep.index(p) for p in MOTION.skeleton.parents[keep]])
     skeleton = Skeleton(tuple(NAMES[i] for i in keep), parents, MOTION.skeleton.offsets[keep])
     with pytest.raises(SurefootError, match="no left and no right leg"):
-        parts_of(Motion(MOTION.time, skeleton, MOTION.root_position, MOTION.rotations[:, keep]))
+        find_body_parts(Motion(MOTION.time, skeleton, MOTION.root_position, MOTION.rotations[:, keep]))
 
 
 def test_legs_alone_are_enough() -> None:
     keep = list(range(9))
     skeleton = Skeleton(NAMES[:9], MOTION.skeleton.parents[keep], MOTION.skeleton.offsets[keep])
-    parts, unsure = parts_of(Motion(MOTION.time, skeleton, MOTION.root_position, MOTION.rotations[:, keep]))
+    parts, unsure = find_body_parts(Motion(MOTION.time, skeleton, MOTION.root_position, MOTION.rotations[:, keep]))
     assert (parts.left_arm, parts.right_arm, parts.head, parts.trunk) == (None, None, None, ())
     assert len(unsure) == 3

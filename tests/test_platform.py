@@ -12,9 +12,9 @@ import pytest
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
 from surefoot.motions.filmstrip import filmstrip
-from surefoot.motions.posed_body import actor_of
+from surefoot.motions.posed_body import posed_body_of
 from surefoot.terrains import ground_kernels, load, platform
-from surefoot.terrains.ground_shapes import NAME
+from surefoot.terrains.ground_shapes import PLATFORM_BODY
 from test_genbicon_parts import python
 
 
@@ -32,7 +32,7 @@ def plate_height(sim: Simulation, x: float, y: float) -> float:
     own = np.array([1, 1, 1, 1, 1, 1], np.uint8)
     start = np.array([x, y, 50.0])
     height = 50.0 - mujoco.mj_ray(sim.model, sim.data, start, np.array([0.0, 0.0, -1.0]), own, 1, -1, met)
-    assert sim.model.geom(int(met[0])).name == NAME
+    assert sim.model.geom(int(met[0])).name == PLATFORM_BODY
     return float(height)
 
 
@@ -73,7 +73,9 @@ def test_ground_that_does_not_move_is_the_same_at_all_times() -> None:
 def test_it_gyrates_under_the_planar_biped_too() -> None:
     sim = Simulation("planar", "walk", "platform:3,10,1")
     sim.step(round(1.5 / sim.model.opt.timestep))
-    assert sim.data.joint(f"{NAME}_y").qpos[0] == pytest.approx(math.radians(3.0) * math.cos(0.3 * math.pi), abs=2e-3)
+    assert sim.data.joint(f"{PLATFORM_BODY}_y").qpos[0] == pytest.approx(
+        math.radians(3.0) * math.cos(0.3 * math.pi), abs=2e-3
+    )
 
 
 def test_who_stands_on_it_does_not_tilt_it() -> None:
@@ -81,7 +83,7 @@ def test_who_stands_on_it_does_not_tilt_it() -> None:
     for sim in (empty, laden):
         sim.step(3000)
     for hinge in ("x", "y"):
-        one, other = (sim.data.joint(f"{NAME}_{hinge}").qpos[0] for sim in (empty, laden))
+        one, other = (sim.data.joint(f"{PLATFORM_BODY}_{hinge}").qpos[0] for sim in (empty, laden))
         assert one == pytest.approx(other, abs=1e-4)
 
 
@@ -89,7 +91,7 @@ def test_pictures_show_the_ground_tilted_and_no_plate_around_the_body(sim: Simul
     here = sim.snapshot()
     motion = sim.run(0.6, fps=20)
     sim.restore(here)
-    points = np.vstack([shape.points for limb in actor_of(motion).limbs(motion.time[3]) for shape in limb.shapes])
+    points = np.vstack([shape.points for limb in posed_body_of(motion).limbs(motion.time[3]) for shape in limb.shapes])
     assert np.ptp(points, axis=0).max() < 2.0
     moment = float(motion.time[2])
     picture = np.asarray(filmstrip(motion, frames=1, start=moment, end=moment))

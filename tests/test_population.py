@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 GAINS = (0.2, -0.4, 0.25, 2.0)  # cv of the walk's first state: two of these fall
@@ -22,7 +22,7 @@ def gain_population() -> Population:
 
 
 def gain_simulation(row: int) -> Simulation:
-    return Simulation(skill=varied(load("planar/walk"), {"states.0.cv": GAINS[row]}), seed=row)
+    return Simulation(skill=with_parameters(load("planar/walk"), {"states.0.cv": GAINS[row]}), seed=row)
 
 
 def test_fallen_at_is_that_of_the_single_simulations() -> None:
@@ -86,7 +86,7 @@ def test_leaving_the_fallen_behind_ends_when_all_have_fallen() -> None:
 
 
 def test_restored_states_run_on_bit_for_bit() -> None:
-    skills: list[str | Skill] = ["walk", varied(load("planar/walk"), {"learning.bins": 9}), "skip"]
+    skills: list[str | Skill] = ["walk", with_parameters(load("planar/walk"), {"learning.bins": 9}), "skip"]
     population = Population(3, skill=skills, pushes=[Push((40.0, 0.0, 0.0), 0.2, 0.9)])
     population.run(0.8)
     kept = population.states

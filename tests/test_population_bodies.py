@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError, UnknownNameError
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.replicas import perturb_population, seeded_generator
 
 BODIES = [
     {"leg_length": 1.2, "torso_mass": 0.7},
@@ -58,7 +58,7 @@ def test_every_body_begins_and_is_disturbed_with_its_own_soles_on_the_ground() -
     before = [scene.clearance(qpos) for scene, qpos in zip(population.scenes, population.qpos, strict=True)]
     assert before == pytest.approx([0.0] * len(BODIES), abs=1e-9)
     assert population.qpos[0, 2] - population.qpos[2, 2] > 0.1  # its legs are longer
-    disturb(population, [generator(1, i) for i in range(population.n)])
+    perturb_population(population, [seeded_generator(1, i) for i in range(population.n)])
     after = [scene.clearance(qpos) for scene, qpos in zip(population.scenes, population.qpos, strict=True)]
     assert after == pytest.approx(before, abs=1e-9)
 

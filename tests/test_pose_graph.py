@@ -12,7 +12,7 @@ import pytest
 from conftest import DT, actuator_of, bits, graph_of, in_the_air, machine_of, made_skill, torques
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 STANDING = {"torso": 0.0, "torso_rate": 0.0, "speed": 0.0, "climb": 0.0, "joints": {}, "rates": {}}
@@ -106,7 +106,7 @@ def test_a_contact_state_waits_in_the_air_for_ever() -> None:
 
 def test_a_landing_state_ends_when_either_foot_touches() -> None:
     skill = made_skill([{"duration": 0.01}, {"until": "landing"}, {"until": "request"}], mirrored=False)
-    sim = Simulation(skill=varied(skill, {"start.lift": 0.05, "start.speed": 0.0, "start.swing": "left"}))
+    sim = Simulation(skill=with_parameters(skill, {"start.lift": 0.05, "start.speed": 0.0, "start.swing": "left"}))
     flew = 0
     for state in states(sim, 1000):
         landed = bool(sim.memory.touch.any())
@@ -379,7 +379,7 @@ def test_zero_feedback_gains_are_the_same_as_none() -> None:
     zero = {"states.0.cv": 0.0, "states.1.cd": 0.0}
     document = walk.model_dump(by_alias=True)
     absent = [{k: v for k, v in state.items() if k not in ("cd", "cv")} for state in document["parameters"]["states"]]
-    one, two = Simulation(skill=varied(walk, zero)), Simulation(skill=made_skill(absent))
+    one, two = Simulation(skill=with_parameters(walk, zero)), Simulation(skill=made_skill(absent))
     one.step(2000)
     two.step(2000)
     assert np.array_equal(bits(one), bits(two))
@@ -392,7 +392,7 @@ def test_zero_feedback_of_another_joint_is_the_same_as_none() -> None:
     walk = load("planar/walk")
     roles = ("stance_ankle", "swing_knee")
     zero = {f"states.{i}.feedback.{role}.{k}": 0.0 for i in (0, 1) for role in roles for k in (0, 1)}
-    one, two = Simulation(skill=varied(walk, zero)), Simulation(skill=walk)
+    one, two = Simulation(skill=with_parameters(walk, zero)), Simulation(skill=walk)
     one.step(2000)
     two.step(2000)
     assert np.array_equal(bits(one), bits(two))

@@ -9,20 +9,20 @@ import pytest
 from stylized_bodies import at, body, generic_state
 from surefoot.controllers.stylized import foot_planting, qp, step_adaptation
 from surefoot.controllers.stylized.controller import composite_inertias
-from surefoot.controllers.stylized.foot_contacts import EDGE, FLAT, cone, footings
-from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, soles
-from surefoot.controllers.stylized.three_link import groups
+from surefoot.controllers.stylized.foot_contacts import EDGE, FLAT, foot_patches, friction_cone_edges
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, patch_arrays
+from surefoot.controllers.stylized.three_link import three_link_groups
 
 BODIES = ("human", "planar")
 
 
-def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> qp.Wish:
+def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> qp.Objective:
     rng, n = np.random.default_rng(seed), dynamics.count
-    parts = groups(dynamics.model, dynamics.table, 0)
+    parts = three_link_groups(dynamics.model, dynamics.table, 0)
     _, rows, bias = dynamics.centers(parts)
     if dynamics.planar:
         rows, bias = rows[[0, 2, 3, 5, 6, 8]], bias[[0, 2, 3, 5, 6, 8]]
-    return qp.Wish(
+    return qp.Objective(
         rng.uniform(-5.0, 5.0, n), rng.uniform(0.5, 5.0, n), rows, bias, rng.uniform(-2.0, 2.0, len(bias)), balance
     )
 
@@ -30,15 +30,17 @@ def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> qp.Wish:
 @pytest.mark.parametrize("name", BODIES)
 def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> None:
     model, table = body(name)
-    dynamics, parts = BodyDynamics(model, table), groups(model, table, 1)
-    patches = [p for side in (0, 1) for footing in footings(model, table, side) for p in footing]
+    dynamics, parts = BodyDynamics(model, table), three_link_groups(model, table, 1)
+    patches = [p for side in (0, 1) for footing in foot_patches(model, table, side) for p in footing]
     qpos, qvel = generic_state(model, 1)
 
     def speeds(t: float) -> tuple[np.ndarray, list[np.ndarray]]:
         moved = qpos.copy()
         mujoco.mj_integratePos(model, moved, qvel, t)
         dynamics.set(moved, qvel)
-        return dynamics.centers(parts)[0].velocity.ravel(), [dynamics.held(soles([patch])).speed for patch in patches]
+        return dynamics.centers(parts)[0].velocity.ravel(), [
+            dynamics.held(patch_arrays([patch])).speed for patch in patches
+        ]
 
     h = 1e-6
     (ahead, held_ahead), (back, held_back) = speeds(h), speeds(-h)
@@ -50,7 +52,7 @@ def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> No
     assert np.abs(rows @ qvel - points.velocity.ravel()).max() < 1e-12
     assert np.abs((ahead - back) / (2.0 * h) - bias).max() < 1e-7
     for patch, a, b in zip(patches, held_ahead, held_back, strict=True):
-        held = dynamics.held(soles([patch]))
+        held = dynamics.held(patch_arrays([patch]))
         assert np.linalg.matrix_rank(held.rows) == len(held.rows)
         assert np.abs(held.rows @ qvel - held.speed).max() < 1e-12
         if patch.rows != EDGE or name == "planar":  # the axes of an edge's rows turn with the foot
@@ -64,9 +66,9 @@ def test_edges_of_a_cone_act_on_every_freedom_as_forces_at_the_corners_do(name: 
     qpos, qvel = generic_state(model, 4)
     dynamics.set(qpos, qvel)
     data, planar = at(model, qpos, qvel), table.root == "planar"
-    edges = cone(table.friction, planar)
-    for sole in (p for footing in footings(model, table, 1) for p in footing):
-        forces, axes = dynamics.held(soles([sole])).forces, data.xmat[sole.body].reshape(3, 3)
+    edges = friction_cone_edges(table.friction, planar)
+    for sole in (p for footing in foot_patches(model, table, 1) for p in footing):
+        forces, axes = dynamics.held(patch_arrays([sole])).forces, data.xmat[sole.body].reshape(3, 3)
         for i, corner in enumerate(sole.corners):
             for j, edge in enumerate(edges):
                 found, place = np.zeros(model.nv), data.xpos[sole.body] + axes @ corner
@@ -81,7 +83,7 @@ def test_solution_keeps_to_dynamics_contact_cone_and_limits(name: str, seed: int
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, seed))
     sides = ((0, 1), (0,), (1,))[seed % 3]
-    held = dynamics.held(soles([footings(model, table, side)[FLAT][0] for side in sides]))
+    held = dynamics.held(patch_arrays([foot_patches(model, table, side)[FLAT][0] for side in sides]))
     problem = qp.build_qp(dynamics, asked(dynamics, seed), held, 20.0)
     found = qp.solve_qp(problem, model.nu)
     assert found.good
@@ -101,13 +103,13 @@ def test_calm_feet_press_less_against_each_other_and_the_body_moves_as_before(na
     dynamics = BodyDynamics(model, table)
     qpos, qvel = generic_state(model, 5)
     dynamics.set(qpos, 0.1 * qvel)
-    left, right = (footings(model, table, side)[FLAT][:1] for side in (0, 1))
-    held = dynamics.held(soles([*left, *right]))
+    left, right = (foot_patches(model, table, side)[FLAT][:1] for side in (0, 1))
+    held = dynamics.held(patch_arrays([*left, *right]))
     against = held.forces[: 1 if table.root == "planar" else 2] * dynamics.signs(left, right)
     found = []
     for weight in (0.0, 1e-5):
         problem = qp.build_qp(dynamics, asked(dynamics, 1), held, 20.0)
-        qp.calm(problem, against, weight)
+        qp.penalize_internal_forces(problem, against, weight)
         found.append(qp.solve_qp(problem, model.nu))
     assert all(one.good for one in found)
     pressed = [float(np.linalg.norm(against @ one.edges)) for one in found]
@@ -122,7 +124,7 @@ def test_compiled_programme_is_equation_nine(name: str, sides: tuple[int, ...]) 
     model, table = body(name)
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, 11))
-    held = dynamics.held(soles([patch for side in sides for patch in footings(model, table, side)[FLAT]]))
+    held = dynamics.held(patch_arrays([patch for side in sides for patch in foot_patches(model, table, side)[FLAT]]))
     wish = asked(dynamics, 11)
     found = qp.build_qp(dynamics, wish, held, 20.0)
     acts = np.eye(dynamics.count)[:, dynamics.dofs]
@@ -152,7 +154,7 @@ def test_leg_is_led_where_its_foot_shall_be_by_the_damped_inverse() -> None:
         mujoco.mju_axisAngle2Quat(four, np.array([0.6, 0.0, 0.8]), angle)
         mujoco.mju_quat2Mat(axes[i], four)
     now, wanted = axes.reshape(2, 3, 3)
-    found = step_adaptation.steps(six, qvel, np.arange(6), dofs, way, now, wanted, twist, 1e-3)
+    found = step_adaptation.leg_ik_step(six, qvel, np.arange(6), dofs, way, now, wanted, twist, 1e-3)
     goals = np.column_stack([np.concatenate([way, foot_planting.rotation_vector(wanted @ now.T)]), twist - six @ qvel])
     leg = six[:, dofs]
     free = leg.T @ np.linalg.solve(leg @ leg.T + 1e-3 * np.eye(6), goals)
@@ -163,7 +165,7 @@ def test_solution_is_better_than_any_other_that_is_allowed_nearby() -> None:
     model, table = body("planar")
     dynamics, rng = BodyDynamics(model, table), np.random.default_rng(7)
     dynamics.set(*generic_state(model, 2))
-    held = dynamics.held(soles(footings(model, table, 0)[FLAT]))
+    held = dynamics.held(patch_arrays(foot_patches(model, table, 0)[FLAT]))
     problem = qp.build_qp(dynamics, asked(dynamics, 2), held, 20.0)
     found = qp.solve_qp(problem, model.nu)
     z = np.concatenate([found.torque, found.edges])
@@ -185,7 +187,7 @@ def test_programme_without_solution_says_so() -> None:
     model, table = body("human")
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, 0))
-    held = dynamics.held(soles(footings(model, table, 0)[FLAT]))
+    held = dynamics.held(patch_arrays(foot_patches(model, table, 0)[FLAT]))
     pulled = held._replace(
         bias=held.bias + np.array([0.0, 0.0, 5000.0, 0.0, 0.0, 0.0])
     )  # the ground would have to pull
@@ -196,9 +198,9 @@ def test_programme_without_solution_says_so() -> None:
 @pytest.mark.parametrize("name", BODIES)
 def test_body_that_nothing_bears_falls_freely(name: str) -> None:
     model, table = body(name)
-    dynamics, parts = BodyDynamics(model, table), groups(model, table, 0)
+    dynamics, parts = BodyDynamics(model, table), three_link_groups(model, table, 0)
     dynamics.set(*generic_state(model, 3))
-    found = qp.solve_qp(qp.build_qp(dynamics, asked(dynamics, 3), dynamics.held(soles([])), 20.0), model.nu)
+    found = qp.solve_qp(qp.build_qp(dynamics, asked(dynamics, 3), dynamics.held(patch_arrays([])), 20.0), model.nu)
     assert found.good
     _, rows, bias = dynamics.centers(parts)
     com = parts.mass @ (rows @ found.acceleration + bias).reshape(3, 3) / parts.mass.sum()
@@ -210,7 +212,7 @@ def test_more_weight_on_balance_brings_the_centres_nearer_to_what_is_asked() -> 
     dynamics = BodyDynamics(model, table)
     qpos, qvel = generic_state(model, 4)
     dynamics.set(qpos, 0.0 * qvel)
-    held = dynamics.held(soles(footings(model, table, 0)[FLAT]))
+    held = dynamics.held(patch_arrays(foot_patches(model, table, 0)[FLAT]))
     wish, misses = asked(dynamics, 4)._replace(style=np.zeros(model.nv), weights=np.full(model.nv, 0.5)), []
     for weight in (0.0, 0.1, 1.0, 10.0):
         found = qp.solve_qp(qp.build_qp(dynamics, wish._replace(balance=weight), held, 20.0), model.nu)

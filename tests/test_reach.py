@@ -13,7 +13,7 @@ from conftest import bits
 from surefoot import tasks
 from surefoot.errors import CommandError
 from surefoot.tasks import LEFT, RIGHT, Actor, Task
-from surefoot.tasks.reach_target import Arm, Reach, distance_of_reach
+from surefoot.tasks.reach_target import Reach, ReachingArm, reach_ratio
 from surefoot.tasks.stoop import Stoop
 
 
@@ -22,7 +22,7 @@ class Point(Task):
 
     def __init__(self, side: int, target: tuple[float, float, float]) -> None:
         super().__init__(60.0)
-        self.arm, self.target, self.miss = Arm(side), np.array(target), math.nan
+        self.arm, self.target, self.miss = ReachingArm(side), np.array(target), math.nan
 
     def begin(self, actor: Actor) -> None:
         actor.command(stop=1.0)
@@ -91,7 +91,7 @@ def test_the_commanded_point_stays_near_a_point_that_no_arm_reaches() -> None:
     seconds(sim, 4.0)
     hand = sim.actor.hands[LEFT]
     assert math.dist((hand.x, hand.y, hand.z), (1.5, 0.2, 1.2)) < 0.3
-    assert distance_of_reach(sim.actor, LEFT, (1.5, 0.2, 1.2)) > 1.5
+    assert reach_ratio(sim.actor, LEFT, (1.5, 0.2, 1.2)) > 1.5
     assert sim.actor.standing
 
 

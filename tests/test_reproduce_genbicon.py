@@ -100,18 +100,18 @@ def test_step_time_is_the_mean_time_between_strikes(motion: Motion) -> None:
 
 
 def test_replicas_begin_differently_are_told_alike_and_depend_on_the_seed() -> None:
-    one, other = (walks.begun([{"speed": 0.2}, {"speed": -0.3}], seed) for seed in (1, 2))
+    one, other = (walks.replica_population([{"speed": 0.2}, {"speed": -0.3}], seed) for seed in (1, 2))
     assert one.n == 2 * walks.REPLICAS
     assert len({one.qpos[i].tobytes() for i in range(one.n)}) == one.n
     assert [row.commands[0] for row in one.rows] == [0.2] * walks.REPLICAS + [-0.3] * walks.REPLICAS
     assert not np.array_equal(one.qpos, other.qpos)
-    assert np.array_equal(one.qpos, walks.begun([{"speed": 0.2}, {"speed": -0.3}], 1).qpos)
+    assert np.array_equal(one.qpos, walks.replica_population([{"speed": 0.2}, {"speed": -0.3}], 1).qpos)
 
 
 def test_a_population_is_judged_from_when_it_has_settled_and_a_fallen_row_has_no_gait() -> None:
-    population = walks.begun([{"speed": 0.4}], 5, replicas=2)
+    population = walks.replica_population([{"speed": 0.4}], 5, replicas=2)
     population.qvel[1, 4] += 12.0  # it goes head over heels
-    found, motions = walks.walked(population, 6.0, settled=3.0)
+    found, motions = walks.run_and_measure(population, 6.0, settled=3.0)
     assert found[0].is_fair
     assert found[0].speed == pytest.approx(0.4, abs=0.1)
     assert motions[0].time[0] == pytest.approx(3.0, abs=0.01)
@@ -190,7 +190,7 @@ def asked(table: np.ndarray) -> tuple[np.ndarray, set[tuple[int, int, int]]]:
         seen.update((d, k, r) for d in ways for r in replicas)
         return np.array([table[d, k, list(replicas)].sum() for d in ways])
 
-    return robustness.climb(kept, 10.0, 10.0 * table.shape[1]), seen
+    return robustness.climb_levels(kept, 10.0, 10.0 * table.shape[1]), seen
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -236,7 +236,7 @@ def test_a_told_walker_is_pushed_from_its_own_strike(monkeypatch: pytest.MonkeyP
     for row in population.rows:
         assert row.commands[0] == 0.4
         assert row.report[0].swing == 0.0  # the right foot has just been set down
-    alive = robustness.survivors(skill, start, [((0.0, 0.0), 0), ((2000.0, 0.0), 1)], "humanoid")
+    alive = robustness.push_survivors_3d(skill, start, [((0.0, 0.0), 0), ((2000.0, 0.0), 1)], "humanoid")
     assert alive.tolist() == [True, False]
 
 
@@ -300,11 +300,11 @@ def test_a_stranger_is_measured_upright_and_facing_where_it_goes_whatever_its_ax
     sim = Simulation(str(Body(axes=axes).write(tmp_path)), walks.SKILL)
     sim.command(stop=1.0)
     found = sim.run(0.1, fps=walks.FPS)
-    assert gait_measures.facing(found) == pytest.approx(0.0, abs=0.05)
+    assert gait_measures.root_yaw(found) == pytest.approx(0.0, abs=0.05)
     assert gait_measures.torso_pitch(found) == pytest.approx(0.0, abs=0.05)
     feet = gait_measures.foot_positions(found)
     assert (feet[:, 0, 1] > feet[:, 1, 1] + 0.05).all()
-    assert gait_measures.measure(found).roll < 3.0
+    assert gait_measures.measure_gait(found).roll < 3.0
 
 
 # ------------------------------------------------------------------------------------- registry and benchmark

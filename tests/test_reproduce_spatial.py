@@ -28,9 +28,9 @@ from surefoot.lab.reproduce.simbicon import (
     spatial_terrain,
     steering,
 )
-from surefoot.lab.robustness import around
+from surefoot.lab.robustness import stable_range
 from surefoot.motions.motion import Motion
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 
@@ -71,11 +71,11 @@ def test_a_gait_that_repeats_every_step_every_other_step_or_never_is_told_apart(
 
 def test_a_stretch_ends_at_the_first_gap_and_says_where_it_was_not_tried_further() -> None:
     values = np.array([-0.3, -0.1, 0.1, 0.3, 0.5, 0.7])
-    inside = around(values, np.array([True, False, True, True, False, True]), 3)
+    inside = stable_range(values, np.array([True, False, True, True, False, True]), 3)
     assert (inside.low, inside.high) == (0.1, 0.3)
     assert inside.width == pytest.approx(0.2)
     assert str(inside) == "0.1 … 0.3"
-    whole = around(values, np.ones(6, bool), 3)
+    whole = stable_range(values, np.ones(6, bool), 3)
     assert str(whole) == "≤ -0.3 … ≥ 0.7"
 
 
@@ -99,8 +99,8 @@ def test_style_is_compared_over_seven_angles_from_right_strike_to_right_strike(m
     bent[:, knee] -= 0.2
     other = gait_measures.mean_cycle(replace(motion, qpos=bent))
     assert other is not None
-    assert gait_measures.difference(usual, other) == pytest.approx(np.degrees(0.2) / np.sqrt(7))
-    assert gait_measures.difference(usual, usual) == 0.0
+    assert gait_measures.style_difference(usual, other) == pytest.approx(np.degrees(0.2) / np.sqrt(7))
+    assert gait_measures.style_difference(usual, usual) == 0.0
 
 
 def test_style_does_not_depend_on_where_the_recording_begins(motion: Motion) -> None:
@@ -109,8 +109,8 @@ def test_style_does_not_depend_on_where_the_recording_begins(motion: Motion) -> 
     one, other = gait_measures.mean_cycle(motion), gait_measures.mean_cycle(late)
     assert one is not None
     assert other is not None
-    assert gait_measures.difference(one, other) < 0.3
-    assert gait_measures.difference(one, np.roll(one, 50, axis=0)) > 5.0
+    assert gait_measures.style_difference(one, other) < 0.3
+    assert gait_measures.style_difference(one, np.roll(one, 50, axis=0)) > 5.0
 
 
 def test_without_a_whole_cycle_there_is_no_style(motion: Motion) -> None:
@@ -126,7 +126,7 @@ def test_smoothing_over_a_stride_removes_its_swing_and_keeps_a_turn() -> None:
 
 
 def test_a_watched_population_is_told_and_seen_every_twentieth_of_a_second() -> None:
-    population, times = Population(2, skill=[varied(WALK, {"start.heading": y}) for y in (0.4, -1.0)]), []
+    population, times = Population(2, skill=[with_parameters(WALK, {"start.heading": y}) for y in (0.4, -1.0)]), []
     yaws, places = gait_measures.track_heading(population, 0.2, times.append)
     assert times == pytest.approx([0.0, 0.05, 0.1, 0.15])
     assert yaws.shape == (4, 2)
@@ -192,8 +192,8 @@ def test_a_walk_by_another_name_is_no_run_hop_skip_or_climb(monkeypatch: pytest.
 
 
 def test_a_walk_leads_into_itself_from_every_phase_and_not_into_one_that_falls() -> None:
-    falls = varied(WALK, {"states.0.targets.stance_knee": -2.5, "states.1.targets.stance_knee": -2.5})
-    kept = gait_transitions.matrix([WALK, named("again"), named("falls", falls)], 2, 3.0, seed=5)
+    falls = with_parameters(WALK, {"states.0.targets.stance_knee": -2.5, "states.1.targets.stance_knee": -2.5})
+    kept = gait_transitions.transition_matrix([WALK, named("again"), named("falls", falls)], 2, 3.0, seed=5)
     assert kept[0].tolist() == [-1, 2, 0]
     assert kept[1].tolist() == [2, -1, 0]
     assert kept[2, 2] == -1
@@ -205,7 +205,7 @@ def test_a_walk_leads_into_itself_from_every_phase_and_not_into_one_that_falls()
 def test_a_walk_with_another_number_is_not_the_printed_one(path: str) -> None:
     printed, other = Result("made", "paper"), Result("made", "paper")
     spatial_gaits._printed(printed, WALK)
-    spatial_gaits._printed(other, varied(WALK, {path: 0.123}))
+    spatial_gaits._printed(other, with_parameters(WALK, {path: 0.123}))
     assert [row.holds for row in printed.rows] == [True]
     assert [row.holds for row in other.rows] == [False]
     assert f"state {path.split('.')[1]}" in other.rows[0].ours
@@ -243,7 +243,7 @@ def test_a_sideways_command_is_walked_to_its_side() -> None:
 
 
 def test_replicas_of_what_was_learned_are_soft_and_learn_no_more() -> None:
-    learner = varied(WALK, {"learning.bins": 20})
+    learner = with_parameters(WALK, {"learning.bins": 20})
     one = Population(1, skill=[learner])
     one.run(2.0)
     learned = one.rows[0].table.copy()
@@ -260,19 +260,19 @@ def test_replicas_of_what_was_learned_are_soft_and_learn_no_more() -> None:
 
 
 def test_what_can_be_blended_is_told_from_what_cannot() -> None:
-    assert spatial_parameters._alike(WALK, named("other", varied(WALK, {"states.0.cd": 0.7})))
+    assert spatial_parameters._alike(WALK, named("other", with_parameters(WALK, {"states.0.cd": 0.7})))
     timed = WALK.model_dump(by_alias=True)
     assert timed["parameters"]["states"][1]["until"] == "contact"
-    other = varied(WALK, {"states.1.until": None, "states.1.duration": 0.1})
+    other = with_parameters(WALK, {"states.1.until": None, "states.1.duration": 0.1})
     assert not spatial_parameters._alike(WALK, named("timed", other))
 
 
 def test_figures_are_drawn_where_they_are_kept_and_nowhere_else(tmp_path: Path) -> None:
     names, share = ["a", "b"], np.array([[np.nan, 0.5], [1.0, np.nan]])
     for path in (None, tmp_path / "matrix.png"):
-        figures.matrix(path, names, share)
+        figures.transition_heatmap(path, names, share)
     ways = ((0, 1), (1, 0), (0, -1), (-1, 0))
-    figures.compass(tmp_path / "compass.png", ways, {"one": np.array([3.0, 2.0, 1.0, 2.0])})
+    figures.push_rose(tmp_path / "compass.png", ways, {"one": np.array([3.0, 2.0, 1.0, 2.0])})
     assert sorted(p.name for p in tmp_path.iterdir()) == ["compass.png", "matrix.png"]
 
 
@@ -300,7 +300,7 @@ def test_a_quick_look_at_every_experiment_gives_rows_with_a_bar(name: str, tmp_p
 
 
 def test_the_catalogue_measures_the_human_on_the_ground_it_is_made_for() -> None:
-    level, uphill = skill_metadata.measured(WALK), skill_metadata.measured(WALK, "incline:4")
+    level, uphill = skill_metadata.measure_skill(WALK), skill_metadata.measure_skill(WALK, "incline:4")
     assert level is not None
     assert uphill is not None
     assert level.speed is not None

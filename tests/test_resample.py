@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation, Slerp
 import surefoot as sf
 from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.foot_contacts import strikes
+from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.motion_editing import in_place, loop, rate, resample
+from surefoot.motions.motion_editing import cut_loop, frame_rate, in_place, resample
 
 PERIOD, SPEED, TURN = 1.13, 1.2, 0.2  # [s], [m/s], [rad/s]
 BODY = """<mujoco><worldbody><body name="hips" pos="0 0 1"><freejoint/><geom size=".1"/>
@@ -100,7 +100,7 @@ def test_frames_are_even_and_between_their_neighbours(fps: float) -> None:
     found = resample(motion, fps)
     np.testing.assert_allclose(np.diff(found.time), 1.0 / fps, atol=1e-12)
     assert 0.0 <= motion.time[-1] - found.time[-1] < 1.0 / fps
-    assert rate(found) == pytest.approx(fps)
+    assert frame_rate(found) == pytest.approx(fps)
     for axis in range(3):
         x = np.interp(found.time, motion.time, motion.root_position[:, axis])
         np.testing.assert_allclose(found.root_position[:, axis], x, atol=1e-12)
@@ -200,8 +200,8 @@ def test_a_planar_body_that_would_have_to_turn_loses_its_coordinates(walk: Motio
 @pytest.mark.parametrize("skill", ["walk", "run", "fast-run"])
 def test_a_loop_of_a_simulated_gait_is_one_stride_without_a_seam(skill: str) -> None:
     motion = sf.Simulation("planar", skill).run(5.0, fps=120)
-    found = loop(motion)
-    left = motion.time[[frame for frame, foot in strikes(motion) if foot == 0]]
+    found = cut_loop(motion)
+    left = motion.time[[frame for frame, foot in footstrikes(motion) if foot == 0]]
     assert found.time[0] == 0.0
     assert found.time[-1] == pytest.approx(np.median(np.diff(left)[-3:]), abs=0.03)
     np.testing.assert_allclose(found.rotations[-1], found.rotations[0], atol=1e-12)
@@ -220,12 +220,12 @@ def test_a_loop_of_a_simulated_gait_is_one_stride_without_a_seam(skill: str) -> 
 def test_strikes_and_phase_and_likeness_find_the_same_period(walk: Motion, known: str) -> None:
     bare = Motion(walk.time, walk.skeleton, walk.root_position, walk.rotations)
     told = bare if known == "nothing" else replace(bare, **{known: getattr(walk, known)})
-    assert loop(told).time[-1] == pytest.approx(0.7165, abs=0.01)
+    assert cut_loop(told).time[-1] == pytest.approx(0.7165, abs=0.01)
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.02])
 def test_a_loop_of_a_turning_walk_keeps_its_turn(drift: float) -> None:
-    found = loop(stroll(drift=drift))
+    found = cut_loop(stroll(drift=drift))
     assert found.time[-1] == pytest.approx(PERIOD, abs=0.011)
     back = quat.about_vertical(-quat.yaw(found.rotations[:, 0])[[0, -1]])
     first, last = (quat.multiply(back[i], found.rotations[i, 0]) for i in (0, -1))
@@ -235,13 +235,13 @@ def test_a_loop_of_a_turning_walk_keeps_its_turn(drift: float) -> None:
 
 
 def test_a_small_net_turn_is_a_drift_and_closed() -> None:
-    found = loop(embodied(stroll(turn=0.03)))
+    found = cut_loop(embodied(stroll(turn=0.03)))
     assert angles(found.rotations[0], found.rotations[-1]).max() < 1e-9
     assert_in_step(found)
 
 
 def test_a_loop_in_place_ends_exactly_where_it_began() -> None:
-    found = in_place(loop(stroll(drift=0.01)))
+    found = in_place(cut_loop(stroll(drift=0.01)))
     assert found.root_position[-1] == pytest.approx(found.root_position[0], abs=1e-9)
     assert angles(found.rotations[0], found.rotations[-1]).max() < 1e-9
 

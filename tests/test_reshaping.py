@@ -13,8 +13,8 @@ from surefoot import tasks
 from surefoot.controllers.genbicon import law as genbicon
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, CommandError, SurefootError
-from surefoot.native.kernels import plain
-from surefoot.skills import load, varied
+from surefoot.native.kernels import python_impl
+from surefoot.skills import load, with_parameters
 from surefoot.terrains import Crate, with_props
 from surefoot.terrains import load as load_terrain
 
@@ -35,7 +35,7 @@ def run(sim: Simulation, seconds: float) -> None:
 def grown(sim: Simulation, steps: list[Mapping[str, float]], pause: float = 0.1) -> Simulation:
     """Change it step by step while it goes on."""
     for proportions in steps:
-        sim = sim.reshaped(proportions)
+        sim = sim.with_proportions(proportions)
         run(sim, pause)
     return sim
 
@@ -50,7 +50,7 @@ def towards(goal: Mapping[str, float], step: float = 0.02) -> list[Mapping[str, 
 @pytest.mark.parametrize("same", [{}, {"thigh_length": 1.0, "mass": 1.0}])
 def test_a_body_that_stays_the_same_goes_on_bit_for_bit(character: str, skill: str, same: dict[str, float]) -> None:
     sim = walking(character, skill)
-    other = sim.reshaped(same)
+    other = sim.with_proportions(same)
     assert np.array_equal(bits(other), bits(sim))
     run(sim, 1.0)
     run(other, 1.0)
@@ -60,7 +60,7 @@ def test_a_body_that_stays_the_same_goes_on_bit_for_bit(character: str, skill: s
 def test_the_old_body_is_left_as_it_was_and_shares_nothing() -> None:
     sim = walking("humanoid", "biped/zero-walk")
     before = bits(sim)
-    run(sim.reshaped(LONG), 0.3)
+    run(sim.with_proportions(LONG), 0.3)
     assert np.array_equal(bits(sim), before)
 
 
@@ -70,7 +70,7 @@ def test_the_lower_sole_keeps_its_height_and_everything_else_its_place(
     character: str, skill: str, seconds: float
 ) -> None:
     sim = walking(character, skill, seconds)
-    other = sim.reshaped({"thigh_length": 1.3, "shin_length": 0.8, "foot_length": 1.2})
+    other = sim.with_proportions({"thigh_length": 1.3, "shin_length": 0.8, "foot_length": 1.2})
     height = 1 if character == "planar" else 2
     assert other.scene.clearance(other.data.qpos) == pytest.approx(sim.scene.clearance(sim.data.qpos), abs=1e-12)
     assert abs(other.data.qpos[height] - sim.data.qpos[height]) > 0.02
@@ -82,13 +82,13 @@ def test_the_lower_sole_keeps_its_height_and_everything_else_its_place(
 def test_soles_keep_their_height_on_a_slope() -> None:
     sim = Simulation("humanoid", "biped/zero-walk", "slope:4")
     run(sim, 3.0)
-    other = sim.reshaped({"shin_length": 1.2})
+    other = sim.with_proportions({"shin_length": 1.2})
     assert other.scene.clearance(other.data.qpos) == pytest.approx(sim.scene.clearance(sim.data.qpos), abs=1e-6)
 
 
 @pytest.mark.parametrize(("character", "skill"), WALKS)
 def test_body_and_gains_are_those_of_one_built_so(character: str, skill: str) -> None:
-    other, fresh = walking(character, skill).reshaped(LONG), Simulation(character, skill, proportions=LONG)
+    other, fresh = walking(character, skill).with_proportions(LONG), Simulation(character, skill, proportions=LONG)
     for name in ("body_mass", "body_inertia", "body_pos", "geom_size", "actuator_biasprm", "actuator_forcerange",
                  "numeric_data", "dof_armature"):  # fmt: skip
         assert np.array_equal(getattr(other.model, name), getattr(fresh.model, name)), name
@@ -101,7 +101,7 @@ def test_body_and_gains_are_those_of_one_built_so(character: str, skill: str) ->
 
 def test_mass_is_really_scaled() -> None:
     sim = walking("humanoid", "biped/zero-walk", 1.0)
-    other = sim.reshaped({"mass": 1.5, "left_thigh_mass": 2.0})
+    other = sim.with_proportions({"mass": 1.5, "left_thigh_mass": 2.0})
     assert mujoco.mj_getTotalmass(other.model) == pytest.approx(1.5 * (mujoco.mj_getTotalmass(sim.model) + 7.6))
 
 
@@ -134,14 +134,14 @@ def test_the_human_walks_on_while_its_thighs_grow() -> None:
 
 @pytest.mark.parametrize("moment", [3.0, 3.17, 3.34, 3.51])
 def test_a_change_at_once_is_survived_at_any_phase(moment: float) -> None:
-    sim = walking("humanoid", "biped/zero-walk", moment).reshaped({"leg_length": 1.2, "chest_mass": 1.5})
+    sim = walking("humanoid", "biped/zero-walk", moment).with_proportions({"leg_length": 1.2, "chest_mass": 1.5})
     run(sim, 6.0)
     assert not sim.fallen, sim.fall_cause
 
 
 def test_going_there_and_back_gives_the_body_it_had() -> None:
     sim = walking("humanoid", "biped/zero-walk", 2.0)
-    back = sim.reshaped(LONG).reshaped({})
+    back = sim.with_proportions(LONG).with_proportions({})
     assert np.array_equal(back.model.body_mass, sim.model.body_mass)
     assert back.data.qpos[2] == pytest.approx(sim.data.qpos[2], abs=1e-12)
     assert np.array_equal(back.memory.slots, sim.memory.slots)
@@ -151,12 +151,12 @@ def test_commands_and_pending_pushes_survive() -> None:
     sim = walking("humanoid", "biped/zero-walk", 2.0)
     sim.command(speed=0.9, heading=0.4)
     sim.push((0.0, 80.0, 0.0), 0.1, body="chest", delay=0.5)
-    other = sim.reshaped({"arm_length": 1.2})
+    other = sim.with_proportions({"arm_length": 1.2})
     assert np.array_equal(other.memory.commands, sim.memory.commands)
     assert np.array_equal(other.memory.pushes, sim.memory.pushes)
     plainly = walking("humanoid", "biped/zero-walk", 2.0)
     plainly.command(speed=0.9, heading=0.4)
-    plainly = plainly.reshaped({"arm_length": 1.2})
+    plainly = plainly.with_proportions({"arm_length": 1.2})
     for each in (other, plainly):
         run(each, 1.0)
     assert abs(other.data.qvel[1] - plainly.data.qvel[1]) > 0.05, "the push was felt"
@@ -165,7 +165,7 @@ def test_commands_and_pending_pushes_survive() -> None:
 def test_a_pending_switch_happens_in_the_new_body() -> None:
     sim = walking("human", "human/fast-walk", 2.0)
     sim.switch("human/walk")
-    other = sim.reshaped({"thigh_length": 1.1})
+    other = sim.with_proportions({"thigh_length": 1.1})
     assert other.requested is not None
     run(other, 1.5)
     assert other.skill.full_name == "human/walk"
@@ -177,18 +177,18 @@ def test_a_pending_switch_happens_in_the_new_body() -> None:
 def test_a_changed_skill_and_a_blend_stay_what_they_are() -> None:
     sim = walking("human", "human/walk", 1.0)
     sim.set_parameters({"states.0.cd": 0.31})
-    assert sim.reshaped({"mass": 1.3}).skill == sim.skill
+    assert sim.with_proportions({"mass": 1.3}).skill == sim.skill
     sim.blend("human/fast-walk", 0.4)
-    other = sim.reshaped({"mass": 1.3})
+    other = sim.with_proportions({"mass": 1.3})
     expected = Simulation("human", sim.skill, proportions={"mass": 1.3})
     expected.blend("human/fast-walk", 0.4)
     assert np.allclose(other.memory.slots[0], expected.memory.slots[0], rtol=1e-12, atol=0.0)
 
 
 def test_what_was_learned_grows_with_the_strength() -> None:
-    sim = Simulation("planar", varied(load("planar/walk"), {"learning.bins": 20, "learning.rate": 0.1}))
+    sim = Simulation("planar", with_parameters(load("planar/walk"), {"learning.bins": 20, "learning.rate": 0.1}))
     run(sim, 3.0)
-    other = sim.reshaped({"mass": 1.5})
+    other = sim.with_proportions({"mass": 1.5})
     assert np.abs(sim.memory.table).max() > 0.0
     assert np.allclose(other.memory.table, 1.5 * sim.memory.table, rtol=1e-12)
     assert np.allclose(learners_of(other.memory)["total"], 1.5 * learners_of(sim.memory)["total"], rtol=1e-12)
@@ -196,16 +196,16 @@ def test_what_was_learned_grows_with_the_strength() -> None:
 
 def test_the_usual_step_grows_with_the_legs() -> None:
     sim = walking("humanoid", "biped/zero-walk", 4.0)
-    other = sim.reshaped({"thigh_length": 1.2})
-    usual = [plain(genbicon.walker_of)(each.memory.memory)[0].usual for each in (sim, other)]
+    other = sim.with_proportions({"thigh_length": 1.2})
+    usual = [python_impl(genbicon.walker_of)(each.memory.memory)[0].usual for each in (sim, other)]
     assert usual[1] == pytest.approx(usual[0] * (0.92 + 0.2 * 0.42) / 0.92)
 
 
 def test_room_for_skills_named_when_building_is_kept() -> None:
-    skill = varied(load("human/walk"), {"sensing.delay": 0.05})
+    skill = with_parameters(load("human/walk"), {"sensing.delay": 0.05})
     sim = Simulation("human", "human/fast-walk", skills=[skill], backpack=5.0, self_collision=True, timestep=0.0008)
     run(sim, 1.0)
-    other = sim.reshaped({"thigh_length": 1.05}).reshaped({"thigh_length": 1.1})
+    other = sim.with_proportions({"thigh_length": 1.05}).with_proportions({"thigh_length": 1.1})
     other.switch(skill)
     assert other.model.opt.timestep == 0.0008
     assert other.model.body("backpack").mass[0] == 5.0
@@ -216,9 +216,9 @@ def test_a_body_with_a_task_refuses_until_it_is_over() -> None:
     sim = walking("humanoid", "biped/walk", 1.0)
     sim.add(_Waits())
     with pytest.raises(CommandError, match="task"):
-        sim.reshaped({"mass": 1.1})
+        sim.with_proportions({"mass": 1.1})
     run(sim, 0.5)
-    assert not sim.reshaped({"mass": 1.1}).fallen
+    assert not sim.with_proportions({"mass": 1.1}).fallen
 
 
 class _Waits(tasks.Task):
@@ -233,7 +233,7 @@ def test_things_stay_where_they_are() -> None:
     ground = with_props(load_terrain("flat"), [Crate((0.3, 0.3, 0.3), 5.0, (1.2, 0.0, 0.0))])
     sim = Simulation("humanoid", "biped/zero-walk", ground)
     run(sim, 4.0)
-    other = sim.reshaped({"thigh_length": 1.1})
+    other = sim.with_proportions({"thigh_length": 1.1})
     place = slice(*(int(sim.model.joint(sim.model.body("crate").jntadr[0]).qposadr[0]) + k for k in (0, 7)))
     assert sim.data.qpos[place][0] != 1.2, "it was kicked"
     assert np.array_equal(other.data.qpos[place], sim.data.qpos[place])
@@ -242,6 +242,6 @@ def test_things_stay_where_they_are() -> None:
 def test_wrong_proportions_are_refused() -> None:
     sim = Simulation("humanoid", "biped/zero-walk")
     with pytest.raises(SurefootError, match="thigh_length"):
-        sim.reshaped({"tail_length": 1.1})
+        sim.with_proportions({"tail_length": 1.1})
     with pytest.raises(CharacterError, match=r"0\.2"):
-        sim.reshaped({"thigh_length": 9.0})
+        sim.with_proportions({"thigh_length": 9.0})

@@ -16,10 +16,16 @@ from surefoot.characters.table import SAGITTAL
 from surefoot.errors import CharacterError, OutputError
 from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import parts_of
-from surefoot.motions.forward_kinematics import below_ankle, matrices, places, quaternions, world
+from surefoot.motions.body_parts import find_body_parts
+from surefoot.motions.forward_kinematics import (
+    from_matrices,
+    segment_poses,
+    sole_depth_below_ankle,
+    to_matrices,
+    world_poses,
+)
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.retargeting import Retargeted, coordinates, motion_of, retarget
+from surefoot.motions.retargeting import RetargetedClip, qpos_of, retarget, to_motion
 
 HUMAN = load_character("human")
 STYLES = ("07_01", "136_01", "136_17", "132_55", "104_41", "113_18", "09_06", "136_25")
@@ -35,7 +41,7 @@ def degrees_apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-def strange(seconds: float = 2.0, seed: int = 3) -> Retargeted:
+def strange(seconds: float = 2.0, seed: int = 3) -> RetargetedClip:
     """A human that sways with both feet flat below it, arms and head going their own ways."""
     rng, time = np.random.default_rng(seed), np.arange(0.0, seconds, 1.0 / 60.0)
     angles = {name: np.zeros(len(time)) for name in HUMAN.hinges}
@@ -52,7 +58,7 @@ def strange(seconds: float = 2.0, seed: int = 3) -> Retargeted:
     ahead = 0.01 * np.sin(bend)  # thigh and shank are not of one length
     turn = np.tile([1.0, 0.0, 0.0, 0.0], (len(time), 1))
     place = np.column_stack([ahead, np.zeros(len(time)), height])
-    return Retargeted(time, angles, place, turn, np.ones((len(time), 2), bool), 1.0, ())
+    return RetargetedClip(time, angles, place, turn, np.ones((len(time), 2), bool), 1.0, ())
 
 
 def mirrored(motion: Motion) -> Motion:
@@ -68,19 +74,19 @@ def mirrored(motion: Motion) -> Motion:
 def test_a_simulated_motion_comes_back_to_its_own_joint_angles(walked: Motion, tmp_path: Path) -> None:
     walked.save(tmp_path / "walk.bvh")
     read = bvh.load(tmp_path / "walk.bvh")
-    found = retarget(read, parts_of(read)[0], HUMAN)
+    found = retarget(read, find_body_parts(read)[0], HUMAN)
     assert walked.scene is not None
     for name in HUMAN.hinges:
         own = walked.qpos[:, walked.scene.model.joint(name).qposadr[0]]
         assert np.degrees(np.abs(found.angles[name] - own)).max() < 1.0, name
     assert np.abs(found.root_position - walked.root_position).max() < 0.005
-    assert np.abs(coordinates(HUMAN, found) - walked.qpos).max() < np.radians(1.0)
+    assert np.abs(qpos_of(HUMAN, found) - walked.qpos).max() < np.radians(1.0)
 
 
 def test_wild_arms_trunk_and_head_come_back_within_a_tenth_of_a_degree() -> None:
     wild = strange()
-    motion = motion_of(wild, HUMAN)
-    found = retarget(motion, parts_of(motion)[0], HUMAN)
+    motion = to_motion(wild, HUMAN)
+    found = retarget(motion, find_body_parts(motion)[0], HUMAN)
     for name in HUMAN.hinges:
         bound = 1.0 if any(word in name for word in ("knee", "hip", "ankle")) else 0.1
         assert np.degrees(np.abs(found.angles[name] - wild.angles[name])).max() < bound, name
@@ -88,9 +94,9 @@ def test_wild_arms_trunk_and_head_come_back_within_a_tenth_of_a_degree() -> None
 
 def test_a_mirrored_clip_gives_mirrored_angles(walked: Motion) -> None:
     one = Motion(walked.time, walked.skeleton, walked.root_position, walked.rotations)
-    here = retarget(one, parts_of(one)[0], HUMAN)
+    here = retarget(one, find_body_parts(one)[0], HUMAN)
     other = mirrored(one)
-    there = retarget(other, parts_of(other)[0], HUMAN)
+    there = retarget(other, find_body_parts(other)[0], HUMAN)
     for left, right in zip(HUMAN.anatomy.left.joints, HUMAN.anatomy.right.joints, strict=True):
         assert np.abs(here.angles[left] - there.angles[right]).max() < 1e-6
         assert np.abs(here.angles[right] - there.angles[left]).max() < 1e-6
@@ -108,7 +114,7 @@ def test_size_place_and_heading_of_a_clip_change_no_angle(walked: Motion) -> Non
     rotations[:, 0] = quat.multiply(turn, rotations[:, 0])
     moved = 0.63 * quat.rotate(turn, one.root_position) + np.array([3.0, -7.0, 0.4])
     other = Motion(one.time, skeleton, moved, rotations)
-    here, there = (retarget(m, parts_of(m)[0], HUMAN) for m in (one, other))
+    here, there = (retarget(m, find_body_parts(m)[0], HUMAN) for m in (one, other))
     for name in HUMAN.hinges:
         assert np.degrees(np.abs(here.angles[name] - there.angles[name])).max() < 0.1, name
     assert there.scale == pytest.approx(here.scale / 0.63)
@@ -131,8 +137,8 @@ def test_a_splayed_rest_pose_changes_no_angle(walked: Motion) -> None:
             rotations[:, joint] = quat.multiply(quat.inverse(back[parent])[None], rotations[:, joint])
         rotations[:, joint] = quat.multiply(rotations[:, joint], back[joint][None])
     other = Motion(one.time, Skeleton(names, parents, offsets), one.root_position, rotations)
-    assert np.abs(world(one)[0] - world(other)[0]).max() < 1e-9
-    here, there = (retarget(m, parts_of(m)[0], HUMAN) for m in (one, other))
+    assert np.abs(world_poses(one)[0] - world_poses(other)[0]).max() < 1e-9
+    here, there = (retarget(m, find_body_parts(m)[0], HUMAN) for m in (one, other))
     for name in HUMAN.hinges:
         if "ankle" not in name and "wrist" not in name:
             assert np.degrees(np.abs(here.angles[name] - there.angles[name])).max() < 1.5, name
@@ -141,8 +147,8 @@ def test_a_splayed_rest_pose_changes_no_angle(walked: Motion) -> None:
 def test_angles_stay_within_the_limits_and_it_is_told_where_they_would_not() -> None:
     wild = strange()
     wild.angles["left_elbow"] = np.full(len(wild.time), 2.9)
-    motion = motion_of(wild, HUMAN)
-    found = retarget(motion, parts_of(motion)[0], HUMAN)
+    motion = to_motion(wild, HUMAN)
+    found = retarget(motion, find_body_parts(motion)[0], HUMAN)
     for name, hinge in HUMAN.hinges.items():
         assert (found.angles[name] >= hinge.low).all(), name
         assert (found.angles[name] <= hinge.high).all(), name
@@ -153,13 +159,13 @@ def test_angles_stay_within_the_limits_and_it_is_told_where_they_would_not() -> 
 @pytest.mark.parametrize("character", ["humanoid", "ape", "robot", "strider", "planar"])
 def test_every_character_takes_a_clip_and_keeps_its_soles_on_the_ground(walked: Motion, character: str) -> None:
     table = load_character(character)
-    found = retarget(walked, parts_of(walked)[0], table)
-    at = places(table, found.angles, found.root_position, found.root_rotation)
+    found = retarget(walked, find_body_parts(walked)[0], table)
+    at = segment_poses(table, found.angles, found.root_position, found.root_rotation)
     for side, leg in enumerate((table.anatomy.left, table.anatomy.right)):
         ankle, foot = at[leg.foot]
-        low = (ankle[:, 2] - below_ankle(table, side, foot))[found.contacts[:, side]]
+        low = (ankle[:, 2] - sole_depth_below_ankle(table, side, foot))[found.contacts[:, side]]
         assert abs(float(np.median(low))) < 0.02
-    assert coordinates(table, found).shape[1] == len(table.hinges) + (7 if table.root == "free" else 3)
+    assert qpos_of(table, found).shape[1] == len(table.hinges) + (7 if table.root == "free" else 3)
     travel = found.root_position[-1, 0] - found.root_position[0, 0]
     walked_far = walked.root_position[-1, 0] - walked.root_position[0, 0]
     assert travel == pytest.approx(found.scale * walked_far, rel=0.05)
@@ -168,12 +174,12 @@ def test_every_character_takes_a_clip_and_keeps_its_soles_on_the_ground(walked: 
 def test_quaternions_and_matrices_are_each_other_s_inverse() -> None:
     turns = np.random.default_rng(5).normal(size=(200, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    back = quaternions(matrices(turns))
+    back = from_matrices(to_matrices(turns))
     assert np.abs(np.abs((back * turns).sum(axis=1)) - 1.0).max() < 1e-12
 
 
 def test_bodies_from_files_and_clips_of_two_frames_are_refused(walked: Motion) -> None:
-    parts = parts_of(walked)[0]
+    parts = find_body_parts(walked)[0]
     with pytest.raises(CharacterError, match="written as tables"):
         retarget(walked, parts, replace(HUMAN, foreign=object()))
     short = Motion(walked.time[:2], walked.skeleton, walked.root_position[:2], walked.rotations[:2])
@@ -185,15 +191,15 @@ def test_bodies_from_files_and_clips_of_two_frames_are_refused(walked: Motion) -
 @pytest.mark.parametrize("name", STYLES)
 def test_limbs_of_a_captured_clip_point_as_captured(name: str) -> None:
     motion = clip(f"cmu_bvh/{name}.bvh", fps=30.0)
-    parts = parts_of(motion)[0]
+    parts = find_body_parts(motion)[0]
     found = retarget(motion, parts, HUMAN)
     model = Simulation("human", "walk").scene.model
     data, at = mujoco.MjData(model), []
-    for row in coordinates(HUMAN, found):
+    for row in qpos_of(HUMAN, found):
         data.qpos[:] = row
         mujoco.mj_kinematics(model, data)
         at.append(data.xpos.copy())
-    ours, theirs = np.array(at), world(motion)[0]
+    ours, theirs = np.array(at), world_poses(motion)[0]
     held = any("beyond its limits" in note for note in found.notes)
     pairs = [("trunk", "head", parts.trunk[0], parts.neck[0])]
     for side, leg, arm in (("left", parts.left, parts.left_arm), ("right", parts.right, parts.right_arm)):
@@ -211,8 +217,8 @@ def test_limbs_of_a_captured_clip_point_as_captured(name: str) -> None:
         assert np.quantile(off, 0.95) < 4.0, (near, far)
         assert held or off.max() < 5.0, (near, far)
     lows = []
-    feet = places(HUMAN, found.angles, found.root_position, found.root_rotation)
+    feet = segment_poses(HUMAN, found.angles, found.root_position, found.root_rotation)
     for side, foot in enumerate(("left_foot", "right_foot")):
         ankle, frame = feet[foot]
-        lows.append((ankle[:, 2] - below_ankle(HUMAN, side, frame))[found.contacts[:, side]])
+        lows.append((ankle[:, 2] - sole_depth_below_ankle(HUMAN, side, frame))[found.contacts[:, side]])
     assert np.quantile(np.abs(np.concatenate(lows)), 0.9) < 0.02

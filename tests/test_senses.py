@@ -16,7 +16,7 @@ from conftest import bits, machine_of
 from human_body import LEFT, RIGHT, hovering, look, walk
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes import balance
 from surefoot.reflexes.pose_graph import MACHINE
 
@@ -28,7 +28,7 @@ REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity")
 def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts that are called by kernels only, as the Python they are written in."""
     for name in ("_uniform", "_gaussian"):
-        monkeypatch.setattr(balance, name, plain(getattr(balance, name)))
+        monkeypatch.setattr(balance, name, python_impl(getattr(balance, name)))
 
 
 def seen(sim: Simulation) -> np.ndarray:
@@ -141,7 +141,7 @@ def test_all_four_numbers_are_late_by_the_same_steps() -> None:
     ring = np.zeros(8, balance.SAMPLE).view(np.recarray)
     samples = np.random.default_rng(2).normal(size=(30, 4))
     for n, sample in enumerate(samples):
-        plain(balance.sense_balance)(machine, ring, head, tuple(sample))
+        python_impl(balance.sense_balance)(machine, ring, head, tuple(sample))
         assert [machine[name] for name in FIELDS] == samples[max(0, n - 3)].tolist()
 
 
@@ -167,10 +167,10 @@ def heads(delay: float = 0.0, distance: float = 0.0, velocity: float = 0.0) -> A
 def noises(seed: int, count: int, distance: float = 0.03, velocity: float = 0.2) -> np.ndarray:
     """(count, 4) what is added to a measurement that is known."""
     machine, ring = np.zeros(1, MACHINE).view(np.recarray)[0], np.zeros(0, balance.SAMPLE).view(np.recarray)
-    machine.random = plain(balance.seeded)(seed)
+    machine.random = python_impl(balance.seeded)(seed)
     truth, found = (1.0, -2.0, 0.5, 0.25), []
     for _ in range(count):
-        plain(balance.sense_balance)(machine, ring, heads(0.0, distance, velocity), truth)
+        python_impl(balance.sense_balance)(machine, ring, heads(0.0, distance, velocity), truth)
         found.append([machine[name] - t for name, t in zip(FIELDS, truth, strict=True)])
     return np.array(found)
 
@@ -200,7 +200,7 @@ def test_other_seeds_give_other_noise_from_the_first_sample_on(one: int, two: in
 
 @pytest.mark.parametrize("seed", [0, -5, 2**31 - 2, 2**40, 2147483646])
 def test_every_seed_gives_a_state_the_generator_does_not_stick_at(seed: int) -> None:
-    state = plain(balance.seeded)(seed)
+    state = python_impl(balance.seeded)(seed)
     assert 1.0 <= state < 2147483647.0
     assert state == int(state)
 

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import actuator_of, graph_of, in_the_air, machine_of, role_index, torques
 from surefoot.engine.simulation import Simulation
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 
 KP, KD = 300.0, 30.0
 RIGHT_SWINGS, CONTACT_STATE = 1, 3  # of the walk, whose right leg swings in states 2 and 3
@@ -16,7 +16,7 @@ RIGHT_SWINGS, CONTACT_STATE = 1, 3  # of the walk, whose right leg swings in sta
 
 def hovering(seed: int = 0, **changes: float) -> Simulation:
     """The walk in the air in a generic pose, right leg swinging, no foot near the ground."""
-    sim = Simulation(skill=varied(load("planar/walk"), {k.replace("__", "."): v for k, v in changes.items()}))
+    sim = Simulation(skill=with_parameters(load("planar/walk"), {k.replace("__", "."): v for k, v in changes.items()}))
     rng = np.random.default_rng(seed)
     sim.data.qpos[2:] = rng.uniform(-0.25, 0.25, 7)
     for knee in ("left_knee", "right_knee"):

@@ -17,9 +17,9 @@ from glb_reading import Read
 from strangers_walk import walk
 from surefoot.errors import OutputError
 from surefoot.motions import gltf
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.skinned_mesh import Hinge, hold, skin_of
+from surefoot.motions.skinned_mesh import JointBlend, skin_of, skin_weights
 
 XML = """<mujoco><compiler angle="degree"/><worldbody><body name="b" pos="0 0 1" euler="20 30 40"><freejoint/>
 <geom type="capsule" size=".08 .2" euler="10 50 5"/>
@@ -132,7 +132,7 @@ def test_at_rest_the_skin_is_as_it_was_bound_and_stands_over_the_origin(name: st
 @pytest.mark.parametrize("frame", [0, 7, -1])
 def test_vertices_go_with_their_bones(name: str, frame: int) -> None:
     file, motion = file_of(name), made(name)
-    origins, turns = (table[frame] for table in world(motion))
+    origins, turns = (table[frame] for table in world_poses(motion))
     places, joints, weights = vertices(file)
     skin = skin_of(motion)
     found = skinned(file, frame)[:, [2, 0, 1]]  # in our axes
@@ -181,9 +181,9 @@ def test_both_sides_are_held_alike(name: str) -> None:
 
 def test_legs_that_hang_from_one_point_leave_the_trunk_alone() -> None:
     down, points = np.array([0.0, 0.0, -1.0]), np.random.default_rng(1).normal(scale=0.1, size=(200, 3))
-    legs = [Hinge(joint, 0, np.zeros(3), down, 0.1) for joint in (1, 4)]
-    assert (hold(points, 0, legs).weights == [1.0, 0.0]).all()
-    assert (hold(points, 0, legs[:1]).weights[:, 1] > 0.0).mean() > 0.2
+    legs = [JointBlend(joint, 0, np.zeros(3), down, 0.1) for joint in (1, 4)]
+    assert (skin_weights(points, 0, legs).weights == [1.0, 0.0]).all()
+    assert (skin_weights(points, 0, legs[:1]).weights[:, 1] > 0.0).mean() > 0.2
 
 
 def test_a_strangers_limbs_are_the_thicker_the_more_hangs_from_them() -> None:
@@ -205,15 +205,15 @@ def test_a_strangers_limbs_are_the_thicker_the_more_hangs_from_them() -> None:
 
 def test_a_hinge_hands_over_from_one_bone_to_the_other() -> None:
     way = np.array([0.6, 0.0, 0.8])
-    hinge = Hinge(5, 2, np.array([1.0, 2.0, 3.0]), way, 0.1)
+    hinge = JointBlend(5, 2, np.array([1.0, 2.0, 3.0]), way, 0.1)
     along = np.array([-0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.14])
     points = hinge.place + along[:, None] * way
     for joint in (2, 5):
-        found = hold(points, joint, [hinge])
+        found = skin_weights(points, joint, [hinge])
         farther = np.where(found.joints == 5, found.weights, 0.0).sum(axis=1)
         assert farther == pytest.approx([0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0], abs=1e-6)
         assert (found.weights[:, 0] >= found.weights[:, 1]).all()
-    far = hold(hinge.place + np.array([[0.0, 0.3, 0.0]]), 2, [hinge])
+    far = skin_weights(hinge.place + np.array([[0.0, 0.3, 0.0]]), 2, [hinge])
     assert far.weights.tolist() == [[1.0, 0.0]]
 
 

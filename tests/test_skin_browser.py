@@ -19,7 +19,7 @@ from browser import PATIENCE, chromium_running, until
 from strangers_walk import walk
 from surefoot.engine.simulation import Simulation
 from surefoot.motions import gltf
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 pytest.importorskip("viser")
@@ -124,7 +124,7 @@ def test_the_skin_of_a_strangers_skeleton_covers_its_joints(stage: Stage) -> Non
     right = np.cross(ahead, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(ahead, [0.0, 0.0, 1.0]))
     height, width = seen.shape
     scale = 0.5 * height / np.tan(0.5 * next(iter(stage.server.get_clients().values())).camera.fov)
-    for place in world(motion)[0][0]:
+    for place in world_poses(motion)[0][0]:
         x, y, z = (float((place - EYE) @ axis) for axis in (right, np.cross(ahead, right), ahead))
         column, row = round(0.5 * width + scale * x / z), round(0.5 * height + scale * y / z)
         assert seen[row, column], (place, row, column)

@@ -14,8 +14,8 @@ import surefoot as sf
 from surefoot.controllers.stepping import law as stepping
 from surefoot.controllers.stepping.plan import STAND
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
-from surefoot.skills import library_path, load, varied
+from surefoot.native.kernels import python_impl
+from surefoot.skills import library_path, load, with_parameters
 from surefoot.terrains import load as load_terrain
 
 SKILL = library_path("stepper/stand").read_text()
@@ -31,7 +31,7 @@ def pushed(x: float, y: float, seconds: float = 6.0, skill: str = "stand") -> Si
 
 
 def stands(sim: Simulation) -> bool:
-    mode = plain(stepping.stepper_of)(sim.memory.memory)[0].mode
+    mode = python_impl(stepping.stepper_of)(sim.memory.memory)[0].mode
     return not sim.fallen and mode == STAND and abs(sim.memory.report[0].velocity) < 0.05
 
 
@@ -87,7 +87,7 @@ def test_it_faces_where_it_is_told_while_it_stands() -> None:
 
 def test_a_crouch_of_the_command_or_of_the_skill_lowers_the_hips() -> None:
     upright, told = Simulation("stepper", "stand"), Simulation("stepper", "stand")
-    own = Simulation("stepper", varied(load("stepper/stand"), {"crouch": 0.85}))
+    own = Simulation("stepper", with_parameters(load("stepper/stand"), {"crouch": 0.85}))
     told.command(crouch=0.85)
     for sim in (upright, told, own):
         sim.step(4000)

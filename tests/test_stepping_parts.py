@@ -16,11 +16,11 @@ from surefoot.controllers.stepping import law as stepping
 from surefoot.controllers.stepping.parameters import SteppingParameters
 from surefoot.controllers.stepping.plan import BALANCE, NUMBERS, STEPPER
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills import load as load_skill
 from surefoot.terrains import ground_kernels
 from surefoot.terrains import load as load_terrain
-from surefoot.terrains.terrain import heights_block
+from surefoot.terrains.terrain import packed_heights
 from test_genbicon_parts import bend_range, built, python, spanned
 
 G = 9.81
@@ -199,7 +199,7 @@ def test_a_path_begins_and_ends_where_it_should_and_passes_over_its_top() -> Non
                                   "gaps:0.2", "bumps:4,0.05,0.4,8", "steps:0.5,0.1,1.4,-0.3"])  # fmt: skip
 def test_a_law_reads_the_heights_the_terrain_has(text: str) -> None:
     terrain = load_terrain(text)
-    world = SimpleNamespace(numeric=np.concatenate([np.full(5, np.nan), heights_block(terrain)]))
+    world = SimpleNamespace(numeric=np.concatenate([np.full(5, np.nan), packed_heights(terrain)]))
     rng = np.random.default_rng(1)
     for x, y in rng.uniform(-5.0, 5.0, (300, 2)):
         assert python(ground_kernels.height_at)(world, 5, x, y) == pytest.approx(float(terrain.height(x, y)), abs=1e-6)
@@ -277,4 +277,4 @@ def test_no_push_no_step() -> None:
     sim.step(2000)
     assert report.steps == 0.0
     assert np.linalg.norm(sim.memory.com - before) < 0.005
-    assert plain(stepping.stepper_of)(sim.memory.memory)[0].mode == 0.0
+    assert python_impl(stepping.stepper_of)(sim.memory.memory)[0].mode == 0.0

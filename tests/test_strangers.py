@@ -12,8 +12,17 @@ import numpy as np
 import pytest
 
 from stranger_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
-from surefoot.characters.links import KINDS, LEFT, MIDDLE, REFERENCE_HIP_HEIGHT, REFERENCE_MASS, RIGHT, Limbs, gain
-from surefoot.characters.mjcf_import import Stranger, read
+from surefoot.characters.links import (
+    KINDS,
+    LEFT,
+    MIDDLE,
+    REFERENCE_HIP_HEIGHT,
+    REFERENCE_MASS,
+    RIGHT,
+    Limbs,
+    scaled_gain,
+)
+from surefoot.characters.mjcf_import import ImportedBody, import_mjcf
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError, UnknownNameError
 from surefoot.skills import load
@@ -43,13 +52,13 @@ def installed(package: str, file: str) -> Path:
 
 
 @pytest.fixture(scope="module", params=[*MADE, SUITE, CMU])
-def stranger(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stranger:
+def stranger(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ImportedBody:
     if request.param in MADE:
-        return read(MADE[request.param].write(tmp_path_factory.mktemp("made")))
-    return read(installed("dm_control", request.param))
+        return import_mjcf(MADE[request.param].write(tmp_path_factory.mktemp("made")))
+    return import_mjcf(installed("dm_control", request.param))
 
 
-def standing(stranger: Stranger, turn: float = 0.0) -> tuple[mujoco.MjModel, mujoco.MjData]:
+def standing(stranger: ImportedBody, turn: float = 0.0) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """The body on a ground, in its neutral posture."""
     spec = stranger.spec.copy()
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 1], contype=0, conaffinity=1, margin=0.002)
@@ -83,13 +92,13 @@ def lowest(model: mujoco.MjModel, data: mujoco.MjData, bodies: tuple[str, ...]) 
     return np.array(points)
 
 
-def anatomy(stranger: Stranger) -> list[tuple[Any, ...]]:
+def anatomy(stranger: ImportedBody) -> list[tuple[Any, ...]]:
     """What was understood, without names."""
     limbs = stranger.limbs
     return [(k.kind, k.side, len(k.joints), k.flipped) for k in limbs.links] + [limbs.lacks]
 
 
-def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(stranger: Stranger) -> None:
+def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(stranger: ImportedBody) -> None:
     model, _ = standing(stranger)
     limbs = stranger.limbs
     hinges = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE]
@@ -109,7 +118,7 @@ def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(stranger: 
         assert model.body_weldid[model.body(parent).id] in model.body_weldid[ancestors[1:]]
 
 
-def test_left_is_left_and_feet_point_forward(stranger: Stranger) -> None:
+def test_left_is_left_and_feet_point_forward(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     limbs = stranger.limbs
     for kind in ("hip", "knee", "ankle", "shoulder", "elbow"):
@@ -121,7 +130,7 @@ def test_left_is_left_and_feet_point_forward(stranger: Stranger) -> None:
         assert reach.max() > 1.3 * -reach.min() > 0.0
 
 
-def test_stands_upright_with_straight_legs_on_flat_feet(stranger: Stranger) -> None:
+def test_stands_upright_with_straight_legs_on_flat_feet(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     limbs = stranger.limbs
     hips = np.mean([anchor(model, data, limbs, "hip", side) for side in (LEFT, RIGHT)], axis=0)
@@ -143,7 +152,7 @@ def test_stands_upright_with_straight_legs_on_flat_feet(stranger: Stranger) -> N
             assert abs(np.degrees(tilt)) < 1.0
 
 
-def test_neutral_posture_is_symmetric_and_within_the_ranges(stranger: Stranger) -> None:
+def test_neutral_posture_is_symmetric_and_within_the_ranges(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     limbs = stranger.limbs
     for kind in ("hip", "knee", "ankle", "toe", "shoulder", "elbow", "wrist"):
@@ -156,7 +165,7 @@ def test_neutral_posture_is_symmetric_and_within_the_ranges(stranger: Stranger) 
             assert model.jnt_range[j, 0] < angle < model.jnt_range[j, 1]
 
 
-def test_arms_hang_as_far_as_their_ranges_allow(stranger: Stranger) -> None:
+def test_arms_hang_as_far_as_their_ranges_allow(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     limbs = stranger.limbs
     for side in (LEFT, RIGHT):
@@ -174,14 +183,14 @@ def test_arms_hang_as_far_as_their_ranges_allow(stranger: Stranger) -> None:
         assert np.linalg.norm(end - elbow) > 0.2
 
 
-def test_rest_is_how_all_bodies_are_turned_when_it_stands(stranger: Stranger) -> None:
+def test_rest_is_how_all_bodies_are_turned_when_it_stands(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     assert len(stranger.limbs.rest) == model.nbody - 1
     for name, quaternion in stranger.limbs.rest.items():
         assert abs(np.dot(quaternion, data.body(name).xquat)) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_only_soles_touch_the_ground_and_nothing_touches_itself(stranger: Stranger) -> None:
+def test_only_soles_touch_the_ground_and_nothing_touches_itself(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     touching = {model.body(int(model.geom_bodyid[g])).name for c in data.contact for g in c.geom}
     assert touching - {"world"} <= {name for side in stranger.limbs.soles for name in side}
@@ -190,7 +199,7 @@ def test_only_soles_touch_the_ground_and_nothing_touches_itself(stranger: Strang
     assert {tuple(f) for f in bent.geom_friction[bent.geom_contype > 0]} == {(stranger.friction, 0.005, 0.0001)}
 
 
-def test_nothing_but_the_body_is_kept(stranger: Stranger) -> None:
+def test_nothing_but_the_body_is_kept(stranger: ImportedBody) -> None:
     model = stranger.spec.compile()
     assert (model.nu, model.nsensor, model.ntendon, model.neq, model.nkey, model.ncam, model.nlight) == (0,) * 7
     assert len({int(r) for r in model.body_rootid[1:]}) == 1
@@ -201,7 +210,7 @@ def test_nothing_but_the_body_is_kept(stranger: Stranger) -> None:
     assert re.fullmatch(r"[a-z0-9-]+", stranger.name)
 
 
-def test_gains_fit_the_body(stranger: Stranger) -> None:
+def test_gains_fit_the_body(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     mass = float(model.body_subtreemass[1])
     hips = [anchor(model, data, stranger.limbs, "hip", side)[2] for side in (LEFT, RIGHT)]
@@ -216,7 +225,7 @@ def test_gains_fit_the_body(stranger: Stranger) -> None:
 
 def test_mass_and_inertia_survive_the_copy() -> None:
     path = installed("dm_control", CMU)
-    theirs, ours = mujoco.MjModel.from_xml_path(str(path)), read(path).spec.compile()
+    theirs, ours = mujoco.MjModel.from_xml_path(str(path)), import_mjcf(path).spec.compile()
     for name in ("root", "thorax", "lfoot", "rhand"):
         a, b = theirs.body(name), ours.body(name)
         np.testing.assert_allclose(b.mass, a.mass, rtol=1e-12)
@@ -225,7 +234,7 @@ def test_mass_and_inertia_survive_the_copy() -> None:
 
 
 def test_hips_are_as_high_as_they_were_drawn(tmp_path: Path) -> None:
-    model, data = standing(stranger := read(Body(axes=SKEW).write(tmp_path)))
+    model, data = standing(stranger := import_mjcf(Body(axes=SKEW).write(tmp_path)))
     left, right = (anchor(model, data, stranger.limbs, "hip", side) for side in (LEFT, RIGHT))
     height = THIGH + SHIN + ANKLE
     np.testing.assert_allclose(left, (0.0, HALF_WIDTH, height), atol=0.002)
@@ -247,7 +256,7 @@ def test_neither_names_nor_the_lie_of_the_root_matter(file: str, tmp_path: Path)
     spec.compile()
     renamed = tmp_path / "renamed.xml"
     renamed.write_text(spec.to_xml())
-    one, other = read(path), read(renamed)
+    one, other = import_mjcf(path), import_mjcf(renamed)
     assert anatomy(one) == anatomy(other)
     np.testing.assert_allclose(list(one.limbs.neutral.values()), list(other.limbs.neutral.values()), atol=2e-3)
     turns = [abs(np.dot(a, b)) for a, b in zip(one.limbs.rest.values(), other.limbs.rest.values(), strict=True)]
@@ -255,7 +264,7 @@ def test_neither_names_nor_the_lie_of_the_root_matter(file: str, tmp_path: Path)
 
 
 def test_the_axes_of_the_file_do_not_matter(tmp_path: Path) -> None:
-    strangers = [read(Body(axes=axes).write(tmp_path)) for axes in (np.eye(3), Y_UP, SKEW)]
+    strangers = [import_mjcf(Body(axes=axes).write(tmp_path)) for axes in (np.eye(3), Y_UP, SKEW)]
     assert anatomy(strangers[0]) == anatomy(strangers[1]) == anatomy(strangers[2])
     for other in strangers[1:]:
         np.testing.assert_allclose(
@@ -264,7 +273,7 @@ def test_the_axes_of_the_file_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_suite_humanoid_hangs_from_its_chest() -> None:
-    limbs = read(installed("dm_control", SUITE)).limbs
+    limbs = import_mjcf(installed("dm_control", SUITE)).limbs
     assert limbs.pelvis == "pelvis"
     back = [link for link in limbs.links if link.side == MIDDLE]
     assert [(k.kind, k.body, k.base, k.flipped) for k in back] == [
@@ -276,7 +285,7 @@ def test_suite_humanoid_hangs_from_its_chest() -> None:
 
 
 def test_cmu_humanoid_has_clavicles_toes_and_fingers() -> None:
-    limbs = read(installed("dm_control", CMU)).limbs
+    limbs = import_mjcf(installed("dm_control", CMU)).limbs
     kinds = {link.body: (link.kind, link.side) for link in limbs.links}
     assert limbs.pelvis == "root"
     assert kinds["lclavicle"] == ("other", LEFT)
@@ -293,7 +302,7 @@ def test_cmu_humanoid_has_clavicles_toes_and_fingers() -> None:
 
 
 def test_hinges_beside_each_other_are_one_hip(tmp_path: Path) -> None:
-    limbs = read(Body(split_hips=True).write(tmp_path)).limbs
+    limbs = import_mjcf(Body(split_hips=True).write(tmp_path)).limbs
     hips = [link for link in limbs.links if link.kind == "hip"]
     assert [len(link.joints) for link in hips] == [3, 3]
     assert {link.base for link in hips} == {limbs.pelvis}
@@ -301,25 +310,25 @@ def test_hinges_beside_each_other_are_one_hip(tmp_path: Path) -> None:
 
 def test_reading_twice_gives_separate_bodies(tmp_path: Path) -> None:
     path = Body().write(tmp_path)
-    one, other = read(path), read(path)
+    one, other = import_mjcf(path), import_mjcf(path)
     one.spec.body(one.limbs.pelvis).add_geom(size=[1, 1, 1])
     assert len(other.spec.geoms) == len(one.spec.geoms) - 1
 
 
 def test_what_was_changed_is_told(tmp_path: Path) -> None:
-    balls = read(Body(ball_hips=True).write(tmp_path)).notes
+    balls = import_mjcf(Body(ball_hips=True).write(tmp_path)).notes
     assert sum("ball joint" in note for note in balls) == 2
-    assert any("free joint" in note for note in read(Body(free=False, props=False).write(tmp_path)).notes)
+    assert any("free joint" in note for note in import_mjcf(Body(free=False, props=False).write(tmp_path)).notes)
     slide = Body().mjcf().replace('<body pos="0 0 -0.39">', '<body pos="0 0 -0.39"><joint type="slide" range="0 .1"/>')
     (tmp_path / "slide.xml").write_text(slide)
-    assert sum("slide joint" in note for note in read(tmp_path / "slide.xml").notes) == 2
+    assert sum("slide joint" in note for note in import_mjcf(tmp_path / "slide.xml").notes) == 2
 
 
 def test_gymnasium_humanoid_is_refused_for_its_ankles() -> None:
     with pytest.raises(
         CharacterError, match=r"no ankle joint found below the left knee \('left_shin' ends in 'left_foot'"
     ):
-        read(installed("gymnasium", "envs/mujoco/assets/humanoid.xml"))
+        import_mjcf(installed("gymnasium", "envs/mujoco/assets/humanoid.xml"))
 
 
 @pytest.mark.parametrize(
@@ -334,7 +343,7 @@ def test_gymnasium_humanoid_is_refused_for_its_ankles() -> None:
 )
 def test_a_body_that_cannot_walk_is_refused_with_what_it_lacks(body: Body, reason: str, tmp_path: Path) -> None:
     with pytest.raises(CharacterError, match=reason):
-        read(body.write(tmp_path))
+        import_mjcf(body.write(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -354,24 +363,24 @@ def test_what_is_not_a_body_is_refused_in_one_line(text: str, reason: str, tmp_p
     path = tmp_path / "stranger.xml"
     path.write_text(text)
     with pytest.raises(CharacterError, match=reason) as caught:
-        read(path)
+        import_mjcf(path)
     assert "\n" not in str(caught.value)
 
 
 def test_missing_and_huge_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CharacterError, match="no such file"):
-        read(tmp_path / "nobody.xml")
+        import_mjcf(tmp_path / "nobody.xml")
     with pytest.raises(CharacterError, match="no such file"):
-        read(tmp_path)
+        import_mjcf(tmp_path)
     (tmp_path / "huge.xml").write_bytes(b"<mujoco>" + b" " * 2**25)
     with pytest.raises(CharacterError, match="larger than"):
-        read(tmp_path / "huge.xml")
+        import_mjcf(tmp_path / "huge.xml")
 
 
 def test_angles_in_the_wrong_unit_are_noticed(tmp_path: Path) -> None:
     (tmp_path / "degrees.xml").write_text(Body().mjcf().replace('angle="radian"', 'angle="degree"'))
     with pytest.raises(CharacterError, match="knee bends by"):
-        read(tmp_path / "degrees.xml")
+        import_mjcf(tmp_path / "degrees.xml")
 
 
 @pytest.mark.parametrize("name", ["human", "planar"])
@@ -387,9 +396,9 @@ def test_a_stranger_named_like_one_of_our_bodies_has_none_of_its_skills(name: st
 
 
 def test_gain_of_the_reference_person_is_the_reference() -> None:
-    assert gain("ankle", REFERENCE_MASS, REFERENCE_HIP_HEIGHT).kd == pytest.approx(20.0)
-    twice = gain("root", 2.0 * REFERENCE_MASS, 1.5 * REFERENCE_HIP_HEIGHT)
+    assert scaled_gain("ankle", REFERENCE_MASS, REFERENCE_HIP_HEIGHT).kd == pytest.approx(20.0)
+    twice = scaled_gain("root", 2.0 * REFERENCE_MASS, 1.5 * REFERENCE_HIP_HEIGHT)
     assert (twice.kp, twice.limit) == pytest.approx((3000.0, 1200.0))
-    assert all(gain(kind, 60.0, 0.8).limit > 0.0 for kind in KINDS)
+    assert all(scaled_gain(kind, 60.0, 0.8).limit > 0.0 for kind in KINDS)
     with pytest.raises(UnknownNameError, match="lower_back"):
-        gain("tail", 60.0, 0.8)
+        scaled_gain("tail", 60.0, 0.8)

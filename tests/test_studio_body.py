@@ -16,7 +16,17 @@ from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, SurefootError
 from surefoot.studio.app import Studio
-from surefoot.studio.panels.body_tab import PRESETS, Body, evened, facts, gathered, parts, preset, size, spread
+from surefoot.studio.panels.body_tab import (
+    PRESETS,
+    BodyTab,
+    body_parts,
+    measure_body,
+    part_size,
+    per_side_multipliers,
+    preset_for,
+    shortest_proportions,
+    symmetric,
+)
 from surefoot.studio.session import Session
 
 HUMANOID = Setup("biped/zero-walk", "humanoid")
@@ -32,8 +42,8 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
 SKILLS = {"planar": "planar/walk", "planar_arms": "planar_arms/stylized-stand"}  # of bodies that are not in space
 
 
-def body_of(studio: Studio) -> Body:
-    return next(panel for panel in studio._panels if isinstance(panel, Body))
+def body_of(studio: Studio) -> BodyTab:
+    return next(panel for panel in studio._panels if isinstance(panel, BodyTab))
 
 
 def walked(session: Session, seconds: float) -> None:
@@ -45,38 +55,42 @@ def walked(session: Session, seconds: float) -> None:
 def test_knobs_say_the_same_as_the_proportions_they_come_from(name: str) -> None:
     table = load(name)
     said = {"thigh_length": 1.1, "left_thigh_length": 0.9, "right_shin_mass": 1.3, "foot_length": 1.2, "mass": 0.8}
-    again = gathered(table, spread(table, said))
+    again = shortest_proportions(table, per_side_multipliers(table, said))
     skill = SKILLS.get(name, "biped/zero-walk")
     one, other = (Simulation(name, skill, proportions=p).model for p in (said, again))
     for array in ("body_mass", "body_pos", "geom_size", "actuator_forcerange"):
         assert np.allclose(getattr(one, array), getattr(other, array), rtol=1e-12), array
-    assert spread(table, again) == spread(table, said)
+    assert per_side_multipliers(table, again) == per_side_multipliers(table, said)
 
 
 def test_every_multiplier_has_its_knob() -> None:
     table = load("humanoid")
-    names = {part.name for part in parts(table)} | {f"{s}_{p.name}" for p in parts(table) for s in p.sides if s}
+    names = {part.name for part in body_parts(table)} | {
+        f"{s}_{p.name}" for p in body_parts(table) for s in p.sides if s
+    }
     assert names == set(table.multipliers)
 
 
 def test_both_sides_alike_takes_the_mean() -> None:
     table = load("humanoid")
-    values = evened(table, spread(table, {"left_thigh_length": 0.9, "right_thigh_length": 1.2}))
-    assert gathered(table, values) == {"thigh_length": 1.05}
+    values = symmetric(table, per_side_multipliers(table, {"left_thigh_length": 0.9, "right_thigh_length": 1.2}))
+    assert shortest_proportions(table, values) == {"thigh_length": 1.05}
 
 
 def test_sizes_are_those_of_the_table() -> None:
     table = load("humanoid")
-    by_name = {part.name: part for part in parts(table)}
-    assert size(table, by_name["thigh"], "left", "length") == pytest.approx(0.42)
-    assert size(table, by_name["leg"], "right", "length") == pytest.approx(0.84)
-    assert size(table, by_name["leg"], "right", "mass") == pytest.approx(7.6 + 3.5)
-    assert size(table, by_name["torso"], "", "mass") == pytest.approx(36.5)
+    by_name = {part.name: part for part in body_parts(table)}
+    assert part_size(table, by_name["thigh"], "left", "length") == pytest.approx(0.42)
+    assert part_size(table, by_name["leg"], "right", "length") == pytest.approx(0.84)
+    assert part_size(table, by_name["leg"], "right", "mass") == pytest.approx(7.6 + 3.5)
+    assert part_size(table, by_name["torso"], "", "mass") == pytest.approx(36.5)
 
 
 def test_facts_are_measured_in_the_body_as_it_is() -> None:
-    plain = facts(Simulation("humanoid", "biped/zero-walk").scene)
-    grown = facts(Simulation("humanoid", "biped/zero-walk", proportions={"left_thigh_length": 1.1, "mass": 2.0}).scene)
+    plain = measure_body(Simulation("humanoid", "biped/zero-walk").scene)
+    grown = measure_body(
+        Simulation("humanoid", "biped/zero-walk", proportions={"left_thigh_length": 1.1, "mass": 2.0}).scene
+    )
     assert plain.mass == pytest.approx(73.5)
     assert plain.height == pytest.approx(1.75, abs=0.02)
     assert plain.legs == pytest.approx((0.92, 0.92))
@@ -89,16 +103,16 @@ def test_facts_are_measured_in_the_body_as_it_is() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_walk_from_the_start_and_when_they_come_while_walking(name: str) -> None:
     table = load("humanoid")
-    fresh = Simulation("humanoid", "biped/zero-walk", proportions=preset(table, name))
+    fresh = Simulation("humanoid", "biped/zero-walk", proportions=preset_for(table, name))
     live = Simulation("humanoid", "biped/zero-walk")
     live.step(3000)
-    live = live.reshaped(preset(table, name))
+    live = live.with_proportions(preset_for(table, name))
     for sim in (fresh, live):
         start = sim.data.qpos[0]
         sim.step(20_000)
         assert not sim.fallen, sim.fall_cause
         assert sim.data.qpos[0] - start > 6.0
-        sim = sim.reshaped({})
+        sim = sim.with_proportions({})
         sim.step(5000)
         assert not sim.fallen, sim.fall_cause
 
@@ -107,13 +121,13 @@ def test_presets_walk_from_the_start_and_when_they_come_while_walking(name: str)
 def test_presets_fit_every_character(name: str) -> None:
     skill = SKILLS.get(name, "biped/zero-walk")
     for one in PRESETS:
-        Simulation(name, skill, proportions=preset(load(name), one))
+        Simulation(name, skill, proportions=preset_for(load(name), one))
 
 
 def test_a_preset_is_told_by_parts_where_a_body_has_no_whole() -> None:
-    assert preset(load("humanoid"), "One long arm") == {"right_arm_length": 1.6}
-    assert preset(load("human"), "One long arm") == {"right_upper_arm_length": 1.6, "right_lower_arm_length": 1.6}
-    assert preset(load("planar"), "One long arm") == {}
+    assert preset_for(load("humanoid"), "One long arm") == {"right_arm_length": 1.6}
+    assert preset_for(load("human"), "One long arm") == {"right_upper_arm_length": 1.6, "right_lower_arm_length": 1.6}
+    assert preset_for(load("planar"), "One long arm") == {}
 
 
 def test_after_a_change_one_can_go_back_to_before_it_and_on_with_the_old_body() -> None:
@@ -207,7 +221,7 @@ def test_the_tab_shows_any_body(setup: Setup, tmp_path: Path) -> None:
         panel = body_of(studio)
         studio.loop.call(lambda: (panel.renew(), panel.refresh()))
         assert len(panel._sliders) == sum(
-            2 * (3 if part.sides[0] else 1) for part in parts(studio.session.sim.scene.table)
+            2 * (3 if part.sides[0] else 1) for part in body_parts(studio.session.sim.scene.table)
         )
         assert panel._who.value == studio.session.sim.scene.table.name
         assert "kg" in panel._facts.content
@@ -227,7 +241,7 @@ def test_presets_and_reset_move_the_sliders(studio: Studio) -> None:
         studio.loop.call(lambda name=name: (panel._take(name), panel.renew(), panel.refresh()))  # type: ignore[misc]
         assert panel._preset.value == name
         assert panel._even.value == even
-        values = spread(studio.session.sim.scene.table, studio.session.sim.scene.proportions)
+        values = per_side_multipliers(studio.session.sim.scene.table, studio.session.sim.scene.proportions)
         for part, side, what, handle in panel._sliders:
             assert handle.value == values[part.knob(side or part.sides[0], what)]
             assert handle.visible == (not part.sides[0] or bool(side) != even)

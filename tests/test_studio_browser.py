@@ -18,10 +18,10 @@ from surefoot.engine.simulation import Simulation
 from surefoot.motions.motion import load as load_motion
 from surefoot.skills import load
 from surefoot.studio import style_parameters
-from surefoot.studio.panels.pose_tab import Poses
-from surefoot.studio.panels.push_tab import PushPanel
-from surefoot.studio.panels.style_tab import Styles
-from surefoot.studio.server import LARGEST_UPLOAD
+from surefoot.studio.panels.pose_tab import PoseTab
+from surefoot.studio.panels.push_tab import PushTab
+from surefoot.studio.panels.style_tab import StyleTab
+from surefoot.studio.server import MAX_UPLOAD
 
 pytestmark = pytest.mark.browser
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def test_the_first_gait_is_made_as_the_page_tells(browser: Any, folder: Path) ->
     assert -1 not in found, "the page tells other steps than those that are tested"
     assert found == sorted(found)
     with visit(browser, Setup("human/fast-walk"), folder) as person:
-        session, board = person.studio.session, panel(person, Poses)._board
+        session, board = person.studio.session, panel(person, PoseTab)._board
         person.tab("Walk")
         person.choose("Skill", "walk")
         person.button("Begin with it")
@@ -94,7 +94,7 @@ def test_the_first_gait_is_made_as_the_page_tells(browser: Any, folder: Path) ->
 
 def test_a_knot_of_a_style_can_be_dragged(browser: Any, tmp_path: Path) -> None:
     with visit(browser, Setup("biped/sneak", "humanoid"), tmp_path) as person:
-        session, found = person.studio.session, panel(person, Styles)
+        session, found = person.studio.session, panel(person, StyleTab)
         person.tab("Style")
         person.tick("Show curve")
         until(lambda: person.ask(lambda: found._board.visible), "the curve is shown")
@@ -163,7 +163,7 @@ def test_a_dragged_limb_is_pulled_and_let_go(person: Person) -> None:
         person.page.wait_for_timeout(80)
     pulls = lambda: [p.fx for p in person.studio.session.row.pushes if p.acting]  # noqa: E731
     until(lambda: min(person.ask(pulls), default=0.0) < -10.0, "it is pulled back, to the left on the screen")
-    told = lambda: [label.text for label in panel(person, PushPanel).arrows._labels]  # noqa: E731
+    told = lambda: [label.text for label in panel(person, PushTab).arrows._labels]  # noqa: E731
     until(lambda: any(" N, " in text for text in person.ask(told)), "newtons and direction are told")
     person.keep("studio-drag")
     mouse.up()
@@ -213,7 +213,7 @@ def test_a_handle_changes_the_gait_and_the_file_keeps_it(person: Person, folder:
     person.button("Begin with it")
     person.tab("Poses")
     person.tick("Show the poses")
-    session, board = person.studio.session, panel(person, Poses)._board
+    session, board = person.studio.session, panel(person, PoseTab)._board
     until(lambda: person.ask(lambda: board.visible), "the poses are shown")
     person.page.wait_for_timeout(1500)
     target = lambda: session.sim.skill.parameters.states[0].targets["swing_hip"]  # noqa: E731
@@ -235,7 +235,7 @@ def test_a_handle_changes_the_gait_and_the_file_keeps_it(person: Person, folder:
 
 
 def test_a_file_that_is_too_large_is_refused_and_not_called_a_success(person: Person, tmp_path: Path) -> None:
-    (tmp_path / "large.yaml").write_bytes(b"a" * (LARGEST_UPLOAD + 1))
+    (tmp_path / "large.yaml").write_bytes(b"a" * (MAX_UPLOAD + 1))
     person.tab("Poses")
     person.page.locator("input[type=file]").first.set_input_files(tmp_path / "large.yaml")
     until(lambda: "large.yaml was not taken" in person.words, "the page says so")

@@ -89,7 +89,7 @@ def served(tmp_path: Path, **options: Any) -> list[str]:
     end = threading.Event()
     timer = threading.Timer(0.3, end.set)
     timer.start()
-    app.serve("planar/walk", port=0, folder=tmp_path, say=lines.append, until=end, **options)
+    app.run_studio("planar/walk", port=0, folder=tmp_path, say=lines.append, until=end, **options)
     timer.join()
     return lines
 

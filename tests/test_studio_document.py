@@ -10,13 +10,13 @@ from surefoot.engine.scene import Setup
 from surefoot.errors import SkillError
 from surefoot.skills import files, library_path, load
 from surefoot.studio.session import Session
-from surefoot.studio.skill_document import Document, Editing
+from surefoot.studio.skill_document import ActiveDocument, SkillDocument
 
 HIP = "states.0.targets.swing_hip"
 
 
-def walk() -> Document:
-    return Document(load("planar/walk"))
+def walk() -> SkillDocument:
+    return SkillDocument(load("planar/walk"))
 
 
 def test_a_change_is_taken_back_and_done_again() -> None:
@@ -115,7 +115,7 @@ def test_a_name_that_is_none_is_refused_and_nothing_is_written(tmp_path: Path) -
 def test_comments_of_a_sent_text_are_kept_if_it_says_the_same() -> None:
     text = library_path("planar/run").read_text().replace("name: run", "name: my-run # mine")
     skill = files.validate(files.parse(text, "sent"), "sent")
-    document = Document(skill)
+    document = SkillDocument(skill)
     assert "# mine" not in document.text()
     document.dress(text)
     assert "# mine" in document.text()
@@ -140,7 +140,7 @@ def session(skill: str = "planar/walk") -> Session:
 
 def test_all_editors_share_one_document_until_another_skill_runs() -> None:
     running = session()
-    editing = Editing(running)
+    editing = ActiveDocument(running)
     document = editing.document
     document.change({HIP: 0.55})
     editing.apply(running, document.skill)
@@ -155,7 +155,7 @@ def test_all_editors_share_one_document_until_another_skill_runs() -> None:
 
 def test_the_saved_version_runs_while_comparing_and_no_edit_is_lost() -> None:
     running = session()
-    editing = Editing(running)
+    editing = ActiveDocument(running)
     edited = editing.document.change({HIP: 0.55})
     editing.apply(running, edited)
     editing.apply(running, editing.document.saved)
@@ -169,7 +169,7 @@ def test_the_saved_version_runs_while_comparing_and_no_edit_is_lost() -> None:
 
 def test_looking_back_keeps_the_edit_and_running_on_from_there_takes_that_version() -> None:
     running = session()
-    editing = Editing(running)
+    editing = ActiveDocument(running)
     running.step(200)
     edited = editing.document.change({HIP: 0.55})
     editing.apply(running, edited)
@@ -186,14 +186,14 @@ def test_looking_back_keeps_the_edit_and_running_on_from_there_takes_that_versio
 def test_a_file_of_ones_own_brings_its_comments(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(library_path("planar/walk").read_text().replace("name: walk", "name: mine # at home"))
-    editing = Editing(Session(Setup(skill=path)))
+    editing = ActiveDocument(Session(Setup(skill=path)))
     assert editing.document.origin == path
     assert "# at home" in editing.document.text()
 
 
 def test_a_skill_for_another_body_is_opened_with_that_body() -> None:
     running = session()
-    editing = Editing(running)
+    editing = ActiveDocument(running)
     editing.open(running, load("human/walk"), None)
     assert running.sim.scene.table.name == "human"
     assert editing.document.skill.full_name == "human/walk"

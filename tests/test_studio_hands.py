@@ -12,22 +12,29 @@ from conftest import bits
 from surefoot.engine.scene import Setup
 from surefoot.errors import CommandError
 from surefoot.studio.app import Studio
-from surefoot.studio.panels.push_tab import PushPanel
-from surefoot.studio.perturbation import LYING, Hands, acting, forward_of, in_words, pushed
+from surefoot.studio.panels.push_tab import PushTab
+from surefoot.studio.perturbation import (
+    BALL_LIFETIME,
+    Perturbation,
+    active_pushes,
+    describe_force,
+    heading_of,
+    unit_vector,
+)
 from surefoot.studio.session import BALLS, FPS, Session
-from surefoot.terrains.balls import bodies, is_parked
+from surefoot.terrains.balls import ball_bodies, is_parked
 
 HERE = np.zeros(3)
 WALKERS = [Setup("planar/walk"), Setup("human/fast-walk"), Setup("biped/sneak", "humanoid")]
 
 
-def standing(skill: str = "human/fast-walk") -> tuple[Session, Hands]:
+def standing(skill: str = "human/fast-walk") -> tuple[Session, Perturbation]:
     session = Session(Setup(skill))
     session.step(round(0.5 / session.sim.model.opt.timestep))
-    return session, Hands(session)
+    return session, Perturbation(session)
 
 
-def frames(session: Session, hands: Hands, count: int, each: Callable[[], object] = lambda: None) -> None:
+def frames(session: Session, hands: Perturbation, count: int, each: Callable[[], object] = lambda: None) -> None:
     for _ in range(count):
         hands.frame(HERE, 1.0 / FPS)
         each()
@@ -45,7 +52,7 @@ def fastest(session: Session) -> float:
 
 
 def total_force(session: Session) -> float:
-    return float(np.linalg.norm(sum(push.force for push in acting(session.sim)) + np.zeros(3)))
+    return float(np.linalg.norm(sum(push.force for push in active_pushes(session.sim)) + np.zeros(3)))
 
 
 @pytest.mark.parametrize("setup", WALKERS, ids=lambda setup: str(setup.skill))
@@ -53,7 +60,7 @@ def test_a_pulled_part_goes_where_the_mouse_is(setup: Setup) -> None:
     sways = []
     for offset in (0.3, -0.3):
         session = Session(setup)
-        hands = Hands(session)
+        hands = Perturbation(session)
         frames(session, hands, 30)
         body, place = part(session, session.sim.scene.table.anatomy.torso)
         hands.grab(body, place, place + np.array([offset, 0.0, 0.0]), HERE)
@@ -69,7 +76,7 @@ def test_the_pull_acts_at_the_point_that_was_grabbed_towards_the_mouse() -> None
     held = place + np.array([0.01, 0.02, 0.05])
     hands.grab(body, held - origin, held - origin + np.array([-0.1, 0.2, 0.05]), origin)
     hands.frame(origin)
-    (push,) = acting(session.sim)
+    (push,) = active_pushes(session.sim)
     assert push.body == body
     assert push.place(session.pose) == pytest.approx(held, abs=1e-9)
     towards = push.force / np.linalg.norm(push.force)
@@ -93,9 +100,9 @@ def test_releasing_ends_the_pull_within_a_frame() -> None:
     body, place = part(session, "trunk")
     hands.grab(body, place, place + np.array([0.3, 0.0, 0.0]), HERE)
     frames(session, hands, 5)
-    assert acting(session.sim)
+    assert active_pushes(session.sim)
     hands.release()
-    assert not acting(session.sim)
+    assert not active_pushes(session.sim)
     frames(session, hands, 1)
     assert not session.sim.data.xfrc_applied.any()
 
@@ -121,7 +128,7 @@ def test_nothing_is_pulled_while_time_stands_still() -> None:
 
 def test_a_ball_or_the_ground_cannot_be_grabbed() -> None:
     session, hands = standing()
-    for body in (0, bodies(session.sim.model)[0]):
+    for body in (0, ball_bodies(session.sim.model)[0]):
         hands.grab(body, HERE, HERE + 1.0, HERE)
         assert not hands.holding
 
@@ -133,7 +140,7 @@ def test_another_body_opens_the_grip() -> None:
     session.rebuild(skill="planar/walk")
     frames(session, hands, 1)
     assert not hands.holding
-    assert not acting(session.sim)
+    assert not active_pushes(session.sim)
 
 
 def test_a_snapshot_taken_while_pulling_is_exact() -> None:
@@ -143,7 +150,7 @@ def test_a_snapshot_taken_while_pulling_is_exact() -> None:
     frames(session, hands, 7)
     sim = session.sim
     snapshot = sim.snapshot()
-    assert acting(sim)
+    assert active_pushes(sim)
     sim.step(300)
     first = bits(sim).copy()
     sim.restore(snapshot)
@@ -175,7 +182,7 @@ def test_every_part_can_be_held_still_without_shaking(rate: float) -> None:
 @pytest.mark.parametrize("setup", WALKERS, ids=lambda setup: str(setup.skill))
 def test_a_push_by_form_begins_after_its_delay_and_is_seen_while_it_acts(setup: Setup) -> None:
     session = Session(setup)
-    hands = Hands(session)
+    hands = Perturbation(session)
     hands.push(80.0, math.pi, 0.1, delay=0.2)
     seen = {}
     frames(session, hands, 30, lambda: seen.update({round(session.sim.time, 3): total_force(session)}))
@@ -188,7 +195,7 @@ def test_pushing_to_its_left_moves_it_there_whatever_it_faces() -> None:
     session, hands = standing()
     session.row.report[0].heading = 0.7
     hands.push(90.0, 0.5 * math.pi, 0.2)
-    (push,) = acting(session.sim)
+    (push,) = active_pushes(session.sim)
     assert push.force == pytest.approx(90.0 * np.array([-math.sin(0.7), math.cos(0.7), 0.0]))
 
 
@@ -210,19 +217,19 @@ def test_a_body_in_a_plane_cannot_be_pushed_to_a_side() -> None:
     ],
 )
 def test_directions_are_told_as_the_figure_sees_them(direction: float, rise: float, words: str) -> None:
-    force = 150.0 * pushed(0.3 + math.radians(direction), math.radians(rise))
-    assert in_words(force, 0.3) == words
+    force = 150.0 * unit_vector(0.3 + math.radians(direction), math.radians(rise))
+    assert describe_force(force, 0.3) == words
 
 
 @pytest.mark.parametrize("setup", WALKERS, ids=lambda setup: str(setup.skill))
 @pytest.mark.parametrize(("origin", "speed"), [(180.0, 8.0), (0.0, 3.0), (-90.0, 6.0)])
 def test_a_thrown_ball_hits_who_walks(setup: Setup, origin: float, speed: float) -> None:
     session = Session(setup)
-    hands = Hands(session)
+    hands = Perturbation(session)
     frames(session, hands, 60)
     sim = session.sim
     hands.throw(math.radians(origin), speed)
-    ball, met = bodies(sim.model)[1], set[int]()
+    ball, met = ball_bodies(sim.model)[1], set[int]()
     for _ in range(round(0.8 / sim.model.opt.timestep)):
         sim.step()
         pairs = sim.model.geom_bodyid[np.array(sim.data.contact.geom).reshape(-1, 2)]
@@ -235,12 +242,12 @@ def test_a_ball_is_taken_away_after_a_while_and_flies_again_when_one_went_back()
     hands.throw(math.pi, 6.0)
     joint = session.sim.model.joint("ball_1").qposadr[0]
     place = session.sim.data.qpos[joint : joint + 3]
-    frames(session, hands, round((LYING - 0.5) * FPS))
+    frames(session, hands, round((BALL_LIFETIME - 0.5) * FPS))
     assert not is_parked(place)
     session.look(session.timeline.span - 0.6)
     session.play()
     assert not is_parked(place)
-    frames(session, hands, round((LYING - 0.5) * FPS))
+    frames(session, hands, round((BALL_LIFETIME - 0.5) * FPS))
     assert not is_parked(place)
     frames(session, hands, round(1.0 * FPS))
     assert is_parked(place)
@@ -254,11 +261,11 @@ def test_each_size_is_another_ball() -> None:
     model = session.sim.model
     radii = [model.geom_size[model.geom(f"ball_{i}").id, 0] for i in range(len(BALLS))]
     assert radii == [ball.radius for ball in BALLS.values()]
-    assert len(bodies(model)) == len(BALLS)
-    assert not any(is_parked(session.pose.xpos[body]) for body in bodies(model))
+    assert len(ball_bodies(model)) == len(BALLS)
+    assert not any(is_parked(session.pose.xpos[body]) for body in ball_bodies(model))
 
 
-def fall(session: Session, hands: Hands, seconds: float = 6.0) -> list[str]:
+def fall(session: Session, hands: Perturbation, seconds: float = 6.0) -> list[str]:
     """Pushed over, and what was said of it."""
     hands.push(900.0, math.pi, 0.4)
     said: list[str | None] = []
@@ -327,7 +334,7 @@ def test_a_fall_that_is_forgotten_is_said_to_be() -> None:
 def test_the_panel_works_with_every_kind_of_body() -> None:
     studio = Studio(Setup("human/fast-walk"), port=0)
     try:
-        panel = next(panel for panel in studio._panels if isinstance(panel, PushPanel))
+        panel = next(panel for panel in studio._panels if isinstance(panel, PushTab))
         for skill, character in (("planar/walk", None), ("biped/sneak", "humanoid"), ("stand", None)):
             studio.loop.call(lambda s=skill, c=character: studio.session.rebuild(skill=s, character=c))  # type: ignore[misc]
             studio.loop.call(panel.renew)
@@ -335,7 +342,7 @@ def test_the_panel_works_with_every_kind_of_body() -> None:
             assert panel._part.options == tuple(parts)
             assert panel._part.value == studio.session.sim.scene.table.anatomy.torso
             studio.loop.call(lambda: panel._quick("Forward"))
-            assert len(studio.loop.call(lambda: acting(studio.session.sim))) == 1
+            assert len(studio.loop.call(lambda: active_pushes(studio.session.sim))) == 1
             studio.loop.call(lambda: studio.stage.draw(studio.session))  # with an arrow
             studio.loop.call(panel._throw)
             studio.loop.call(panel.refresh)
@@ -346,7 +353,7 @@ def test_the_panel_works_with_every_kind_of_body() -> None:
 def test_who_grabs_last_has_it_and_nobody_else_moves_or_opens_the_hand() -> None:
     studio = Studio(Setup("human/fast-walk"), port=0)
     try:
-        panel = next(panel for panel in studio._panels if isinstance(panel, PushPanel))
+        panel = next(panel for panel in studio._panels if isinstance(panel, PushTab))
         call = studio.loop.call
         call(lambda: setattr(studio.session, "paused", True))
         call(lambda: panel._hold(1, "start", 2, HERE + 1.0, HERE + 1.0))
@@ -363,7 +370,7 @@ def test_falls_are_undone_if_one_wants_and_told_once(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("surefoot.studio.panels.push_tab._PAUSE", 0.0)
     studio = Studio(Setup("human/fast-walk"), port=0)
     try:
-        panel = next(panel for panel in studio._panels if isinstance(panel, PushPanel))
+        panel = next(panel for panel in studio._panels if isinstance(panel, PushTab))
         said: list[str] = []
         monkeypatch.setattr(studio, "say", lambda title, text="", color="": said.append(text))
 
@@ -389,4 +396,4 @@ def test_straight_ahead_is_where_it_is_told_to_go() -> None:
     session, _ = standing()
     session.sim.command(heading=0.4)
     session.step(round(4.0 / session.sim.model.opt.timestep))
-    assert forward_of(session.sim) == pytest.approx(0.4, abs=0.15)
+    assert heading_of(session.sim) == pytest.approx(0.4, abs=0.15)

@@ -14,9 +14,16 @@ from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.studio.app import Studio
 from surefoot.studio.panels import plot_tab
-from surefoot.studio.panels.plot_tab import Plots
+from surefoot.studio.panels.plot_tab import PlotTab
 from surefoot.studio.session import Session
-from surefoot.studio.telemetry import POINTS, SECONDS, Channels, curve_value, in_hinges, turned_matrix
+from surefoot.studio.telemetry import (
+    WINDOW_POINTS,
+    WINDOW_SECONDS,
+    Telemetry,
+    curve_value,
+    hinge_angles,
+    rotation_matrix,
+)
 from test_genbicon_parts import python
 
 SETUPS = {
@@ -42,7 +49,7 @@ def sessions() -> dict[str, Session]:
 @pytest.mark.parametrize("name", SETUPS)
 def test_channels_are_what_a_motion_of_the_same_seconds_holds(sessions: dict[str, Session], name: str) -> None:
     session = sessions[name]
-    window, motion = Channels().window(session.timeline, points=ALL), session.motion(SECONDS)
+    window, motion = Telemetry().window(session.timeline, points=ALL), session.motion(WINDOW_SECONDS)
     model = session.sim.model
     assert np.array_equal(window["time"], motion.time)
     for joint in ("left_knee", "right_ankle"):
@@ -58,39 +65,39 @@ def test_channels_are_what_a_motion_of_the_same_seconds_holds(sessions: dict[str
 
 def test_height_is_above_the_ground_and_not_above_the_origin() -> None:
     session = passed(Session(Setup("human/fast-walk", terrain="slope:5")), 4.0)
-    window, motion = Channels().window(session.timeline, points=ALL), session.motion(SECONDS)
+    window, motion = Telemetry().window(session.timeline, points=ALL), session.motion(WINDOW_SECONDS)
     assert motion.com[-1, 2] - motion.com[0, 2] > 0.2
     assert np.ptp(window["height"]) < 0.15
 
 
 def test_a_window_is_thin_and_its_points_stay_the_same_as_time_goes_on(sessions: dict[str, Session]) -> None:
-    session, channels = passed(Session(SETUPS["planar"]), 7.0), Channels()
+    session, channels = passed(Session(SETUPS["planar"]), 7.0), Telemetry()
     before = channels.window(session.timeline)
     session.frame()
     after = channels.window(session.timeline)
-    assert len(before) <= POINTS + 2
-    assert before["time"][-1] - before["time"][0] == pytest.approx(SECONDS, abs=0.05)
+    assert len(before) <= WINDOW_POINTS + 2
+    assert before["time"][-1] - before["time"][0] == pytest.approx(WINDOW_SECONDS, abs=0.05)
     assert set(before["time"][2:-1]) <= set(after["time"])
 
 
 def test_looking_back_shows_the_seconds_before_that_moment() -> None:
-    session, channels = passed(Session(SETUPS["planar"]), 8.0), Channels()
+    session, channels = passed(Session(SETUPS["planar"]), 8.0), Telemetry()
     present = session.sim.time
     session.look(2.5)
     window = channels.window(session.timeline, session.shown)
     assert window["time"][-1] == session.sim.time == pytest.approx(present - 2.5, abs=0.02)
-    assert window["time"][0] == pytest.approx(present - 2.5 - SECONDS, abs=0.05)
+    assert window["time"][0] == pytest.approx(present - 2.5 - WINDOW_SECONDS, abs=0.05)
 
 
 def test_what_came_after_a_moment_one_went_on_from_vanishes() -> None:
-    session, channels = passed(Session(SETUPS["planar"]), 4.0), Channels()
+    session, channels = passed(Session(SETUPS["planar"]), 4.0), Telemetry()
     channels.window(session.timeline, points=ALL)
     session.look(2.0)
     back = session.sim.time
     session.play()
     session.sim.push((250.0, 0.0, 0.0), 0.2, session.sim.scene.table.anatomy.torso)  # it goes on differently
     passed(session, 1.0)
-    window, motion = channels.window(session.timeline, points=ALL), session.motion(SECONDS)
+    window, motion = channels.window(session.timeline, points=ALL), session.motion(WINDOW_SECONDS)
     assert np.array_equal(window["time"], motion.time)
     assert (np.diff(window["time"]) > 0.0).all()
     assert window["time"][-1] == pytest.approx(back + 1.0, abs=0.02)
@@ -99,7 +106,7 @@ def test_what_came_after_a_moment_one_went_on_from_vanishes() -> None:
 
 
 def test_another_body_begins_another_window() -> None:
-    session, channels = passed(Session(SETUPS["planar"]), 2.0), Channels()
+    session, channels = passed(Session(SETUPS["planar"]), 2.0), Telemetry()
     assert "angle:neck" not in channels.window(session.timeline).columns
     session.rebuild(skill="human/fast-walk")
     passed(session, 0.5)
@@ -110,7 +117,7 @@ def test_another_body_begins_another_window() -> None:
 
 def implied(session: Session, joint: str) -> np.ndarray:
     """(n,) the angle a servo with the body's gains must have been given, to exert the torque it did [°]."""
-    motion, gain = session.motion(SECONDS), session.sim.scene.table.gains[joint]
+    motion, gain = session.motion(WINDOW_SECONDS), session.sim.scene.table.gains[joint]
     place, rate = (getattr(session.sim.model.joint(joint), a)[0] for a in ("qposadr", "dofadr"))
     torque = motion.torque[:, session.sim.model.actuator(joint).id]
     return np.asarray(np.degrees(motion.qpos[:, place] + (torque + gain.kd * motion.qvel[:, rate]) / gain.kp))
@@ -124,7 +131,7 @@ def implied(session: Session, joint: str) -> np.ndarray:
 def test_targets_of_a_pose_graph_are_those_its_servos_follow(
     sessions: dict[str, Session], name: str, joint: str
 ) -> None:
-    window = Channels().window(sessions[name].timeline, points=ALL)
+    window = Telemetry().window(sessions[name].timeline, points=ALL)
     free = np.abs(window[f"torque:{joint}"]) < 0.98 * window[f"limit:{joint}"]
     off = np.abs(window[f"target:{joint}"] - implied(sessions[name], joint))[free]
     assert free.mean() > 0.8
@@ -134,7 +141,7 @@ def test_targets_of_a_pose_graph_are_those_its_servos_follow(
 
 @pytest.mark.parametrize("name", ["planar", "human"])
 def test_a_swinging_hip_has_a_target_and_a_standing_one_has_none(sessions: dict[str, Session], name: str) -> None:
-    window = Channels().window(sessions[name].timeline, points=ALL)
+    window = Telemetry().window(sessions[name].timeline, points=ALL)
     for swing, side in ((0.0, "left"), (1.0, "right")):
         told = np.isfinite(window[f"target:{side}_hip"])
         assert np.array_equal(told, window["swing"] == swing)
@@ -143,7 +150,7 @@ def test_a_swinging_hip_has_a_target_and_a_standing_one_has_none(sessions: dict[
 
 def test_the_target_of_a_swinging_hip_is_the_thigh_s_in_the_world(sessions: dict[str, Session]) -> None:
     session = sessions["planar"]
-    window, motion = Channels().window(session.timeline, points=ALL), session.motion(SECONDS)
+    window, motion = Telemetry().window(session.timeline, points=ALL), session.motion(WINDOW_SECONDS)
     pitching = session.sim.model.joint("root_pitch").dofadr[0]  # its rate damps the servo too
     gain = session.sim.scene.table.gains["left_hip"]
     followed = implied(session, "left_hip") + np.degrees(gain.kd * motion.qvel[:, pitching] / gain.kp)
@@ -153,7 +160,7 @@ def test_the_target_of_a_swinging_hip_is_the_thigh_s_in_the_world(sessions: dict
 
 
 def test_arms_of_a_style_follow_its_curves(sessions: dict[str, Session]) -> None:
-    window = Channels().window(sessions["style"].timeline, points=ALL)
+    window = Telemetry().window(sessions["style"].timeline, points=ALL)
     for joint in ("left_shoulder", "right_shoulder", "left_elbow", "right_elbow"):
         assert np.abs(window[f"target:{joint}"] - window[f"angle:{joint}"]).mean() < 8.0
     assert np.abs(window["target:left_elbow"]).mean() > 20.0
@@ -162,7 +169,7 @@ def test_arms_of_a_style_follow_its_curves(sessions: dict[str, Session]) -> None
 
 @pytest.mark.parametrize("name", SETUPS)
 def test_no_torque_is_beyond_its_limit_and_some_limit_is_near(sessions: dict[str, Session], name: str) -> None:
-    window = Channels().window(sessions[name].timeline, points=ALL)
+    window = Telemetry().window(sessions[name].timeline, points=ALL)
     shares = [np.abs(window[f"torque:{j}"] / window[f"limit:{j}"]).max() for j in sessions[name].sim.scene.table.gains]
     assert max(shares) <= 1.0 + 1e-9
     assert max(shares) > 0.05
@@ -171,9 +178,9 @@ def test_no_torque_is_beyond_its_limit_and_some_limit_is_near(sessions: dict[str
 def test_sway_has_the_sign_of_the_lean() -> None:
     session = Session(Setup("human/fast-walk"))
     session.sim.command(lean=-0.3)  # forward
-    forward = Channels().window(passed(session, 3.0).timeline)["forward_lean"][-60:].mean()
+    forward = Telemetry().window(passed(session, 3.0).timeline)["forward_lean"][-60:].mean()
     upright = Session(Setup("human/fast-walk"))
-    assert forward > Channels().window(passed(upright, 3.0).timeline)["forward_lean"][-60:].mean() + 5.0
+    assert forward > Telemetry().window(passed(upright, 3.0).timeline)["forward_lean"][-60:].mean() + 5.0
 
 
 def test_a_curve_is_read_as_the_law_reads_it() -> None:
@@ -191,9 +198,9 @@ def test_a_curve_is_read_as_the_law_reads_it() -> None:
 def test_a_rotation_in_hinges_turns_a_thigh_like_the_rotation(side: str) -> None:
     sim = Simulation(skill="human/fast-walk")
     outward = 1.0 if side == "left" else -1.0
-    turn = turned_matrix(0.2, -0.3, 0.7)
+    turn = rotation_matrix(0.2, -0.3, 0.7)
     sim.data.qpos[:] = sim.model.qpos0
-    hinges = in_hinges(turn, outward)
+    hinges = hinge_angles(turn, outward)
     for hinge, angle in zip((f"{side}_hip", f"{side}_hip_roll", f"{side}_hip_yaw"), hinges, strict=True):
         sim.data.qpos[sim.model.joint(hinge).qposadr[0]] = angle
     mujoco.mj_kinematics(sim.model, sim.data)
@@ -207,10 +214,10 @@ def test_every_chart_of_every_joint_has_finite_numbers_and_a_unit(
     sessions: dict[str, Session], name: str, kind: str
 ) -> None:
     table = sessions[name].sim.scene.table
-    window = Channels().window(sessions[name].timeline)
-    for joint in plot_tab.joint_kinds(table) if kind in plot_tab.OF_JOINTS else ("",):
+    window = Telemetry().window(sessions[name].timeline)
+    for joint in plot_tab.joint_names(table) if kind in plot_tab.JOINT_CHARTS else ("",):
         for side in plot_tab.SIDES:
-            chart = plot_tab.chart(kind, table, joint, side)
+            chart = plot_tab.make_chart(kind, table, joint, side)
             data = chart.data(window)
             assert len(data) == 1 + len(chart.lines)
             assert all(len(line) == len(window) and np.isfinite(line).all() for line in data)
@@ -219,9 +226,9 @@ def test_every_chart_of_every_joint_has_finite_numbers_and_a_unit(
 
 
 def test_the_newest_point_of_a_portrait_comes_first(sessions: dict[str, Session]) -> None:
-    window = Channels().window(sessions["human"].timeline)
+    window = Telemetry().window(sessions["human"].timeline)
     for kind, prefix in ((plot_tab.BALANCE, ""), (plot_tab.SIDEWAYS, "lateral_")):
-        d, v, now = plot_tab.chart(kind, sessions["human"].sim.scene.table, "", "").data(window)
+        d, v, now = plot_tab.make_chart(kind, sessions["human"].sim.scene.table, "", "").data(window)
         row = sessions["human"].row.report[0]
         assert (d[0], v[0], now[0]) == (row[f"{prefix}distance"], row[f"{prefix}velocity"], row[f"{prefix}velocity"])
 
@@ -230,7 +237,9 @@ def test_left_and_right_have_their_colours_in_every_chart(sessions: dict[str, Se
     table = sessions["human"].sim.scene.table
     for kind in (plot_tab.FEET, plot_tab.ANGLE, plot_tab.TORQUE):
         by_label = {
-            line.label: line.color for line in plot_tab.chart(kind, table, "knee", "left and right").lines if line.label
+            line.label: line.color
+            for line in plot_tab.make_chart(kind, table, "knee", "left and right").lines
+            if line.label
         }
         for label, color in by_label.items():
             if label.startswith("left"):
@@ -242,8 +251,8 @@ def test_left_and_right_have_their_colours_in_every_chart(sessions: dict[str, Se
 
 def test_the_swinging_leg_changes_sides_with_every_step(sessions: dict[str, Session]) -> None:
     table = sessions["planar"].sim.scene.table
-    window = Channels().window(sessions["planar"].timeline)
-    _, swinging, *_ = plot_tab.chart(plot_tab.ANGLE, table, "knee", "swinging and standing leg").data(window)
+    window = Telemetry().window(sessions["planar"].timeline)
+    _, swinging, *_ = plot_tab.make_chart(plot_tab.ANGLE, table, "knee", "swinging and standing leg").data(window)
     left = window["swing"] == 0.0
     assert np.array_equal(swinging[left], window["angle:left_knee"][left])
     assert np.array_equal(swinging[~left], window["angle:right_knee"][~left])
@@ -257,11 +266,11 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
     studio.stop()
 
 
-def tab(studio: Studio) -> Plots:
-    return next(panel for panel in studio._panels if isinstance(panel, Plots))
+def tab(studio: Studio) -> PlotTab:
+    return next(panel for panel in studio._panels if isinstance(panel, PlotTab))
 
 
-def sent(plots: Plots) -> list[tuple[np.ndarray, ...]]:
+def sent(plots: PlotTab) -> list[tuple[np.ndarray, ...]]:
     return [plot._handle.data for plot in plots._plots]
 
 
@@ -278,7 +287,7 @@ def test_the_tab_shows_whatever_runs(studio: Studio, setup: Setup) -> None:
         for data, plot in zip(sent(plots), plots._plots, strict=True):
             assert len(data) == len(plot._handle.series)
             assert len(data[0]) > 10
-            assert len(data[0]) <= POINTS + 2
+            assert len(data[0]) <= WINDOW_POINTS + 2
 
 
 def test_held_plots_stand_still_while_the_simulation_goes_on(studio: Studio) -> None:

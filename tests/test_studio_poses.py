@@ -17,14 +17,14 @@ from surefoot.controllers.simbicon.parameters import PoseState
 from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.skills import files, library_path, load, names, varied
+from surefoot.skills import files, library_path, load, names, with_parameters
 from surefoot.studio.app import Studio
-from surefoot.studio.boards import Board, acting, places
-from surefoot.studio.panels.document_controls import difference_table, uploaded
-from surefoot.studio.panels.pose_tab import Poses, entries
+from surefoot.studio.boards import Board, active_figure, layout_figures
+from surefoot.studio.panels.document_controls import difference_table, parse_upload
+from surefoot.studio.panels.pose_tab import PoseTab, pose_fields
 from surefoot.studio.server import open_server
 from surefoot.studio.session import Session
-from surefoot.studio.stick_figure import LEFT, RIGHT, stick
+from surefoot.studio.stick_figure import LEFT, RIGHT, draw_pose
 
 PLANAR = {"swing_hip": 0.43, "swing_knee": -0.91, "swing_ankle": 0.23, "stance_knee": -0.37, "stance_ankle": 0.29}
 HUMAN = {**PLANAR, "swing_shoulder": -0.6, "swing_elbow": 0.8, "swing_wrist": 0.3, "stance_shoulder": 0.5,
@@ -65,7 +65,7 @@ def test_a_stick_figure_has_its_joints_where_mujoco_has_them(
     name: str, targets: dict[str, float], swing: int, both: bool
 ) -> None:
     state = pose(targets, both=both)
-    bodies, drawn = forward_kinematics(name, state, swing), stick(body(name), state, swing)
+    bodies, drawn = forward_kinematics(name, state, swing), draw_pose(body(name), state, swing)
     pelvis = body(name).anatomy.pelvis
     assert set(drawn.places) == set(bodies)
     for part, place in drawn.places.items():
@@ -75,7 +75,7 @@ def test_a_stick_figure_has_its_joints_where_mujoco_has_them(
 
 def test_it_stands_on_a_flat_foot_on_the_ground() -> None:
     table = body("human")
-    drawn = stick(table, pose(HUMAN), 0)
+    drawn = draw_pose(table, pose(HUMAN), 0)
     assert drawn.pitches["right_foot"] == pytest.approx(0.0, abs=1e-12)
     assert drawn.strokes[RIGHT][..., 1].min() == pytest.approx(0.0, abs=1e-9)
     assert drawn.places["right_foot"] == pytest.approx((0.0, table.sole_depth))
@@ -97,13 +97,13 @@ def test_dragging_a_handle_to_where_it_would_be_gives_the_angle(
     name: str, targets: dict[str, float], both: bool
 ) -> None:
     table, state = body(name), pose(targets, both=both)
-    found = stick(table, state, 1, targets).handles
+    found = draw_pose(table, state, 1, targets).handles
     assert {handle.path for handle in found} >= {"torso", *(f"targets.{role}" for role in PLANAR)}
     for handle in found:
         assert handle.angle(handle.at) == pytest.approx(value_of(state, handle.path), abs=1e-9), handle.name
         for turn in (-0.19, 0.07, 0.11):
             wanted = handle.value + turn
-            other = stick(table, with_value(state, handle.path, wanted), 1, targets)
+            other = draw_pose(table, with_value(state, handle.path, wanted), 1, targets)
             there = next(h for h in other.handles if h.name == handle.name)
             assert math.dist(there.at, handle.at) > 1e-3
             assert there.pivot == pytest.approx(handle.pivot, abs=1e-9), handle.name
@@ -112,11 +112,11 @@ def test_dragging_a_handle_to_where_it_would_be_gives_the_angle(
 
 def test_a_pose_that_pushes_off_stands_on_its_toes_and_they_can_be_dragged() -> None:
     table, state = body("planar"), pose({**PLANAR, "stance_ankle": -0.9})
-    drawn = stick(table, state, 0)
+    drawn = draw_pose(table, state, 0)
     assert drawn.pitches["right_foot"] == pytest.approx(-0.55)
     assert drawn.pitches["right_shin"] == pytest.approx(0.35)
     toe = next(h for h in drawn.handles if h.path == "targets.stance_ankle")
-    other = stick(table, pose({**PLANAR, "stance_ankle": -0.7}), 0)
+    other = draw_pose(table, pose({**PLANAR, "stance_ankle": -0.7}), 0)
     there = next(h for h in other.handles if h.path == "targets.stance_ankle")
     assert toe.angle(toe.at) == pytest.approx(-0.9, abs=1e-9)
     assert toe.angle(there.at) == pytest.approx(-0.7, abs=1e-6)
@@ -124,8 +124,8 @@ def test_a_pose_that_pushes_off_stands_on_its_toes_and_they_can_be_dragged() -> 
 
 def test_dragging_beyond_a_joints_range_stops_at_its_end() -> None:
     table, state = body("planar"), pose(PLANAR)
-    ankle = next(h for h in stick(table, state, 0).handles if h.path == "targets.swing_knee")
-    knee, up = ankle.pivot, stick(table, state, 0).pitches["left_thigh"]
+    ankle = next(h for h in draw_pose(table, state, 0).handles if h.path == "targets.swing_knee")
+    knee, up = ankle.pivot, draw_pose(table, state, 0).pitches["left_thigh"]
     straight_on = (knee[0] + math.sin(up + 0.5), knee[1] - math.cos(up + 0.5))  # the knee bent the wrong way
     assert ankle.angle(straight_on) == table.hinges["left_knee"].high == 0.0
 
@@ -133,15 +133,15 @@ def test_dragging_beyond_a_joints_range_stops_at_its_end() -> None:
 def test_a_target_of_more_than_a_turn_is_dragged_on_not_wrapped() -> None:
     state = pose(PLANAR, torso=5.9)
     table = body("planar")
-    torso = next(h for h in stick(table, state, 0).handles if h.path == "torso")
-    there = next(h for h in stick(table, pose(PLANAR, torso=6.1), 0).handles if h.path == "torso")
+    torso = next(h for h in draw_pose(table, state, 0).handles if h.path == "torso")
+    there = next(h for h in draw_pose(table, pose(PLANAR, torso=6.1), 0).handles if h.path == "torso")
     assert torso.angle(there.at) == pytest.approx(6.1, abs=1e-6)
 
 
 @pytest.mark.parametrize(("name", "targets"), BODIES)
 def test_the_mirrored_figure_is_the_same_with_its_sides_exchanged(name: str, targets: dict[str, float]) -> None:
     table, state = body(name), pose(targets)
-    own, other = stick(table, state, 0), stick(table, state, 1)
+    own, other = draw_pose(table, state, 0), draw_pose(table, state, 1)
     np.testing.assert_allclose(own.strokes[LEFT], other.strokes[RIGHT], atol=1e-12)
     np.testing.assert_allclose(own.strokes[RIGHT], other.strokes[LEFT], atol=1e-12)
     assert not np.allclose(own.strokes[LEFT], own.strokes[RIGHT])
@@ -155,29 +155,29 @@ def table_of(skill: str) -> CharacterTable:
 def test_every_pose_graph_of_the_library_fits_on_the_board(name: str) -> None:
     skill, table = load(name), table_of(name)
     graph = skill.parameters
-    row = places(table, graph)
+    row = layout_figures(table, graph)
     assert len(row) == len(graph.states) * (2 if graph.mirrored else 1)
     assert len({place.at for place in row}) == len(row)
     assert [place.mirrored for place in row].count(True) == (len(graph.states) if graph.mirrored else 0)
     for place in row:
-        drawn = stick(table, graph.states[place.state], place.swing, graph.states[place.state].targets)
+        drawn = draw_pose(table, graph.states[place.state], place.swing, graph.states[place.state].targets)
         assert all(np.isfinite(ends).all() for ends in drawn.strokes.values())
 
 
 def test_the_acting_state_of_either_half_has_its_figure() -> None:
     walk, step = load("planar/walk").parameters, load("planar/big-step").parameters
-    assert [acting(walk, i) for i in range(4)] == [0, 1, 2, 3]
-    assert [acting(step, i) for i in range(7)] == [0, 1, 2, 0, 1, 2, -1]  # then it goes on as a walk
+    assert [active_figure(walk, i) for i in range(4)] == [0, 1, 2, 3]
+    assert [active_figure(step, i) for i in range(7)] == [0, 1, 2, 0, 1, 2, -1]  # then it goes on as a walk
 
 
 def test_there_is_a_control_for_every_number_the_body_can_use() -> None:
-    planar = {e.path for e in entries(body("planar"), load("planar/walk").parameters)}
+    planar = {e.path for e in pose_fields(body("planar"), load("planar/walk").parameters)}
     assert planar == {"duration", "cd", "cv", "torso", *(f"targets.{role}" for role in PLANAR)}
-    human = {e.path for e in entries(body("human"), load("human/stand").parameters)}
+    human = {e.path for e in pose_fields(body("human"), load("human/stand").parameters)}
     assert {"cd_lateral", "torso_roll", "targets.swing_hip_roll", "targets.waist_yaw"} <= human
     assert "feedback.swing_ankle.1" in human
     assert "targets.stance_hip" not in human
-    for entry in entries(body("human"), load("human/stand").parameters):
+    for entry in pose_fields(body("human"), load("human/stand").parameters):
         shown = entry.low + 0.3 * (entry.high - entry.low)
         written = math.degrees(entry.write(shown)) if entry.degrees else entry.write(shown)
         assert written == pytest.approx(shown, abs=0.01), entry.path
@@ -190,8 +190,8 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
     found.stop()
 
 
-def poses_of(studio: Studio) -> Poses:
-    return next(panel for panel in studio._panels if isinstance(panel, Poses))
+def poses_of(studio: Studio) -> PoseTab:
+    return next(panel for panel in studio._panels if isinstance(panel, PoseTab))
 
 
 def do(studio: Studio, action: Callable[[], Any]) -> Any:
@@ -315,7 +315,7 @@ def test_a_bad_upload_is_refused_with_the_reason_and_changes_nothing(
 def test_a_good_upload_runs_and_keeps_its_comments(studio: Studio) -> None:
     keeping = poses_of(studio)._keeping
     sent = library_path("human/walk").read_text().replace("name: walk", "name: sent # from afar")
-    assert uploaded("sent.yaml", sent.encode())[1].name == "sent"
+    assert parse_upload("sent.yaml", sent.encode())[1].name == "sent"
     do(studio, lambda: keeping.upload("sent.yaml", sent.encode()))
     assert do(studio, lambda: studio.session.sim.skill.full_name) == "human/sent"
     assert b"# from afar" in do(studio, keeping.download)[1]
@@ -327,7 +327,7 @@ def walked(change: dict[str, float]) -> tuple[float, float]:
     step = session.sim.model.opt.timestep
     session.step(round(2.0 / step))
     time, sim = session.sim.time, session.sim
-    session.revise(varied(session.sim.skill, change) if change else session.sim.skill)
+    session.edit_skill(with_parameters(session.sim.skill, change) if change else session.sim.skill)
     assert session.sim is sim
     assert session.sim.time == time
     session.step(round(5.0 / step))

@@ -19,8 +19,8 @@ from surefoot.motions.formats import suffixes
 from surefoot.motions.motion import load
 from surefoot.studio.app import Studio
 from surefoot.studio.panels import record_tab
-from surefoot.studio.panels.record_tab import FORMATS, SKINNED, Order, Record, Saver
-from surefoot.studio.session import Session, motion_of
+from surefoot.studio.panels.record_tab import FORMATS, SKINNED, Exporter, ExportJob, RecordTab
+from surefoot.studio.session import Session, motion_from_moments
 
 
 def passed(session: Session, seconds: float) -> Session:
@@ -42,8 +42,8 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
     studio.stop()
 
 
-def tab(studio: Studio) -> Record:
-    return next(panel for panel in studio._panels if isinstance(panel, Record))
+def tab(studio: Studio) -> RecordTab:
+    return next(panel for panel in studio._panels if isinstance(panel, RecordTab))
 
 
 def written(studio: Studio, label: str, name: str, **options: object) -> Path:
@@ -64,7 +64,7 @@ def test_every_format_that_can_be_written_is_offered() -> None:
 def test_moments_of_another_thread_make_the_same_motion(session: Session) -> None:
     here, found = session.motion(3.0).arrays(), {}
     moments = session.moments(3.0)
-    thread = threading.Thread(target=lambda: found.update(motion_of(moments).arrays()))
+    thread = threading.Thread(target=lambda: found.update(motion_from_moments(moments).arrays()))
     thread.start()
     thread.join()
     assert found.keys() == here.keys()
@@ -82,7 +82,7 @@ def test_looking_back_saves_what_is_seen_and_not_what_came_after(session: Sessio
 
 def test_npz_and_csv_hold_the_motion_at_the_rate_that_was_asked_for(session: Session, tmp_path: Path) -> None:
     for name in ("a.npz", "a.csv"):
-        Saver(lambda _: None, pytest.fail)._write(Order(session.moments(2.0), tmp_path / name, 30.0))
+        Exporter(lambda _: None, pytest.fail)._write(ExportJob(session.moments(2.0), tmp_path / name, 30.0))
     motion, back = session.motion(2.0), load(tmp_path / "a.npz")
     np.testing.assert_allclose(np.diff(back.time), 1.0 / 30.0)
     assert back.time[0] == motion.time[0]
@@ -98,8 +98,8 @@ def test_npz_and_csv_hold_the_motion_at_the_rate_that_was_asked_for(session: Ses
 
 
 def test_a_bvh_is_read_again_as_it_was_saved(session: Session, tmp_path: Path) -> None:
-    Saver(lambda _: None, pytest.fail)._write(Order(session.moments(3.0), tmp_path / "a.bvh", 60.0))
-    Saver(lambda _: None, pytest.fail)._write(Order(session.moments(3.0), tmp_path / "a.npz", 60.0))
+    Exporter(lambda _: None, pytest.fail)._write(ExportJob(session.moments(3.0), tmp_path / "a.bvh", 60.0))
+    Exporter(lambda _: None, pytest.fail)._write(ExportJob(session.moments(3.0), tmp_path / "a.npz", 60.0))
     one, other = bvh.load(tmp_path / "a.bvh"), load(tmp_path / "a.npz")
     assert len(one) == len(other) > 170
     np.testing.assert_allclose(one.root_position, other.root_position, atol=1e-6)
@@ -109,8 +109,8 @@ def test_a_bvh_is_read_again_as_it_was_saved(session: Session, tmp_path: Path) -
 
 
 def test_a_loop_in_place_ends_as_it_began(session: Session, tmp_path: Path) -> None:
-    order = Order(session.moments(5.0), tmp_path / "a.npz", 60.0, root_motion=False, loop=True)
-    Saver(lambda _: None, pytest.fail)._write(order)
+    order = ExportJob(session.moments(5.0), tmp_path / "a.npz", 60.0, root_motion=False, loop=True)
+    Exporter(lambda _: None, pytest.fail)._write(order)
     back = load(tmp_path / "a.npz")
     off = quat.log(quat.multiply(quat.inverse(back.rotations[0]), back.rotations[-1]))
     assert np.abs(off).max() < 1e-6
@@ -178,30 +178,30 @@ def test_only_one_file_is_written_at_a_time_and_the_second_is_told(
 ) -> None:
     go, done = threading.Event(), []
     real = record_tab.motion_of
-    monkeypatch.setattr(record_tab, "motion_of", lambda moments: go.wait(10.0) and real(moments))
-    writer = Saver(done.append, pytest.fail)
-    order = Order(session.moments(1.0), tmp_path / "a.npz", 60.0)
+    monkeypatch.setattr(record_tab, "motion_from_moments", lambda moments: go.wait(10.0) and real(moments))
+    writer = Exporter(done.append, pytest.fail)
+    order = ExportJob(session.moments(1.0), tmp_path / "a.npz", 60.0)
     writer.start(order)
     assert "a.npz" in writer.progress
     with pytest.raises(CommandError, match=r"a\.npz is still being written"):
-        writer.start(Order(session.moments(1.0), tmp_path / "b.npz", 60.0))
+        writer.start(ExportJob(session.moments(1.0), tmp_path / "b.npz", 60.0))
     go.set()
     writer.wait(30.0)
     assert done == [order]
     assert writer.progress == ""
-    writer.start(Order(session.moments(1.0), tmp_path / "b.npz", 60.0))
+    writer.start(ExportJob(session.moments(1.0), tmp_path / "b.npz", 60.0))
     writer.wait(30.0)
     assert (tmp_path / "b.npz").exists()
 
 
 def test_what_cannot_be_written_is_told_and_the_next_can_be(session: Session, tmp_path: Path) -> None:
     told: list[str] = []
-    writer = Saver(lambda _: None, told.append)
-    writer.start(Order(session.moments(0.1), tmp_path / "a.npz", 60.0, loop=True))  # too short for a cycle
+    writer = Exporter(lambda _: None, told.append)
+    writer.start(ExportJob(session.moments(0.1), tmp_path / "a.npz", 60.0, loop=True))  # too short for a cycle
     writer.wait(30.0)
     assert len(told) == 1
     assert "cannot cut a loop" in told[0]
-    writer.start(Order(session.moments(1.0), tmp_path / "a.npz", 60.0))
+    writer.start(ExportJob(session.moments(1.0), tmp_path / "a.npz", 60.0))
     writer.wait(30.0)
     assert len(told) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]

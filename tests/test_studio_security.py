@@ -28,7 +28,7 @@ from surefoot.errors import SurefootError
 from surefoot.studio import server as guarded
 from surefoot.studio.app import Studio
 from surefoot.studio.benchmark import Visitor, greeting, resident
-from surefoot.studio.panels.panel import LONGEST, existing, inside
+from surefoot.studio.panels.panel import MAX_NAME_BYTES, list_files, safe_path
 from surefoot.studio.server import open_server
 
 CROWD = Path(__file__).with_name("studio_crowd.py")
@@ -47,7 +47,7 @@ RUBBISH = [
         {"type": "FileTransferPart", "source_component_uuid": None, "transfer_uuid": "a", "part_index": "b"},
         {"type": "GuiUpdateMessage", "uuid": "a" * 100_000, "updates": {"value": 1}},
     )),
-    b"x" * (2 * guarded.LARGEST),
+    b"x" * (2 * guarded.MAX_MESSAGE),
 ]  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def test_foreign_hosts_are_refused(server: viser.ViserServer) -> None:
 
 
 def test_open_to_others_it_takes_addresses_but_not_strangers_names() -> None:
-    guard = guarded.Guard("0.0.0.0")
+    guard = guarded.ConnectionGuard("0.0.0.0")
     own = socket.gethostname().lower()
     for host in ("192.168.1.5:8080", "10.0.0.1", "[fe80::1]:8080", f"{own}:8080", f"{own}.local", "localhost:8080"):
         assert guard.is_ours(host), host
@@ -206,7 +206,7 @@ def test_another_protocol_is_refused_without_a_word(
 
 
 def test_pages_beyond_the_cap_are_refused(server: viser.ViserServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "CLIENTS", 3)
+    monkeypatch.setattr(guarded, "MAX_CLIENTS", 3)
     inside_now = [Visitor(server.get_port()) for _ in range(3)]
     assert status_of(server.get_port()) == 503
     inside_now.pop().close()
@@ -233,13 +233,13 @@ def test_nobody_may_show_the_page_in_a_frame(server: viser.ViserServer) -> None:
 
 
 def test_a_viser_that_cannot_be_guarded_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded.Guard, "serve", lambda self, *a, **k: self._serve(*a, **k))
+    monkeypatch.setattr(guarded.ConnectionGuard, "serve", lambda self, *a, **k: self._serve(*a, **k))
     with pytest.raises(SurefootError, match="cannot be protected"):
         open_server(port=0)
 
 
 def test_a_guard_that_lets_everybody_in_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded.Guard, "is_own_page", lambda *_: True)
+    monkeypatch.setattr(guarded.ConnectionGuard, "is_own_page", lambda *_: True)
     with pytest.raises(SurefootError, match="cannot be protected"):
         open_server(port=0)
 
@@ -328,7 +328,7 @@ def test_half_a_handshake_and_bytes_that_are_none_do_no_harm(studio: Studio, ter
 
 
 def test_more_connections_than_can_be_borne_are_cut(server: viser.ViserServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "SOCKETS", 10)
+    monkeypatch.setattr(guarded, "MAX_SOCKETS", 10)
     wires = [socket.create_connection(("127.0.0.1", server.get_port()), 3.0) for _ in range(12)]  # idle ones live 5 s
     with contextlib.suppress(ConnectionResetError):
         assert wires[-1].recv(1) == b""
@@ -362,7 +362,7 @@ def test_a_hundred_pages_do_not_stop_the_simulation(studio: Studio) -> None:
 
 
 def test_a_page_that_takes_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "STALLED", 0.3)
+    monkeypatch.setattr(guarded, "STALL_TIMEOUT", 0.3)
     server = open_server(port=0)
     try:
         wire = stalled(server.get_port())
@@ -428,9 +428,9 @@ class Desk:
 
 def test_a_file_that_fits_is_taken_and_one_that_does_not_is_refused_in_words(server: viser.ViserServer) -> None:
     desk = Desk(server)
-    desk.send(b"a" * guarded.LARGEST_UPLOAD, "1")
-    assert until(lambda: desk.taken == [b"a" * guarded.LARGEST_UPLOAD])
-    desk.send(b"b" * (guarded.LARGEST_UPLOAD + 1), "2")
+    desk.send(b"a" * guarded.MAX_UPLOAD, "1")
+    assert until(lambda: desk.taken == [b"a" * guarded.MAX_UPLOAD])
+    desk.send(b"b" * (guarded.MAX_UPLOAD + 1), "2")
     notes = (m for m in desk.visitor.hear() if "Notification" in m["type"])
     told, forgotten = next(notes), next(notes)
     assert "a.yaml was not taken" in str(told)
@@ -474,7 +474,7 @@ YAML = (".yaml",)
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     for text in (name, f"{name}.yaml"):
         with contextlib.suppress(SurefootError):
-            path = inside(tmp_path, text, YAML)
+            path = safe_path(tmp_path, text, YAML)
             assert path.resolve().parent == tmp_path.resolve()
             assert path.name == text
             path.touch()
@@ -482,17 +482,17 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
 
 def test_plain_names_are_taken(tmp_path: Path) -> None:
     for name in ("walk.yaml", "my walk-2_b.yaml", "Gang über.yaml", "a.b.YAML", "a..yaml"):
-        assert inside(tmp_path, name, YAML) == tmp_path / name
-    assert inside(tmp_path, "x.bvh", (".bvh", ".glb")) == tmp_path / "x.bvh"
+        assert safe_path(tmp_path, name, YAML) == tmp_path / name
+    assert safe_path(tmp_path, "x.bvh", (".bvh", ".glb")) == tmp_path / "x.bvh"
 
 
 @pytest.mark.parametrize("name", [
     "", ".yaml", "walk", "walk.txt", ".hidden.yaml", "../walk.yaml", "a/b.yaml", "a\\b.yaml", "/etc/x.yaml", "C:x.yaml",
-    "walk.yaml\n", "walk\0.yaml", " walk.yaml", "nul.yaml", "a" * LONGEST + ".yaml", "..", "walk.yaml/",
+    "walk.yaml\n", "walk\0.yaml", " walk.yaml", "nul.yaml", "a" * MAX_NAME_BYTES + ".yaml", "..", "walk.yaml/",
 ])  # fmt: skip
 def test_other_names_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(SurefootError, match="valid"):
-        inside(tmp_path, name, YAML)
+        safe_path(tmp_path, name, YAML)
 
 
 def test_a_link_does_not_lead_out(tmp_path: Path) -> None:
@@ -506,11 +506,11 @@ def test_a_link_does_not_lead_out(tmp_path: Path) -> None:
     (folder / "sub.yaml").mkdir()
     for name in ("out.yaml", "round.yaml"):
         with pytest.raises(SurefootError, match="leads out"):
-            inside(folder, name, YAML)
-    assert existing(folder, YAML) == ["also.yaml", "in.yaml"]
+            safe_path(folder, name, YAML)
+    assert list_files(folder, YAML) == ["also.yaml", "in.yaml"]
 
 
 def test_the_folder_itself_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert inside(tmp_path / "link", "walk.yaml", YAML).parent == tmp_path / "link"
+    assert safe_path(tmp_path / "link", "walk.yaml", YAML).parent == tmp_path / "link"

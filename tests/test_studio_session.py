@@ -10,8 +10,8 @@ import pytest
 
 from surefoot.engine.scene import Setup
 from surefoot.errors import CommandError, SkillError, SurefootError
-from surefoot.skills import load, varied
-from surefoot.studio.session import BODIES, Loop, Session, Timeline
+from surefoot.skills import load, with_parameters
+from surefoot.studio.session import MAX_BODIES, Session, SimulationThread, Timeline
 
 
 def passed(session: Session, seconds: float) -> Session:
@@ -112,10 +112,10 @@ def test_a_minute_of_moments_takes_far_less_than_its_states() -> None:
 
 def test_moments_of_many_bodies_do_not_pile_up() -> None:
     session = Session(Setup("planar/walk"))
-    for angle in range(2 * BODIES):
+    for angle in range(2 * MAX_BODIES):
         session.rebuild(terrain=f"slope:{angle / 10}")
         passed(session, 0.1)
-    assert len({id(m.sim) for m in session.timeline._moments}) <= BODIES
+    assert len({id(m.sim) for m in session.timeline._moments}) <= MAX_BODIES
 
 
 def test_an_empty_timeline_says_so() -> None:
@@ -139,7 +139,7 @@ def test_after_a_fall_one_goes_on_from_two_seconds_before(session: Session) -> N
 
 def test_an_edited_skill_runs_at_once_and_time_goes_on(session: Session) -> None:
     passed(session, 1.0)
-    session.revise(varied(load("planar/walk"), {"states.0.targets.swing_hip": 0.55}))
+    session.edit_skill(with_parameters(load("planar/walk"), {"states.0.targets.swing_hip": 0.55}))
     assert session.sim.time == pytest.approx(1.0, abs=0.02)
     assert session.sim.skill.parameters.states[0].targets["swing_hip"] == 0.55
     before = passed(Session(Setup("planar/walk")), 6.0).sim.data.qpos[0]
@@ -148,7 +148,7 @@ def test_an_edited_skill_runs_at_once_and_time_goes_on(session: Session) -> None
 
 def test_a_skill_with_another_number_of_states_begins_again(session: Session) -> None:
     passed(session, 1.0)
-    session.revise(load("planar/run"))
+    session.edit_skill(load("planar/run"))
     fewer = load("planar/walk").parameters.states
     assert len(session.sim.skill.parameters.states) == len(load("planar/run").parameters.states)
     again = len(fewer) != len(load("planar/run").parameters.states)
@@ -166,7 +166,7 @@ def test_what_cannot_be_built_leaves_everything_as_it_was(session: Session) -> N
 
 
 def test_restarting_keeps_what_was_edited(session: Session) -> None:
-    session.revise(varied(load("planar/walk"), {"states.1.cd": 1.9}))
+    session.edit_skill(with_parameters(load("planar/walk"), {"states.1.cd": 1.9}))
     passed(session, 0.5)
     session.restart()
     assert session.sim.time == 0.0
@@ -187,7 +187,7 @@ def test_the_last_seconds_are_a_motion_of_exact_frames(session: Session) -> None
 def test_the_loop_does_what_is_asked_and_survives_what_fails(session: Session) -> None:
     complaints: list[str] = []
     frames: list[float] = []
-    loop = Loop(session, frames.append, complaints.append)
+    loop = SimulationThread(session, frames.append, complaints.append)
     loop.start()
     try:
         assert loop.call(lambda: threading.current_thread().name) == "surefoot-studio"
@@ -211,7 +211,7 @@ def test_the_loop_does_what_is_asked_and_survives_what_fails(session: Session) -
 
 
 def test_a_flood_of_requests_does_not_grow_without_bound(session: Session) -> None:
-    loop = Loop(session, lambda now: None, lambda text: None)
+    loop = SimulationThread(session, lambda now: None, lambda text: None)
     done: list[int] = []
     for number in range(5000):
         loop.post(lambda number=number: done.append(number))  # type: ignore[misc]

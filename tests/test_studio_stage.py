@@ -15,9 +15,9 @@ from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.motions import meshes
 from surefoot.studio import model_view
-from surefoot.studio.model_view import Ground, Surface, distinguished, planes, surfaces
+from surefoot.studio.model_view import GroundView, Surface, planes, surfaces, tint_right_side
 from surefoot.studio.session import Session
-from surefoot.studio.stage import MARKS, VIEWS, Ruler, Stage, sides_of
+from surefoot.studio.stage import MARKS, VIEWS, DistanceMarks, Stage, limb_bodies
 from surefoot.terrains import Bar, Crate, Obstacle, Table, Terrain, flat, load, names, with_props
 
 TERRAINS = {
@@ -104,8 +104,8 @@ def test_shapes_are_where_mujoco_has_its_geoms(character: str) -> None:
 
 def test_what_is_hidden_is_not_drawn_unless_it_is_all_there_is() -> None:
     model = mujoco.MjModel.from_xml_string(STRANGER)
-    assert model_view.visible(model, {1}) == [0]
-    assert model_view.visible(model, {2}) == [3]
+    assert model_view.visible_geoms(model, {1}) == [0]
+    assert model_view.visible_geoms(model, {2}) == [3]
 
 
 def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() -> None:
@@ -115,7 +115,7 @@ def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() 
     mujoco.mj_kinematics(model, data)
     ((kind, part),) = model_view.instances(model, {1}).items()
     np.testing.assert_allclose(part.color, [[229.5, 25.5, 51.0]], atol=0.51)
-    vertices, triangles = model_view.solid(model, kind)
+    vertices, triangles = model_view.unit_mesh(model, kind)
     turn = np.empty(9)
     mujoco.mju_quat2Mat(turn, part.turns(data)[0])
     drawn = part.positions(data)[0] + vertices @ turn.reshape(3, 3).T
@@ -126,8 +126,8 @@ def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() 
 
 
 def test_welding_leaves_no_two_corners_that_are_the_same() -> None:
-    ball = meshes.ball(np.ones(3))
-    vertices, triangles = model_view.welded(ball)
+    ball = meshes.ellipsoid_or_capsule(np.ones(3))
+    vertices, triangles = model_view.weld_vertices(ball)
     assert len(np.unique(np.round(vertices, 6), axis=0)) == len(vertices) < len(ball.vertices)
     assert len(triangles) == len(ball.triangles)
     edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
@@ -137,16 +137,16 @@ def test_welding_leaves_no_two_corners_that_are_the_same() -> None:
 def test_legs_of_one_colour_are_told_apart_and_a_characters_own_are_kept() -> None:
     sim = Simulation("humanoid", "biped/walk")
     moving = set(range(1, sim.model.nbody))
-    left, right = sides_of(sim)
+    left, right = limb_bodies(sim)
     assert left
     assert not left & right
     assert len(left) == len(right)
     own = model_view.instances(sim.model, moving)
-    kept = distinguished(sim.model, own, (left, right))
+    kept = tint_right_side(sim.model, own, (left, right))
     assert all((kept[kind].color == own[kind].color).all() for kind in own)
     sim.model.geom_rgba[:, :3] = (0.7, 0.5, 0.3)
     own = model_view.instances(sim.model, moving)
-    told = distinguished(sim.model, own, (left, right))
+    told = tint_right_side(sim.model, own, (left, right))
     for kind in own:
         is_right = np.isin(sim.model.geom_bodyid[own[kind].geom], list(right))
         assert ((told[kind].color != own[kind].color).any(axis=1) == is_right).all()
@@ -161,7 +161,7 @@ def test_the_ground_is_drawn_at_the_terrains_height(kind: str, tmp_path: Path) -
     terrain = terrain_of(kind, tmp_path)
     model = Simulation("humanoid", "biped/walk", terrain).model
     found = surfaces(model)
-    assert sum(len(surface.vertices) for surface in found) <= model_view.MOST
+    assert sum(len(surface.vertices) for surface in found) <= model_view.MAX_VERTICES
     rng = np.random.default_rng(2)
     for x, y in rng.uniform(-9.0, 9.0, (60, 2)):
         if kind in ("flat", "incline"):
@@ -178,7 +178,7 @@ def test_the_ground_is_drawn_at_the_terrains_height(kind: str, tmp_path: Path) -
 @pytest.mark.parametrize("text", ["rough:3,0.05,0.25,1000", "bumps:3,0.02,0.1,100"])
 def test_the_largest_grounds_have_a_sane_number_of_corners(text: str) -> None:
     found = surfaces(Simulation("humanoid", "biped/walk", text).model)
-    assert 1000 < sum(len(surface.vertices) for surface in found) <= 1.01 * model_view.MOST
+    assert 1000 < sum(len(surface.vertices) for surface in found) <= 1.01 * model_view.MAX_VERTICES
 
 
 def test_what_is_fixed_stands_on_the_ground_and_what_can_move_belongs_to_the_figure() -> None:
@@ -194,7 +194,7 @@ def test_what_is_fixed_stands_on_the_ground_and_what_can_move_belongs_to_the_fig
 
 def test_a_plane_stays_around_the_figure_and_in_itself(server: viser.ViserServer) -> None:
     sim = Simulation("humanoid", "biped/walk", "incline:8,30")
-    drawn = Ground(server.scene, "/ground/1", sim.model)
+    drawn = GroundView(server.scene, "/ground/1", sim.model)
     place = np.array([41.3, -17.8, float(sim.scene.terrain.height(41.3, -17.8))])
     drawn.attend(place)
     (grid,) = (node for node in drawn._nodes if isinstance(node, viser.GridHandle))
@@ -206,7 +206,7 @@ def test_the_ruler_keeps_its_nodes_over_a_hundred_metres_and_names_the_metres_ne
     server: viser.ViserServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terrain = load("rough:3,0.05")
-    ruler = Ruler(server.scene, "/ground/ruler", terrain.height)
+    ruler = DistanceMarks(server.scene, "/ground/ruler", terrain.height)
     before, sent = list(ruler.nodes), 0
     send = server._websock_server.queue_message
 
@@ -230,7 +230,7 @@ def test_the_ruler_keeps_its_nodes_over_a_hundred_metres_and_names_the_metres_ne
 
 
 def test_the_ruler_lies_on_another_ground_with_the_same_nodes(server: viser.ViserServer) -> None:
-    ruler = Ruler(server.scene, "/ground/ruler", flat().height)
+    ruler = DistanceMarks(server.scene, "/ground/ruler", flat().height)
     before, other = list(ruler.nodes), load("incline:6,20")
     ruler.lay_on(other.height)
     assert all(one is two for one, two in zip(ruler.nodes, before, strict=True))
@@ -240,7 +240,7 @@ def test_the_ruler_lies_on_another_ground_with_the_same_nodes(server: viser.Vise
 
 
 def test_the_ruler_lies_across_the_way_also_where_it_goes_sideways(server: viser.ViserServer) -> None:
-    ruler = Ruler(server.scene, "/ground/ruler", flat().height)
+    ruler = DistanceMarks(server.scene, "/ground/ruler", flat().height)
     for y in np.arange(0.0, -20.0, -0.05):
         ruler.attend(np.array([3.0, y, 1.0]))
     places = {n.text: n.position for n in ruler.nodes if isinstance(n, viser.LabelHandle)}

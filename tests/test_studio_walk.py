@@ -18,8 +18,15 @@ from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SurefootError, TerrainError
 from surefoot.skills import names
 from surefoot.studio.app import Studio
-from surefoot.studio.panels.playback import Play, status
-from surefoot.studio.panels.walk_tab import Walk, limits, listed, step_of, value_of, values_of
+from surefoot.studio.panels.playback import PlaybackPanel, status
+from surefoot.studio.panels.walk_tab import (
+    WalkTab,
+    command_value,
+    parse_description,
+    short_names,
+    slider_limits,
+    slider_step,
+)
 from surefoot.studio.session import Session
 from surefoot.terrains import names as terrains
 from surefoot.terrains import parameters
@@ -74,7 +81,7 @@ def test_there_is_a_slider_for_every_command_of_the_skill_and_no_other(
 ) -> None:
     studio = opened(skill, character)
     shown(studio)
-    steering = panel(studio, Walk).steering
+    steering = panel(studio, WalkTab).steering
     sim = studio.session.sim
     assert list(steering._sliders) == list(sim.skill.commands)
     assert steering._none.visible == (not sim.skill.commands)
@@ -82,7 +89,7 @@ def test_there_is_a_slider_for_every_command_of_the_skill_and_no_other(
 
 def test_another_body_and_another_ground_are_shown_after_a_rebuild(opened: Opened) -> None:
     studio = opened("planar/walk")
-    walk = panel(studio, Walk)
+    walk = panel(studio, WalkTab)
     for skill, character, terrain in (
         ("human/walk", "human", "slope:5"), ("biped/march", "robot", "bumps:3,0.02"), ("planar/run", "planar", "flat"),
         ("stepper/walk", "stepper", "gaps:0.2"), ("stepper/stand", "stepper", "platform:10"),
@@ -109,9 +116,9 @@ def test_what_a_slider_says_reaches_the_simulation_and_is_shown_and_let_go_again
 ) -> None:
     studio = opened(skill, character)
     shown(studio)
-    steering, sim = panel(studio, Walk).steering, studio.session.sim
+    steering, sim = panel(studio, WalkTab).steering, studio.session.sim
     kit, label = sim.scene.controller(sim.skill), name.replace("_", " ")
-    own = studio.loop.call(lambda: value_of(kit, sim.memory, sim.skill, name))
+    own = studio.loop.call(lambda: command_value(kit, sim.memory, sim.skill, name))
     assert own != written
     studio.loop.call(lambda: steering.tell(name, written))
     told = studio.loop.call(lambda: kit.get_command(sim.memory, sim.skill, name))
@@ -129,7 +136,7 @@ def test_what_a_slider_says_reaches_the_simulation_and_is_shown_and_let_go_again
 def test_a_person_moving_a_slider_tells_the_simulation(opened: Opened) -> None:
     studio = opened("biped/sneak", "humanoid")
     shown(studio)
-    slider = panel(studio, Walk).steering._sliders["step_width"]
+    slider = panel(studio, WalkTab).steering._sliders["step_width"]
 
     class Event:
         client, target = object(), slider
@@ -143,13 +150,13 @@ def test_a_person_moving_a_slider_tells_the_simulation(opened: Opened) -> None:
 
 def test_turning_by_keys_goes_round_at_half_a_turn(opened: Opened) -> None:
     studio = opened("biped/walk", "humanoid")
-    steering, sim = panel(studio, Walk).steering, studio.session.sim
+    steering, sim = panel(studio, WalkTab).steering, studio.session.sim
     for _ in range(13):
         studio.loop.call(lambda: steering.turn(15.0))
     kit = sim.scene.controller(sim.skill)
-    assert value_of(kit, sim.memory, sim.skill, "heading") == pytest.approx(-165.0)
+    assert command_value(kit, sim.memory, sim.skill, "heading") == pytest.approx(-165.0)
     planar = opened("planar/walk")
-    planar.loop.call(lambda: panel(planar, Walk).steering.turn(15.0))  # it cannot turn, and nothing happens
+    planar.loop.call(lambda: panel(planar, WalkTab).steering.turn(15.0))  # it cannot turn, and nothing happens
 
 
 def test_a_released_command_leaves_no_trace() -> None:
@@ -167,7 +174,7 @@ def test_a_released_command_leaves_no_trace() -> None:
 
 def test_a_waiting_switch_is_shown_until_it_happens(opened: Opened) -> None:
     studio = opened("human/walk")
-    choice = panel(studio, Walk).skills
+    choice = panel(studio, WalkTab).skills
     studio.loop.call(lambda: choice.press("Switch while it walks", "fast-walk"))
     shown(studio)
     assert choice._waiting.visible
@@ -186,7 +193,7 @@ def test_a_waiting_switch_is_shown_until_it_happens(opened: Opened) -> None:
 def test_number_keys_switch_to_the_first_skills_of_the_list(opened: Opened) -> None:
     studio = opened("biped/walk", "humanoid")
     shown(studio)
-    choice = panel(studio, Walk).skills
+    choice = panel(studio, WalkTab).skills
     third = list(choice._known.values())[2]
     studio.loop.call(lambda: choice.switch_to(2))
     assert studio.session.sim.requested is not None
@@ -198,7 +205,7 @@ def test_number_keys_switch_to_the_first_skills_of_the_list(opened: Opened) -> N
 def test_a_switch_that_cannot_be_done_says_what_can(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     studio = opened("human/walk")
     shown(studio)
-    choice = panel(studio, Walk).skills
+    choice = panel(studio, WalkTab).skills
 
     def refuse(skill: str) -> None:
         raise CommandError(f"skill {skill} has no room")
@@ -212,7 +219,7 @@ def test_a_switch_that_cannot_be_done_says_what_can(opened: Opened, monkeypatch:
 def test_beginning_with_a_skill_of_any_biped_keeps_the_body(opened: Opened) -> None:
     studio = opened("human/walk")
     shown(studio)
-    studio.loop.call(lambda: panel(studio, Walk).skills.press("Begin with it", "sneak"))
+    studio.loop.call(lambda: panel(studio, WalkTab).skills.press("Begin with it", "sneak"))
     assert studio.session.sim.skill.full_name == "biped/sneak"
     assert studio.session.sim.scene.table.name == "human"
 
@@ -220,7 +227,7 @@ def test_beginning_with_a_skill_of_any_biped_keeps_the_body(opened: Opened) -> N
 def test_switching_to_a_skill_with_other_commands_changes_the_sliders(opened: Opened) -> None:
     studio = opened("human/walk")
     shown(studio)
-    walk = panel(studio, Walk)
+    walk = panel(studio, WalkTab)
     keys = walk.skills._keys.content
     studio.loop.call(lambda: walk.skills.press("Switch while it walks", "sneak"))
     for _ in range(400):
@@ -235,34 +242,34 @@ def test_switching_to_a_skill_with_other_commands_changes_the_sliders(opened: Op
 
 
 def test_skills_of_one_name_are_told_apart() -> None:
-    found = listed(names("human"), "human")
+    found = short_names(names("human"), "human")
     assert set(found.values()) == set(names("human"))
     assert found["walk"] == "human/walk"
     assert found["walk (biped)"] == "biped/walk"
     assert next(iter(found.values())).startswith("human/")
-    assert listed(names("ape"), "ape")["walk"] == "biped/walk"
+    assert short_names(names("ape"), "ape")["walk"] == "biped/walk"
 
 
 @pytest.mark.parametrize("kind", terrains())
 def test_every_kind_of_ground_can_be_put_there_as_it_is_offered(opened: Opened, kind: str, tmp_path: Path) -> None:
     Image.fromarray(np.random.default_rng(1).integers(0, 255, (20, 20)).astype(np.uint8)).save(tmp_path / "hills.png")
     studio = opened("biped/walk", "humanoid")
-    choice = panel(studio, Walk).ground
+    choice = panel(studio, WalkTab).ground
     studio.loop.call(lambda: choice.choose(kind))
     assert list(choice._fields) == [parameter.name for parameter in parameters(kind)]
     studio.loop.call(choice.put_there)
     description = studio.session.sim.scene.terrain.description
     assert description.partition(":")[0] == kind
     offered = {name: field.value for name, field in choice._fields.items()}
-    for name, value in values_of(description).items():
+    for name, value in parse_description(description).items():
         if name != "path":
             assert value == pytest.approx(offered[name]) if not isinstance(value, str) else value == offered[name]
 
 
 def test_angles_of_the_ground_are_degrees_and_the_running_skill_goes_on_it(opened: Opened) -> None:
     studio = opened("human/walk")
-    choice, session = panel(studio, Walk).ground, studio.session
-    studio.loop.call(lambda: panel(studio, Walk).skills.press("Begin with it", "fast-walk"))
+    choice, session = panel(studio, WalkTab).ground, studio.session
+    studio.loop.call(lambda: panel(studio, WalkTab).skills.press("Begin with it", "fast-walk"))
     studio.loop.call(lambda: choice.choose("incline"))
     choice._fields["angle"].value = 3.0
     studio.loop.call(choice.put_there)
@@ -273,7 +280,7 @@ def test_angles_of_the_ground_are_degrees_and_the_running_skill_goes_on_it(opene
 @pytest.mark.parametrize("path", ["../hills.png", "/etc/passwd", "a/../../b.png"])
 def test_pictures_outside_the_folder_are_refused(opened: Opened, path: str) -> None:
     studio = opened("planar/walk")
-    choice, before = panel(studio, Walk).ground, studio.session.sim
+    choice, before = panel(studio, WalkTab).ground, studio.session.sim
     studio.loop.call(lambda: choice.choose("image"))
     choice._fields["path"].value = path
     with pytest.raises(TerrainError, match="lies in"):
@@ -283,7 +290,7 @@ def test_pictures_outside_the_folder_are_refused(opened: Opened, path: str) -> N
 
 def test_a_ground_that_cannot_be_built_changes_nothing(opened: Opened) -> None:
     studio = opened("planar/walk")
-    choice, before = panel(studio, Walk).ground, studio.session.sim
+    choice, before = panel(studio, WalkTab).ground, studio.session.sim
     studio.loop.call(lambda: choice.choose("slope"))
     choice._fields["angle"].value = 80.0
     with pytest.raises(SurefootError, match="45"):
@@ -293,7 +300,7 @@ def test_a_ground_that_cannot_be_built_changes_nothing(opened: Opened) -> None:
 
 def test_play_shows_how_far_back_one_looks_and_offers_no_more_than_there_is(opened: Opened) -> None:
     studio = opened("planar/walk")
-    play, session = panel(studio, Play), studio.session
+    play, session = panel(studio, PlaybackPanel), studio.session
     for _ in range(70):
         studio.loop.call(lambda: session.step(200))
     shown(studio)
@@ -312,7 +319,7 @@ def test_play_shows_how_far_back_one_looks_and_offers_no_more_than_there_is(open
 
 def test_step_stops_time_and_goes_on_by_a_frame(opened: Opened) -> None:
     studio = opened("planar/walk")
-    play, session = panel(studio, Play), studio.session
+    play, session = panel(studio, PlaybackPanel), studio.session
     studio.loop.call(play.toggle)
     assert not session.paused
     studio.loop.call(lambda: play.press("Step"))
@@ -326,7 +333,7 @@ def test_step_stops_time_and_goes_on_by_a_frame(opened: Opened) -> None:
 
 def test_a_fall_is_said_and_the_way_back_is_offered(opened: Opened) -> None:
     studio = opened("planar/walk")
-    play, session = panel(studio, Play), studio.session
+    play, session = panel(studio, PlaybackPanel), studio.session
     studio.loop.call(lambda: session.step(3000))
     studio.loop.call(lambda: session.sim.push((900.0, 0.0, 0.0), 0.4))
     for _ in range(20):
@@ -348,7 +355,7 @@ def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
     with pytest.raises(CommandError, match="degrees"):
         base.taken(kit, "lean", 60.0)
     for name in sim.skill.commands:
-        low, high = limits(kit, name)
+        low, high = slider_limits(kit, name)
         for value in (low, high):
             sim.command(**{name: base.taken(kit, name, value)})
 
@@ -358,9 +365,9 @@ def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
         for kit in Session(Setup(skill, character)).sim.scene.controllers.values():
             assert all(command.low < command.high for command in kit.commands.values())
             for name in kit.commands:
-                low, high = limits(kit, name)
+                low, high = slider_limits(kit, name)
                 assert low < high
-                step = step_of(low, high)
+                step = slider_step(low, high)
                 assert f"{step:.0e}"[0] in "125"
                 assert 60 <= (high - low) / step <= 160
 
@@ -369,7 +376,7 @@ def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
 def test_a_ground_that_was_not_offered_is_refused(value: str, tmp_path: Path) -> None:
     studio = Studio(Setup("planar/walk"), port=0, folder=tmp_path)
     try:
-        ground = next(p for p in studio._panels if isinstance(p, Walk)).ground
+        ground = next(p for p in studio._panels if isinstance(p, WalkTab)).ground
         sim = studio.loop.call(lambda: studio.session.sim)
         with pytest.raises(CommandError, match="valid: flat"):
             studio.loop.call(lambda: ground.choose(value))

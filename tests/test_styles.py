@@ -11,14 +11,14 @@ import surefoot as sf
 from human_body import other_side
 from surefoot.characters.table import SAGITTAL
 from surefoot.controllers.genbicon.parameters import GenbiconParameters
-from surefoot.controllers.genbicon.style import CURVES, NUMBERS, curve_at, fill_slot, slot_size, style_of
+from surefoot.controllers.genbicon.style import CURVES, NUMBERS, curve_at, slot_size, style_of, write_slot
 from surefoot.engine.scene import Scene
-from surefoot.lab.figures import sheet
-from surefoot.lab.gait_measures import leg_clearance, measure
+from surefoot.lab.figures import contact_sheet
+from surefoot.lab.gait_measures import leg_clearance, measure_gait
 from surefoot.lab.reproduce.genbicon.styles import Style, styles, told_apart
-from surefoot.native.kernels import plain
-from surefoot.skills import load, names, varied
-from surefoot.skills.schema import BIPED, Skill
+from surefoot.native.kernels import python_impl
+from surefoot.skills import BIPED, load, names, with_parameters
+from surefoot.skills.schema import Skill
 from test_genbicon_parts import python
 
 BODY = "humanoid"
@@ -32,8 +32,8 @@ IDS = [skill.name for skill in FILES]
 def curve(skill: Skill, name: str, phase: float) -> float:
     """A curve as the law reads it."""
     slot = np.zeros(slot_size())
-    fill_slot(slot, skill)
-    return float(python(curve_at)(plain(style_of)(slot).curves[CURVES.index(name)], phase))
+    write_slot(slot, skill)
+    return float(python(curve_at)(python_impl(style_of)(slot).curves[CURVES.index(name)], phase))
 
 
 def mirrored(scene: Scene, qpos: np.ndarray) -> np.ndarray:
@@ -107,7 +107,7 @@ def test_every_style_walks_six_seconds(walked: tuple[sf.Population, dict[str, sf
 def test_a_style_goes_about_as_fast_as_its_file_says(
     skill: Skill, walked: tuple[sf.Population, dict[str, sf.Motion]]
 ) -> None:
-    assert measure(walked[1][skill.name]).speed == pytest.approx(skill.parameters.speed, rel=0.25)
+    assert measure_gait(walked[1][skill.name]).speed == pytest.approx(skill.parameters.speed, rel=0.25)
 
 
 def test_no_leg_passes_through_the_other(walked: tuple[sf.Population, dict[str, sf.Motion]]) -> None:
@@ -117,7 +117,7 @@ def test_no_leg_passes_through_the_other(walked: tuple[sf.Population, dict[str, 
 
 def test_a_sheet_has_a_tile_for_each_motion(walked: tuple[sf.Population, dict[str, sf.Motion]]) -> None:
     few = dict(list(walked[1].items())[:4])
-    one, page = sheet(few, columns=1), sheet(few, columns=3)
+    one, page = contact_sheet(few, columns=1), contact_sheet(few, columns=3)
     assert (page.width, page.height) == (3 * one.width, one.height // 2)
     last = np.asarray(page)[page.height // 2 :]
     assert np.array_equal(last[:, : one.width], np.asarray(one)[-page.height // 2 :])
@@ -125,7 +125,7 @@ def test_a_sheet_has_a_tile_for_each_motion(walked: tuple[sf.Population, dict[st
 
 
 def test_beginning_with_the_other_foot_gives_the_mirrored_walk() -> None:
-    pairs = [varied(skill, {"start.swing": side}) for skill in WALKS for side in ("left", "right")]
+    pairs = [with_parameters(skill, {"start.swing": side}) for skill in WALKS for side in ("left", "right")]
     population = sf.Population(len(pairs), BODY, pairs)
     population.run(1.2)
     off = {}
@@ -179,7 +179,7 @@ def test_styles_are_told_apart_by_five_degrees_or_by_a_fifth_of_the_larger(
     change: dict[str, float], is_apart: bool, walked: tuple[sf.Population, dict[str, sf.Motion]]
 ) -> None:
     motion = walked[1]["walk"]
-    gait = measure(motion)
+    gait = measure_gait(motion)
     one = Style(5, gait, 0.1, 0.0, 0.02, np.full((100, 7), 0.3), motion)
     gaits = {name: getattr(gait, name) * change[name] for name in ("speed", "step_width") if name in change}
     cycle = one.cycle + np.radians(change.get("angle", 0.0))

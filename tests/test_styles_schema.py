@@ -13,11 +13,10 @@ import surefoot as sf
 from surefoot.characters import load as load_character
 from surefoot.controllers.genbicon import law as genbicon
 from surefoot.controllers.genbicon.parameters import GenbiconSkill
-from surefoot.controllers.genbicon.style import CURVES, KNOTS, NUMBERS, fill_slot, slot_size, style_of
+from surefoot.controllers.genbicon.style import CURVES, KNOTS, NUMBERS, slot_size, style_of, write_slot
 from surefoot.errors import CommandError, SkillError, SurefootError, UnknownNameError
-from surefoot.native.kernels import plain
-from surefoot.skills import files, library_path, varied
-from surefoot.skills.schema import BIPED
+from surefoot.native.kernels import python_impl
+from surefoot.skills import BIPED, files, library_path, with_parameters
 
 ZERO = f"{BIPED}/zero-walk"
 HEAD = """\
@@ -124,12 +123,12 @@ def test_an_unknown_controller_is_refused_with_all_that_there_are(tmp_path: Path
 
 def test_a_change_by_path_is_checked_like_a_file() -> None:
     skill = sf.load_skill(ZERO)
-    assert varied(skill, {"curves.stance_knee": -0.4}).parameters.curves == {"stance_knee": -0.4}
-    assert varied(skill, {"knee_twist": 0.3}).parameters.knee_twist == 0.3
+    assert with_parameters(skill, {"curves.stance_knee": -0.4}).parameters.curves == {"stance_knee": -0.4}
+    assert with_parameters(skill, {"knee_twist": 0.3}).parameters.knee_twist == 0.3
     assert skill.parameters.curves == {}  # a copy was changed
     for path, value in (("curves.third_knee", 0.1), ("knee_twist", 9.0), ("step_time", math.nan), ("gait", 1.0)):
         with pytest.raises(SkillError):
-            varied(skill, {path: value})
+            with_parameters(skill, {path: value})
 
 
 # ------------------------------------------------------------------------------------------------ what is accepted
@@ -146,8 +145,8 @@ def test_a_style_reads_numbers_and_knots_as_they_are_written(tmp_path: Path) -> 
 def test_as_many_knots_as_there_is_room_for_reach_the_law(tmp_path: Path) -> None:
     skill = read(tmp_path, f"  knee_twist: 0.3\n  curves:\n    swing_out: {knots(KNOTS)}\n    neck_yaw: -0.2\n")
     slot = np.full(slot_size(), 9.0)
-    fill_slot(slot, skill)
-    style = plain(style_of)(slot)
+    write_slot(slot, skill)
+    style = python_impl(style_of)(slot)
     assert style.numbers[0].knee_twist == 0.3
     assert style.numbers[0].speed == 0.7
     full = style.curves[CURVES.index("swing_out")]
@@ -224,6 +223,6 @@ def test_a_switch_to_a_skill_that_the_body_cannot_do_is_refused() -> None:
 def test_numbers_of_a_running_style_change_at_once() -> None:
     sim = sf.Simulation("humanoid", "zero-walk")
     sim.set_parameters({"knee_twist": 0.25, "curves.neck": -0.3})
-    style = plain(style_of)(sim.memory.slots[0][: slot_size()])
+    style = python_impl(style_of)(sim.memory.slots[0][: slot_size()])
     assert style.numbers[0].knee_twist == 0.25
     assert style.curves[CURVES.index("neck")][1 + KNOTS] == -0.3

@@ -7,15 +7,15 @@ import pytest
 
 import surefoot as sf
 from surefoot.controllers.stylized import qp, tracker
-from surefoot.controllers.stylized.law import tracked_of
-from surefoot.native.kernels import plain
+from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import NUMBER_AT
 
 STAND = "human/stylized-stand"
 
 
 def tracked(sim: sf.Simulation) -> object:
-    return plain(tracked_of)(sim.memory.memory, sim.model.nu)
+    return python_impl(tracker_memory)(sim.memory.memory, sim.model.nu)
 
 
 def test_it_stands_and_a_push_is_absorbed_without_a_step() -> None:

@@ -11,28 +11,28 @@ import pytest
 import surefoot as sf
 from stylized_bodies import body
 from surefoot.controllers.stylized import balance_policy, reference
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, bearing
-from surefoot.controllers.stylized.foot_planting import Legs, carried
-from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, contact_modes
+from surefoot.controllers.stylized.foot_planting import LegKinematics, make_balanced
+from surefoot.controllers.stylized.law import tracker_memory
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, Points
-from surefoot.controllers.stylized.reference_sources import recorded
-from surefoot.controllers.stylized.three_link import groups
+from surefoot.controllers.stylized.reference_sources import reference_from_skill
+from surefoot.controllers.stylized.three_link import three_link_groups
 from surefoot.engine.scene import Scene, Setup
-from surefoot.native.kernels import plain
-from surefoot.skills import load, varied
+from surefoot.native.kernels import python_impl
+from surefoot.skills import load, with_parameters
 
 WALK = "human/stylized-walk"
 
 
 @pytest.fixture(scope="module")
 def walk() -> reference.Reference:
-    return recorded(Scene(Setup("human/robust-walk")), "human/robust-walk")
+    return reference_from_skill(Scene(Setup("human/robust-walk")), "human/robust-walk")
 
 
 def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> None:
     sim = sf.Simulation(skill=WALK)
     sim.run(6.0)
-    tracker = plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0]
+    tracker = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]
     assert not sim.fallen
     assert tracker.failures == 0
     assert tracker.steps >= 2 * int(5.0 / walk.duration)
@@ -40,7 +40,7 @@ def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> Non
 
 
 def test_without_adapted_steps_it_falls() -> None:
-    sim = sf.Simulation(skill=varied(load(WALK), {"leading": 0.0, "stepping": 0.0, "root_weight": 1.0}))
+    sim = sf.Simulation(skill=with_parameters(load(WALK), {"leading": 0.0, "stepping": 0.0, "root_weight": 1.0}))
     sim.run(12.0, fps=5.0)
     assert sim.fallen
 
@@ -63,7 +63,7 @@ def test_reference_that_loops_begins_again_where_it_ends(walk: reference.Referen
 
 def test_reference_survives_a_file(walk: reference.Reference, tmp_path: Path) -> None:
     walk.save(tmp_path / "walk.npz")
-    again = reference.read(tmp_path / "walk.npz")
+    again = reference.load_reference(tmp_path / "walk.npz")
     assert (again.poses == walk.poses).all()
     assert (again.bearing == walk.bearing).all()
     assert (again.timestep, again.loops, again.turn) == (walk.timestep, walk.loops, walk.turn)
@@ -92,7 +92,7 @@ def test_turned_reference_is_the_same_motion_elsewhere(walk: reference.Reference
 
 def test_legs_reach_where_their_feet_shall_be() -> None:
     model, table = body("human_toes")
-    legs = Legs(model, table)
+    legs = LegKinematics(model, table)
     pose = model.qpos0.copy()
     pose[2] = 0.9
     for places in legs.places:
@@ -106,14 +106,14 @@ def test_legs_reach_where_their_feet_shall_be() -> None:
 
 def test_weight_is_moved_over_the_foot_that_bears() -> None:
     model, table = body("human_toes")
-    legs, n = Legs(model, table), 400
+    legs, n = LegKinematics(model, table), 400
     pose = model.qpos0.copy()
     for places in legs.places:
         pose[places[0]], pose[places[3]], pose[places[4]] = 0.2, -0.4, 0.2
     pose[2] -= legs.feet_of(pose[None]).ankles[0, :, 2].min() - 0.075
     stands = np.ones((n, 2), bool)
     stands[:, 1] = False  # on the left foot alone, in a pose that would fall to the right
-    found, bears = carried(legs, np.tile(pose, (n, 1)), stands, 0.005)
+    found, bears = make_balanced(legs, np.tile(pose, (n, 1)), stands, 0.005)
     feet, before = legs.feet_of(found), legs.feet_of(pose[None])
     aside = np.abs(feet.com[n // 2] - feet.ankles[n // 2, 0])[1]
     assert bears[:, 0].all()
@@ -123,8 +123,8 @@ def test_weight_is_moved_over_the_foot_that_bears() -> None:
 
 def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: reference.Reference) -> None:
     model, table = body("human")
-    dynamics, sides = BodyDynamics(model, table), [groups(model, table, side) for side in (0, 1)]
-    found = balance_policy.policy(dynamics, sides, walk)
+    dynamics, sides = BodyDynamics(model, table), [three_link_groups(model, table, side) for side in (0, 1)]
+    found = balance_policy.balance_policy(dynamics, sides, walk)
     assert {one.stance for one in found.gains} == {0, 1}
     one = found.gains[0]
     index = one.first + len(one.controls) // 2
@@ -134,7 +134,7 @@ def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: 
     moment = walk.at(index * walk.timestep)
     qpos[: len(moment.pose)], qvel[: len(moment.rates)] = moment.pose, moment.rates
     dynamics.set(qpos, qvel)
-    points, _, _ = balance_policy.seen(dynamics, sides[one.stance])
+    points, _, _ = balance_policy.link_coms_from_ankle(dynamics, sides[one.stance])
     wanted = found.accelerations(which, points, 0.0)
     pushed = Points(points.place, points.velocity + np.array([0.3, 0.0, 0.0]))
     assert np.isfinite(wanted).all()
@@ -143,21 +143,24 @@ def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: 
 
 def test_policy_is_read_from_its_cache_only_for_its_reference(walk: reference.Reference, tmp_path: Path) -> None:
     model, table = body("human")
-    dynamics, sides = BodyDynamics(model, table), [groups(model, table, side) for side in (0, 1)]
-    made = balance_policy.policy(dynamics, sides, walk, tmp_path / "p.npz")
-    kept = balance_policy.policy(dynamics, sides, walk, tmp_path / "p.npz")
+    dynamics, sides = BodyDynamics(model, table), [three_link_groups(model, table, side) for side in (0, 1)]
+    made = balance_policy.balance_policy(dynamics, sides, walk, tmp_path / "p.npz")
+    kept = balance_policy.balance_policy(dynamics, sides, walk, tmp_path / "p.npz")
     assert (made.gains[0].K == kept.gains[0].K).all()
     table_of = dict(np.load(tmp_path / "p.npz"))
     np.savez(tmp_path / "p.npz", **(table_of | {"key": np.array("another")}))
-    assert pytest.approx(made.gains[0].K) == balance_policy.policy(dynamics, sides, walk, tmp_path / "p.npz").gains[0].K
+    assert (
+        pytest.approx(made.gains[0].K)
+        == balance_policy.balance_policy(dynamics, sides, walk, tmp_path / "p.npz").gains[0].K
+    )
 
 
 def test_foot_that_has_not_landed_does_not_bear() -> None:
     flat = np.tile(np.eye(3), (2, 1, 1))
-    assert list(bearing(np.array([FLAT, FLAT]), np.array([True, False]), flat)) == [FLAT, FREE]
-    assert list(bearing(np.array([FLAT, FREE]), np.array([False, False]), flat)) == [FLAT, FREE]
+    assert list(contact_modes(np.array([FLAT, FLAT]), np.array([True, False]), flat)) == [FLAT, FREE]
+    assert list(contact_modes(np.array([FLAT, FREE]), np.array([False, False]), flat)) == [FLAT, FREE]
     tilted, four, turn = flat.copy(), np.zeros(4), np.zeros(9)
     mujoco.mju_axisAngle2Quat(four, np.array([0.0, 1.0, 0.0]), -0.3)  # toes up
     mujoco.mju_quat2Mat(turn, four)
     tilted[0] = turn.reshape(3, 3)
-    assert list(bearing(np.array([FLAT, TOE]), np.array([True, True]), tilted)) == [HEEL, TOE]
+    assert list(contact_modes(np.array([FLAT, TOE]), np.array([True, True]), tilted)) == [HEEL, TOE]

@@ -13,16 +13,16 @@ from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.foot_contacts import FLAT, FREE
 from surefoot.controllers.stylized.multibody_dynamics import Points
-from surefoot.controllers.stylized.reference import Moment, Reference, Swing
-from surefoot.controllers.stylized.step_adaptation import hasten
-from surefoot.controllers.stylized.terrain_adaptation import Grounding, SeenGround, raise_by
+from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, Swing
+from surefoot.controllers.stylized.step_adaptation import speed_up_step
+from surefoot.controllers.stylized.terrain_adaptation import GroundQuery, TerrainAdaptation, raise_by_slope
 from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
-from surefoot.lab.reference_tracking import Walked
+from surefoot.lab.reference_tracking import PathDrift
 from surefoot.lab.reproduce.stylized.mocap import author
 from surefoot.terrains import SeeSaw, load, seesaw, stairs
-from surefoot.terrains.props import tipped
+from surefoot.terrains.props import tip_fraction
 
 STAND = "human_toes/stylized-stand"
 
@@ -64,7 +64,7 @@ def test_a_seesaw_stays_as_it_is_without_a_load_and_under_one_before_its_hinge()
         model, data = board_alone(prop, load_at)
         for _ in range(1000):
             mujoco.mj_step(model, data)
-        assert tipped(model, data) == pytest.approx(0.0, abs=0.01)
+        assert tip_fraction(model, data) == pytest.approx(0.0, abs=0.01)
 
 
 def test_a_seesaw_tips_wholly_under_a_load_behind_its_hinge_and_ends_at_the_ground() -> None:
@@ -72,7 +72,7 @@ def test_a_seesaw_tips_wholly_under_a_load_behind_its_hinge_and_ends_at_the_grou
     model, data = board_alone(prop, 2.4)
     for _ in range(1500):
         mujoco.mj_step(model, data)
-    assert tipped(model, data) == pytest.approx(1.0, abs=0.02)
+    assert tip_fraction(model, data) == pytest.approx(1.0, abs=0.02)
     assert upper_ends(model, data)[1] == pytest.approx([prop.end, 0.0, 0.0], abs=5e-3)
 
 
@@ -105,11 +105,11 @@ def test_stairs_go_where_their_direction_says() -> None:
     )
 
 
-def moment() -> Moment:
+def moment() -> ReferenceFrame:
     rng = np.random.default_rng(4)
     axes = np.tile(np.eye(3), (2, 1, 1))
     ankles = np.array([[0.1, 0.1, 0.08], [0.5, -0.1, 0.2]])
-    return Moment(
+    return ReferenceFrame(
         rng.normal(size=20), rng.normal(size=19), rng.normal(size=19), np.array([FLAT, FREE]), ankles, axes,
         rng.normal(size=(2, 6)), np.array([0.25, 0.0, 0.9]), np.array([0.9, 0.1, 0.05]),
     )  # fmt: skip
@@ -117,7 +117,7 @@ def moment() -> Moment:
 
 def test_laid_on_a_rise_everything_goes_up_as_the_ground_does() -> None:
     flat, laid, rise = moment(), moment(), np.array([0.1, -0.05])
-    raise_by(laid, rise, 0.7, 3)
+    raise_by_slope(laid, rise, 0.7, 3)
     middle = 0.7 * flat.ankles[0, :2] + 0.3 * flat.ankles[1, :2]
     assert laid.pose[2] - flat.pose[2] == pytest.approx(rise @ (flat.pose[:2] - middle))
     assert laid.ankles[:, 2] - flat.ankles[:, 2] == pytest.approx((flat.ankles[:, :2] - middle) @ rise)
@@ -129,7 +129,7 @@ def test_laid_on_a_rise_everything_goes_up_as_the_ground_does() -> None:
 def test_the_ground_is_seen_where_rays_meet_it(terrain: str) -> None:
     sim = Simulation(skill=STAND, terrain=terrain)
     sim.run(0.2)
-    seen = SeenGround(sim.scene, sim.data)
+    seen = GroundQuery(sim.scene, sim.data)
     places = np.array([[0.9, 0.1], [1.7, -0.3], [2.1, 0.2]])
     mujoco.mj_forward(sim.model, sim.data)
     met, none = np.zeros(1, np.int32), np.array([0.0, 0.0, -1.0])
@@ -140,11 +140,11 @@ def test_the_ground_is_seen_where_rays_meet_it(terrain: str) -> None:
 
 def test_what_lies_on_a_slope_is_turned_by_its_angle_and_beside_an_edge_not_at_all() -> None:
     sim = Simulation(skill=STAND, terrain="slope:7,0.5")
-    (turn,) = SeenGround(sim.scene, sim.data).lies(np.array([[2.0, 0.3, 0.5]]))
+    (turn,) = GroundQuery(sim.scene, sim.data).lies(np.array([[2.0, 0.3, 0.5]]))
     assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-12)
     assert turn[:, 2] == pytest.approx([-math.sin(math.radians(7.0)), 0.0, math.cos(math.radians(7.0))], abs=1e-6)
     sim = Simulation(skill=STAND, terrain="stairs:-0.1,0.5,4,0.5")
-    (turn,) = SeenGround(sim.scene, sim.data).lies(np.array([[0.97, 0.0, 0.0]]))
+    (turn,) = GroundQuery(sim.scene, sim.data).lies(np.array([[0.97, 0.0, 0.0]]))
     assert turn == pytest.approx(np.eye(3))
 
 
@@ -153,9 +153,9 @@ def test_a_foot_that_would_land_on_an_edge_lands_beside_it() -> None:
     tracker = tracker_of(sim.scene, sim.skill)
     assert isinstance(tracker, Tracker)
     tracker.body.set(sim.data.qpos, sim.data.qvel)
-    seen = SeenGround(sim.scene, tracker.body.data)
+    seen = GroundQuery(sim.scene, tracker.body.data)
     feet = [int(sim.model.body(f"{side}_foot").id) for side in ("left", "right")]
-    laying = Grounding(seen, tracker.body, feet)
+    laying = TerrainAdaptation(seen, tracker.body, feet)
     stride = np.array([0.5, -0.2, 0.0])
     elsewhere = laying.footholds(Swing(1, 0.0, 0.5), stride)
     ankle = tracker.body.xpos[feet[0]] + stride
@@ -166,7 +166,7 @@ def test_a_foot_that_would_land_on_an_edge_lands_beside_it() -> None:
 
 def test_level_ground_lays_nothing() -> None:
     sim = Simulation(skill=STAND)
-    assert SeenGround(sim.scene, sim.data).is_level
+    assert GroundQuery(sim.scene, sim.data).is_level
 
 
 @pytest.mark.parametrize(("ahead", "faster"), [(0.1, True), (0.0, False), (-0.1, False)])
@@ -175,10 +175,10 @@ def test_a_reference_hastens_where_the_body_is_ahead_and_never_waits(ahead: floa
     com = one.com - one.ankles[0] + [ahead, 0.0, 0.0]
     points = Points(np.tile(com, (3, 1)), np.tile(one.com_velocity, (3, 1)))
     stride = np.array([0.6, 0.0, 0.0])
-    pace = hasten(one, Swing(1, 0.0, 0.5), 0.2, stride, points, np.array([8.0, 40.0, 12.0]), 1.0)
+    pace = speed_up_step(one, Swing(1, 0.0, 0.5), 0.2, stride, points, np.array([8.0, 40.0, 12.0]), 1.0)
     assert (pace > 0.01) is faster
     assert one.rates == pytest.approx((1.0 + pace) * two.rates)
-    assert hasten(two, Swing(1, 0.0, 0.5), 0.2, stride, points, np.array([8.0, 40.0, 12.0]), 0.0) == 0.0
+    assert speed_up_step(two, Swing(1, 0.0, 0.5), 0.2, stride, points, np.array([8.0, 40.0, 12.0]), 0.0) == 0.0
 
 
 def test_a_path_that_goes_round_with_its_reference_does_not_drift_and_another_does() -> None:
@@ -190,7 +190,7 @@ def test_a_path_that_goes_round_with_its_reference_does_not_drift_and_another_do
         poses, rates, rates, np.ones((n, 2), int), empty, empty, empty, empty[:, 0], empty[:, 0], dt, True, turn
     )
     place, heading = np.array([3.0, -1.0]), 0.0
-    same, still = Walked(reference, 2, place), Walked(reference, 2, place)
+    same, still = PathDrift(reference, 2, place), PathDrift(reference, 2, place)
     for i in range(1, 3 * n):
         heading = turn * ((i - 1) // n)
         place = place + 0.01 * np.array([math.cos(heading), math.sin(heading)])
@@ -204,7 +204,9 @@ def test_the_authored_stomp_reads_back_as_a_clip_that_raises_one_foot_after_the_
     path = tmp_path / "sumo.bvh"
     author(path)
     sim = Simulation(skill=STAND)
-    found = reference_sources.once(sim.model, sim.scene.table, reference_sources.carried_over(path, sim.scene.table))
+    found = reference_sources.one_shot_reference(
+        sim.model, sim.scene.table, reference_sources.retarget_file(path, sim.scene.table)
+    )
     raised = found.ankles[:, :, 2] - found.ankles[0, :, 2]
     assert (raised.max(axis=0) > 0.2).all()
     right, left = raised[:, 1].argmax(), raised[:, 0].argmax()

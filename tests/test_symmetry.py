@@ -7,14 +7,14 @@ import pytest
 
 from conftest import MIRRORED, machine_of
 from surefoot.engine.simulation import Simulation
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 GAITS = ["walk", "in-place-walk", "fast-walk", "skip", "fast-run", "run", "backwards-walk"]
 
 
 def mirrored_pair(skill: Skill) -> tuple[Simulation, Simulation]:
-    return tuple(Simulation(skill=varied(skill, {"start.swing": side})) for side in ("right", "left"))  # type: ignore[return-value]
+    return tuple(Simulation(skill=with_parameters(skill, {"start.swing": side})) for side in ("right", "left"))  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", GAITS)
@@ -47,7 +47,7 @@ def test_legs_exchanged_by_hand_in_mid_run_give_the_mirrored_motion() -> None:
 
 @pytest.mark.parametrize("force", [(45.0, 0.0, 0.0), (-30.0, 0.0, 60.0)])
 def test_mirrored_push_and_command_give_the_mirrored_motion(force: tuple[float, float, float]) -> None:
-    right, left = mirrored_pair(varied(load("planar/walk"), {"states.0.feedback.stance_ankle.1": 0.05}))
+    right, left = mirrored_pair(with_parameters(load("planar/walk"), {"states.0.feedback.stance_ankle.1": 0.05}))
     for sim, side in ((right, "right"), (left, "left")):
         sim.command(speed=0.9, lean=-0.03)
         sim.push(force, 0.15, body=f"{side}_thigh", point=(0.0, 0.0, -0.3), delay=0.25)
@@ -56,7 +56,7 @@ def test_mirrored_push_and_command_give_the_mirrored_motion(force: tuple[float, 
 
 
 def test_mirrored_learning_fills_the_other_legs_half_of_the_table() -> None:
-    right, left = mirrored_pair(varied(load("planar/walk"), {"learning.bins": 12}))
+    right, left = mirrored_pair(with_parameters(load("planar/walk"), {"learning.bins": 12}))
     right.step(5000)
     left.step(5000)
     halves = right.memory.table.reshape(2, 12), left.memory.table.reshape(2, 12)
@@ -68,7 +68,9 @@ def test_mirrored_learning_fills_the_other_legs_half_of_the_table() -> None:
 def test_unequal_legs_are_not_symmetric() -> None:
     """The comparison can fail: one longer shin breaks it."""
     right, left = (
-        Simulation(skill=varied(load("planar/walk"), {"start.swing": side}), proportions={"left_shin_length": 1.02})
+        Simulation(
+            skill=with_parameters(load("planar/walk"), {"start.swing": side}), proportions={"left_shin_length": 1.02}
+        )
         for side in ("right", "left")
     )
     right.step(2000)

@@ -10,12 +10,12 @@ import pytest
 
 from conftest import graph_of
 from surefoot.characters import planar
-from surefoot.characters.builder import proportioned
+from surefoot.characters.builder import with_proportions
 from surefoot.characters.table import CharacterTable
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.reflexes import pose_graph
-from surefoot.skills import load, names, varied
+from surefoot.skills import load, names, with_parameters
 from surefoot.skills.schema import Skill
 
 # SIMBICON §7 and the authors' planar program: mass [kg], inertia about the COM [kg·m²], COM in the part's frame [m]
@@ -158,7 +158,7 @@ def test_gains_and_torque_limits_reach_actuators_and_parameter_slots() -> None:
 def test_a_skills_gains_override_the_bodys_from_general_to_particular() -> None:
     changes = {"gains.all.kp": 200.0, "gains.ankle.kp": 150.0, "gains.stance_ankle.kd": 11.0, "gains.all.limit": 90.0}
     changes |= {"torso_gain.kp": 410.0, "torso_gain.kd": 41.0}
-    sim = Simulation(skill=varied(load("planar/walk"), changes))
+    sim = Simulation(skill=with_parameters(load("planar/walk"), changes))
     graph = graph_of(sim.memory)
     found = {role: tuple(graph.gains[i]) for i, role in enumerate(sim.scene.table.anatomy.roles)}
     assert found["swing_hip"] == (200.0, 30.0, 90.0)
@@ -273,7 +273,7 @@ def test_mass_scales_the_whole_body() -> None:
 
 
 def test_multipliers_of_a_pair_and_of_one_side_multiply() -> None:
-    table = proportioned(_planar(), {"shin_mass": 1.5, "left_shin_mass": 1.2})
+    table = with_proportions(_planar(), {"shin_mass": 1.5, "left_shin_mass": 1.2})
     masses = {s.name: s.mass for s in table.segments}
     assert masses["left_shin"] == pytest.approx(4.0 * 1.5 * 1.2)
     assert masses["right_shin"] == pytest.approx(4.0 * 1.5)
@@ -282,7 +282,7 @@ def test_multipliers_of_a_pair_and_of_one_side_multiply() -> None:
 def test_proportions_leave_the_table_they_came_from_alone() -> None:
     table = _planar()
     before = repr(table)
-    proportioned(table, {"thigh_length": 2.0, "mass": 0.5})
+    with_proportions(table, {"thigh_length": 2.0, "mass": 0.5})
     assert repr(table) == before == repr(_planar())
 
 

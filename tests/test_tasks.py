@@ -15,7 +15,7 @@ from conftest import bits
 from surefoot.cli.main import main
 from surefoot.errors import CommandError, SurefootError, TerrainError, UnknownNameError
 from surefoot.tasks import LEFT, RIGHT, Actor, FollowPath, Task
-from surefoot.tasks.follow_path import Path
+from surefoot.tasks.follow_path import Polyline
 from surefoot.terrains import flat
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import Bar, Crate, Obstacle, Prop, Table, with_props
@@ -380,7 +380,7 @@ def test_props_that_cannot_be_built_are_refused(make: object) -> None:
 
 
 def test_a_path_is_measured_along_itself() -> None:
-    path = Path(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 1.0]]))
+    path = Polyline(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 1.0]]))
     assert path.places == pytest.approx([0.0, 5.0, 8.0])
     assert path.at(2.5) == pytest.approx([1.5, 2.0])
     assert path.at(9.0) == pytest.approx([3.0, 0.0])

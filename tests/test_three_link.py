@@ -13,18 +13,18 @@ from surefoot.controllers.stylized.three_link import (
     STANCE,
     SWING,
     UPPER,
-    Groups,
-    Linear,
-    Simple,
-    Steps,
+    LinearSystem,
     ThreeLink,
-    build,
-    controllable,
+    ThreeLinkDynamics,
+    ThreeLinkForwardModel,
+    ThreeLinkGroups,
+    build_three_link,
+    controllable_dimension,
     equilibrium,
-    frame_of,
-    groups,
-    state_of,
-    turn_by,
+    pitch_roll_rotation,
+    three_link_groups,
+    three_link_state,
+    yaw_rotation,
 )
 
 HEADING = 0.4
@@ -32,17 +32,17 @@ HEADING = 0.4
 
 def made(
     name: str, stance: int = 0, heading: float = HEADING
-) -> tuple[ThreeLink, Groups, mujoco.MjModel, mujoco.MjData]:
+) -> tuple[ThreeLink, ThreeLinkGroups, mujoco.MjModel, mujoco.MjData]:
     model, table = body(name)
-    parts = groups(model, table, stance)
+    parts = three_link_groups(model, table, stance)
     data = at(model, *generic_state(model, 3))
     joints = "planar" if table.root == "planar" else "hinges"
     heading = 0.0 if table.root == "planar" else heading
-    return build(parts, model, data, heading, joints), parts, model, data
+    return build_three_link(parts, model, data, heading, joints), parts, model, data
 
 
-def seen(parts: Groups, model: mujoco.MjModel, data: mujoco.MjData, heading: float) -> Points:
-    view, ankle = turn_by(heading).T, np.empty(6)
+def seen(parts: ThreeLinkGroups, model: mujoco.MjModel, data: mujoco.MjData, heading: float) -> Points:
+    view, ankle = yaw_rotation(heading).T, np.empty(6)
     velocity = (parts.jacobian(model, data) @ data.qvel).reshape(3, 3)
     mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, parts.ankle, ankle, 0)
     return Points((parts.com(data) - data.xpos[parts.ankle]) @ view.T, (velocity - ankle[3:]) @ view.T)
@@ -51,7 +51,7 @@ def seen(parts: Groups, model: mujoco.MjModel, data: mujoco.MjData, heading: flo
 @pytest.mark.parametrize("stance", [0, 1])
 def test_every_part_belongs_to_one_link_and_the_stance_leg_is_the_one_that_was_asked_for(stance: int) -> None:
     model, table = body("human")
-    parts = groups(model, table, stance)
+    parts = three_link_groups(model, table, stance)
     every = np.sort(np.concatenate(parts.bodies))
     assert (every == np.arange(1, 1 + len(table.segments))).all()
     legs = (table.anatomy.left, table.anatomy.right)
@@ -65,9 +65,11 @@ def test_masses_centres_and_inertias_are_the_sums_of_the_parts(name: str) -> Non
     link, parts, model, data = made(name)
     assert link.model.body_mass[1:] == pytest.approx(parts.mass)
     assert parts.mass.sum() == pytest.approx(model.body_subtreemass[1])
-    own = state_of(link, Points(seen(parts, model, data, 0.0 if name == "planar" else HEADING).place, np.zeros((3, 3))))
-    shape = Simple(link).set(own)
-    view = turn_by(0.0 if name == "planar" else HEADING)
+    own = three_link_state(
+        link, Points(seen(parts, model, data, 0.0 if name == "planar" else HEADING).place, np.zeros((3, 3)))
+    )
+    shape = ThreeLinkForwardModel(link).set(own)
+    view = yaw_rotation(0.0 if name == "planar" else HEADING)
     places = shape.xipos[1:] @ view.T + data.xpos[parts.ankle]
     wanted = parts.com(data)
     if name == "planar":
@@ -86,26 +88,26 @@ def test_masses_centres_and_inertias_are_the_sums_of_the_parts(name: str) -> Non
 
 def test_state_and_points_are_each_others_inverse() -> None:
     link, *_ = made("human")
-    simple = Simple(link)
+    simple = ThreeLinkForwardModel(link)
     for seed in range(5):
         state = np.random.default_rng(seed).uniform(-0.5, 0.5, 12)
-        assert np.abs(state_of(link, simple.points(state)) - state).max() < 1e-12
+        assert np.abs(three_link_state(link, simple.points(state)) - state).max() < 1e-12
 
 
 def test_rates_are_the_rates_of_the_angles_while_the_character_moves() -> None:
     link, parts, model, data = made("human")
-    rates = state_of(link, seen(parts, model, data, HEADING))[6:]
+    rates = three_link_state(link, seen(parts, model, data, HEADING))[6:]
     h, angles = 1e-6, []
     for sign in (1.0, -1.0):
         qpos = data.qpos.copy()
         mujoco.mj_integratePos(model, qpos, data.qvel, sign * h)
-        angles.append(state_of(link, seen(parts, model, at(model, qpos, data.qvel), HEADING))[:6])
+        angles.append(three_link_state(link, seen(parts, model, at(model, qpos, data.qvel), HEADING))[:6])
     assert np.abs((angles[0] - angles[1]) / (2.0 * h) - rates).max() < 1e-6
 
 
 def test_accelerations_are_those_of_the_centres_of_mass() -> None:
     link, *_ = made("human")
-    simple, rng, h = Simple(link), np.random.default_rng(1), 1e-6
+    simple, rng, h = ThreeLinkForwardModel(link), np.random.default_rng(1), 1e-6
     state, control = rng.uniform(-0.4, 0.4, 12), rng.uniform(-100.0, 100.0, 4)
     turning = simple.set(state, control).qacc.copy()
 
@@ -118,7 +120,7 @@ def test_accelerations_are_those_of_the_centres_of_mass() -> None:
 
 def test_derivatives_are_those_of_a_step() -> None:
     link, *_ = made("human")
-    steps, rng, h = Steps(link), np.random.default_rng(2), 1e-5
+    steps, rng, h = ThreeLinkDynamics(link), np.random.default_rng(2), 1e-5
     state, control, known = rng.uniform(-0.3, 0.3, 12), rng.uniform(-50.0, 50.0, 4), np.array([20.0, -10.0])
     A, B = steps.linear(state, control, known)
     for i in range(12):
@@ -134,22 +136,22 @@ def test_derivatives_are_those_of_a_step() -> None:
 def test_two_hinges_a_link_are_controllable_and_ball_joints_leave_two_dimensions_of_yaw_out_of_reach() -> None:
     link, parts, model, data = made("human")
     state, control = equilibrium(link)
-    assert controllable(link, state, control) == 12
-    ball = build(parts, model, data, HEADING, "ball")
+    assert controllable_dimension(link, state, control) == 12
+    ball = build_three_link(parts, model, data, HEADING, "ball")
     quaternions = np.zeros(12)
     for i in range(3):
-        mujoco.mju_mat2Quat(quaternions[4 * i : 4 * i + 4], frame_of(*state[2 * i : 2 * i + 2]).ravel())
+        mujoco.mju_mat2Quat(quaternions[4 * i : 4 * i + 4], pitch_roll_rotation(*state[2 * i : 2 * i + 2]).ravel())
     still = np.concatenate([quaternions, np.zeros(9)])
-    needed = Steps(ball).needed(still, np.zeros(9))
+    needed = ThreeLinkDynamics(ball).needed(still, np.zeros(9))
     assert np.abs(needed[:3]).max() < 1e-9  # it stands: the ankle gives nothing
-    assert controllable(ball, still, needed[3:]) == 16  # of 18
+    assert controllable_dimension(ball, still, needed[3:]) == 16  # of 18
 
 
 def test_equilibrium_stands_still_with_its_weight_over_the_ankle() -> None:
     for name in ("human", "planar"):
         link, *_ = made(name)
         state, control = equilibrium(link)
-        steps = Steps(link)
+        steps = ThreeLinkDynamics(link)
         assert np.abs(steps.step(state, control) - state).max() < 1e-10
         assert np.abs(steps.com(state)[:2]).max() < 1e-9
 
@@ -157,11 +159,13 @@ def test_equilibrium_stands_still_with_its_weight_over_the_ankle() -> None:
 def test_recursion_comes_to_the_stationary_gains_and_those_bring_it_back() -> None:
     link, *_ = made("human")
     state, control = equilibrium(link)
-    A, B = Steps(link).linear(state, control)
+    A, B = ThreeLinkDynamics(link).linear(state, control)
     weights = balance_policy.Weights.alike(1.0, 0.1, 1e-5)
-    still = balance_policy.infinite(Linear(A, B), weights)
+    still = balance_policy.infinite_horizon_lqr(LinearSystem(A, B), weights)
     count = 3000
-    found = balance_policy.finite(Linear(np.tile(A, (count, 1, 1)), np.tile(B, (count, 1, 1))), weights)
+    found = balance_policy.finite_horizon_lqr(
+        LinearSystem(np.tile(A, (count, 1, 1)), np.tile(B, (count, 1, 1))), weights
+    )
     assert np.abs(found[0] - still).max() < 1e-6 * np.abs(still).max()
     assert np.abs(np.linalg.eigvals(A + B @ still)).max() < 1.0
     assert np.abs(np.linalg.eigvals(A)).max() > 1.0
@@ -171,7 +175,7 @@ def test_last_gain_is_the_one_that_a_single_step_asks_for() -> None:
     rng = np.random.default_rng(4)
     A, B = rng.normal(size=(6, 6)), rng.normal(size=(6, 2))
     weights = balance_policy.Weights.alike(0.1, 1.0, 0.7)
-    K = balance_policy.finite(Linear(A[None], B[None]), weights)[0]
+    K = balance_policy.finite_horizon_lqr(LinearSystem(A[None], B[None]), weights)[0]
     x = rng.normal(size=6)
 
     def cost(u: np.ndarray) -> float:
@@ -184,14 +188,14 @@ def test_last_gain_is_the_one_that_a_single_step_asks_for() -> None:
 
 def test_reference_that_the_model_can_follow_is_followed_and_torques_of_the_ankle_are_known() -> None:
     link, *_ = made("human")
-    steps, rng = Steps(link), np.random.default_rng(5)
+    steps, rng = ThreeLinkDynamics(link), np.random.default_rng(5)
     state, control = equilibrium(link)
     truth = [state]
     known = np.array([15.0, -8.0])
     controls = control + 20.0 * np.sin(np.arange(60)[:, None] * 0.1 + rng.uniform(0.0, 6.0, 4))
     for u in controls:
         truth.append(steps.step(truth[-1], u, known))
-    found = balance_policy.follow(steps, np.array(truth), np.array([[-60.0, 60.0], [-40.0, 40.0]]))
+    found = balance_policy.ilqr_track(steps, np.array(truth), np.array([[-60.0, 60.0], [-40.0, 40.0]]))
     assert np.abs(found.states - truth).max() < 0.02
     assert found.iterations <= 12
     assert (np.abs(found.known) <= [60.0, 40.0]).all()
@@ -199,9 +203,9 @@ def test_reference_that_the_model_can_follow_is_followed_and_torques_of_the_ankl
 
 def test_linear_system_along_a_trajectory_has_a_matrix_a_step() -> None:
     link, *_ = made("planar")
-    steps = three_link.Steps(link)
+    steps = three_link.ThreeLinkDynamics(link)
     state, control = equilibrium(link)
     states, controls, known = np.tile(state, (4, 1)), np.tile(control, (3, 1)), np.zeros((3, 1))
-    system = balance_policy.along(steps, states, controls, known)
+    system = balance_policy.linearize_along(steps, states, controls, known)
     assert system.A.shape == (3, 6, 6)
     assert system.B.shape == (3, 6, 2)

@@ -15,7 +15,7 @@ from strangers_walk import NAMES, PARENTS, walk
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError
 from surefoot.motions import usd as usda
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.skinned_mesh import skin_of
 
@@ -74,7 +74,7 @@ def test_joints_are_where_they_were(folder: Path, name: str) -> None:
     assert query.HasBindPose()
     times = query.GetAnimQuery().GetJointTransformTimeSamples()
     assert len(times) == len(motion)
-    places, turns = world(motion)
+    places, turns = world_poses(motion)
     for frame in (0, 11, len(motion) - 1):
         found = np.array(query.ComputeJointSkelTransforms(times[frame]))  # rows
         np.testing.assert_allclose(found[:, 3, :3], places[frame], atol=1e-5)
@@ -97,7 +97,7 @@ def test_the_skin_follows_its_bones(folder: Path, name: str) -> None:
     whole = np.concatenate([solid.vertices for solid in skin.shapes.values()])
     joints, weights = (np.concatenate([getattr(h, key) for h in skin.hold.values()]) for key in ("joints", "weights"))
     np.testing.assert_allclose(np.array(points), whole, atol=1e-5)
-    origins, turns = world(motion)
+    origins, turns = world_poses(motion)
     for frame in (3, len(motion) - 1):
         time = query.GetAnimQuery().GetJointTransformTimeSamples()[frame]
         moved = query.ComputeSkinningTransforms(time)

@@ -7,6 +7,7 @@ recorded as a *motion*. World axes: x forward, y left, z up; SI units and radian
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from surefoot.motions.motion import Motion
     from surefoot.motions.motion import load as load_motion
     from surefoot.skills import load as load_skill
-    from surefoot.skills import varied
+    from surefoot.skills import with_parameters
     from surefoot.skills.schema import Skill
     from surefoot.terrains import Terrain, props
 
@@ -44,7 +45,7 @@ __all__ = [
     "skills",
     "tasks",
     "terrains",
-    "varied",
+    "with_parameters",
 ]
 
 _HOMES = {  # module and name there of every public name; none is imported before it is used
@@ -61,7 +62,7 @@ _HOMES = {  # module and name there of every public name; none is imported befor
     "load_graph": ("controllers.stylized.action_graph", "load_graph"),
     "load_motion": ("motions.motion", "load"),
     "load_skill": ("skills", "load"),
-    "varied": ("skills", "varied"),
+    "with_parameters": ("skills", "with_parameters"),
 }
 _MODULES = {
     "characters": "characters",
@@ -71,11 +72,16 @@ _MODULES = {
     "terrains": "terrains",
 }
 
+_RENAMED = {"varied": "with_parameters"}  # public names of version 0.2, which keep working for one release
+
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name in _MODULES:
         return importlib.import_module(f"surefoot.{_MODULES[name]}")
+    if name in _RENAMED:
+        warnings.warn(f"surefoot.{name} is called surefoot.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name not in _HOMES:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
     module, own = _HOMES[name]

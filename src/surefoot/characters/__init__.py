@@ -32,18 +32,18 @@ def load(name: str | Path | CharacterTable) -> CharacterTable:
     Raises:
         UnknownNameError: no character is registered under the name; the message lists the valid ones.
     """
-    from surefoot.characters.mjcf_import import table_of
+    from surefoot.characters.mjcf_import import table_from_mjcf
     from surefoot.characters.table import CharacterTable
 
     if isinstance(name, CharacterTable):
         return name
     if str(name).endswith(".xml"):
-        found = table_of(Path(name))
+        found = table_from_mjcf(Path(name))
         return replace(found, name=f"{found.name}-file") if found.name in names() else found
     if not isinstance(name, str) or name not in names():
         raise UnknownNameError("character", name, names())
     registered = plugins.load(plugins.CHARACTERS, name)
     if isinstance(registered, (str, Path)):  # an MJCF file of another package
-        return replace(table_of(Path(registered)), name=name)
+        return replace(table_from_mjcf(Path(registered)), name=name)
     made: CharacterTable = registered()
     return made

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from surefoot.characters.link_geometry import limb_block
-from surefoot.characters.links import LEFT, RIGHT, Limbs, of_table
+from surefoot.characters.link_geometry import packed_limbs
+from surefoot.characters.links import LEFT, RIGHT, Limbs, limbs_of_table
 from surefoot.characters.table import (
     CORONAL,
     SAGITTAL,
@@ -30,9 +30,9 @@ from surefoot.errors import CharacterError, UnknownNameError
 from surefoot.native import links as limb_layout
 from surefoot.native.physics import ANATOMY, ELSEWHERE, GROUND, OTHER
 from surefoot.native.userdata import Sizes
-from surefoot.terrains.ground_shapes import is_ground
-from surefoot.terrains.props import Crate, named, weigh
-from surefoot.terrains.terrain import Terrain, add_heights, write_heights
+from surefoot.terrains.ground_shapes import is_moving_ground
+from surefoot.terrains.props import Crate, body_names, set_explicit_inertia
+from surefoot.terrains.terrain import Terrain, reserve_heights, write_heights
 
 _TIME = 0.02  # [s] of the spring and damper, which is critically damped
 _SIZE = 0.015  # [m] at which a hand's point is drawn
@@ -66,7 +66,7 @@ _PACK = (0.45, 0.36, 0.24)
 
 
 @dataclass(frozen=True)
-class Build:
+class CompiledCharacter:
     """A compiled model and what is needed to lay out its rows."""
 
     model: mujoco.MjModel
@@ -78,7 +78,7 @@ class Build:
     ground_at: int = -1
 
 
-def proportioned(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
+def with_proportions(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
     """The body with other lengths and masses.
 
     Args:
@@ -173,7 +173,7 @@ def build(
     sizes: Sizes,
     timestep: float | None = None,
     self_collision: bool = False,
-) -> Build:
+) -> CompiledCharacter:
     """Compile a character on a terrain.
 
     Args:
@@ -198,7 +198,7 @@ def build(
     if not table.foreign:
         _add_segments(spec, table, self_collision)
     _add_actuators(spec, table)
-    limbs = None if table.root == "planar" else of_table(table)
+    limbs = None if table.root == "planar" else limbs_of_table(table)
     _add_props(spec, table, terrain, limbs)
     spec.add_sensor(
         name="surefoot_loads", type=mujoco.mjtSensor.mjSENS_USER, needstage=mujoco.mjtStage.mjSTAGE_ACC,
@@ -208,17 +208,17 @@ def build(
     block.data = [0.0]
     if limbs:
         spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
-    heights = add_heights(spec, terrain)
+    heights = reserve_heights(spec, terrain)
     model = spec.compile()
     at = int(model.numeric_adr[model.numeric(_BLOCK).id])
     model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table, limbs)
     ground_at = write_heights(model, heights)
     if limbs is None:
-        return Build(model, table, sizes, at, ground_at=ground_at)
-    numbers = limb_block(model, limbs)
+        return CompiledCharacter(model, table, sizes, at, ground_at=ground_at)
+    numbers = packed_limbs(model, limbs)
     limbs_at = int(model.numeric_adr[model.numeric(_LIMBS).id])
     model.numeric_data[limbs_at : limbs_at + len(numbers)] = numbers
-    return Build(model, table, sizes, at, limbs, limbs_at, ground_at)
+    return CompiledCharacter(model, table, sizes, at, limbs, limbs_at, ground_at)
 
 
 def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bool) -> None:
@@ -248,11 +248,11 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
 def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, limbs: Limbs | None) -> None:
     """Things that are no ground come after the character's bodies, which keep their numbers."""
     terrain.build_moving(spec.worldbody, table.friction)
-    props = named(terrain.props)
+    props = body_names(terrain.props)
     for name, prop in props:
         prop.build(spec.worldbody, name, table.friction, terrain)
         if table.foreign:
-            weigh(spec.body(name), prop, terrain)
+            set_explicit_inertia(spec.body(name), prop, terrain)
     if limbs:
         add_grips(spec, limbs, [name for name, prop in props if isinstance(prop, Crate) and prop.handles])
 
@@ -294,7 +294,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     part = np.full(model.nbody, ELSEWHERE)
     for body in range(model.nbody):
         name = model.body(body).name
-        part[body] = GROUND if body == 0 or is_ground(name) else OTHER if name in own else ELSEWHERE
+        part[body] = GROUND if body == 0 or is_moving_ground(name) else OTHER if name in own else ELSEWHERE
     legs = np.array(
         [[model.body(n).id for n in (leg.thigh, leg.shin, leg.foot)] for leg in (anatomy.left, anatomy.right)]
     )

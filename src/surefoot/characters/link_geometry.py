@@ -17,7 +17,7 @@ from surefoot.native.links import BIPED, CHAIN, LINK
 _RIM = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 
 
-def points_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, float]:
+def geom_points(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, float]:
     """(n, 3) points in world axes and a radius around them that together span a shape [m]."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     radius, local = 0.0, np.zeros((1, 3))
@@ -53,7 +53,7 @@ _LEVEL = 0.02  # [m] what is so near to the lowest point of a foot belongs to it
 _STRAIGHT = 0.5  # [rad] to either side, to find out which way a joint without limits may bend
 
 
-def stand_neutral(model: mujoco.MjModel, limbs: Limbs) -> mujoco.MjData:
+def neutral_state(model: mujoco.MjModel, limbs: Limbs) -> mujoco.MjData:
     """A state of the body in its neutral posture, the character frame being the world's; kinematics are current."""
     data = mujoco.MjData(model)
     for joint, angle in limbs.neutral.items():
@@ -71,9 +71,9 @@ def stand_neutral(model: mujoco.MjModel, limbs: Limbs) -> mujoco.MjData:
     return data
 
 
-def limb_block(model: mujoco.MjModel, limbs: Limbs) -> np.ndarray:
+def packed_limbs(model: mujoco.MjModel, limbs: Limbs) -> np.ndarray:
     """All numbers of a body, in the order `native.limbs.limbs_of` reads them."""
-    data = stand_neutral(model, limbs)
+    data = neutral_state(model, limbs)
     legs = [_leg(model, data, limbs, side) for side in (LEFT, RIGHT)]
     arms = [_arm(model, data, limbs, side) for side in (LEFT, RIGHT)]
     links = [_link(model, limbs, link) for link in limbs.links]
@@ -110,7 +110,7 @@ def _named(limbs: Limbs, kind: str, side: int) -> Link:
 def _sole(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> np.ndarray:
     """(n, 3) points on which a foot stands, in world axes."""
     bodies = [model.body(name).id for name in limbs.soles[side]]
-    found = [points_of(model, data, geom) for geom in solid_geoms(model, bodies)]
+    found = [geom_points(model, data, geom) for geom in solid_geoms(model, bodies)]
     points = np.concatenate([np.column_stack([p[:, :2], p[:, 2] - radius]) for p, radius in found])
     return np.asarray(points[points[:, 2] < points[:, 2].min() + _LEVEL])
 

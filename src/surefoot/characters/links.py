@@ -32,7 +32,7 @@ _REFERENCE = {
 }
 
 
-def gain(kind: str, mass: float, hip_height: float) -> Gain:
+def scaled_gain(kind: str, mass: float, hip_height: float) -> Gain:
     """The servo of a kind of link, or of the `root` that holds the pelvis in the world.
 
     Args:
@@ -97,7 +97,7 @@ class Limbs:
         return next((link for link in self.links if link.kind == kind and link.side == side), None)
 
 
-def of_table(table: CharacterTable) -> Limbs:
+def limbs_of_table(table: CharacterTable) -> Limbs:
     """The links of a body that is written down as a table: its own frames are neutral already."""
     if table.foreign is not None:
         return table.foreign.limbs  # type: ignore[no-any-return]
@@ -109,7 +109,7 @@ def of_table(table: CharacterTable) -> Limbs:
         if segment.hinges:
             names = tuple(hinge.name for hinge in segment.hinges)
             kind = _KIND.get(_without_side(names[0]), "other")
-            strong = gain(kind, mass, height)
+            strong = scaled_gain(kind, mass, height)
             limit = min(strong.limit, *(table.gains[name].limit for name in names))
             side = sides.get(names[0], MIDDLE)
             links.append(Link(segment.name, segment.parent, names, kind, side, Gain(strong.kp, strong.kd, limit)))
@@ -120,7 +120,11 @@ def of_table(table: CharacterTable) -> Limbs:
         arm = [link.body for link in links if link.side == i and link.kind in ("shoulder", "elbow", "wrist")]
         hands.append(parts[arm[-1]].shapes[-1].end if arm else None)
     return Limbs(
-        table.anatomy.pelvis, tuple(links), gain("root", mass, height), (hands[0], hands[1]), (soles[0], soles[1])
+        table.anatomy.pelvis,
+        tuple(links),
+        scaled_gain("root", mass, height),
+        (hands[0], hands[1]),
+        (soles[0], soles[1]),
     )
 
 

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from surefoot.characters import mjcf_import_anatomy, mjcf_import_posture
-from surefoot.characters.link_geometry import points_of, solid_geoms, stand_neutral
+from surefoot.characters.link_geometry import geom_points, neutral_state, solid_geoms
 from surefoot.characters.links import (
     LEFT,
     MIDDLE,
@@ -29,10 +29,10 @@ from surefoot.characters.links import (
     Limbs,
     Link,
     Quaternion,
-    gain,
+    scaled_gain,
 )
 from surefoot.characters.mjcf_import_anatomy import Legs, Role
-from surefoot.characters.mjcf_import_tree import Tree
+from surefoot.characters.mjcf_import_tree import KinematicTree
 from surefoot.characters.table import Anatomy, CharacterTable, Segment, Side
 from surefoot.errors import CharacterError
 
@@ -46,7 +46,7 @@ _ROUND = {
 }  # fmt: skip
 
 
-def compiled(path: Path) -> mujoco.MjModel:
+def compile_mjcf(path: Path) -> mujoco.MjModel:
     """The model of an MJCF file, includes and all; anything else is refused."""
     if not path.is_file():
         raise CharacterError(f"{path}: no such file; an MJCF file is needed")
@@ -68,7 +68,7 @@ def compiled(path: Path) -> mujoco.MjModel:
         raise CharacterError(f"{path}: MuJoCo cannot read it: {reason}") from None
 
 
-def roots(model: mujoco.MjModel) -> list[int]:
+def root_candidates(model: mujoco.MjModel) -> list[int]:
     """The bodies at which a character may begin, the tree of most bodies first.
 
     They are the bodies with a free joint; in a file without any, the one on which the heaviest tree hangs.
@@ -87,7 +87,7 @@ def contact_friction(model: mujoco.MjModel, root: int) -> float:
     return max(values, default=1.0)
 
 
-def copied(model: mujoco.MjModel, root: int) -> tuple[mujoco.MjSpec, list[str]]:
+def copy_tree(model: mujoco.MjModel, root: int) -> tuple[mujoco.MjSpec, list[str]]:
     """A tree as a specification of its own, its root floating at the origin, and what had to be changed."""
     spec, notes = mujoco.MjSpec(), list[str]()
     spec.compiler.degree = False
@@ -203,7 +203,7 @@ _ARM = ("shoulder", "elbow", "wrist")
 
 
 @dataclass(frozen=True)
-class Stranger:
+class ImportedBody:
     """A body from a file.
 
     `spec` holds its bodies, hinges and geoms and nothing else: no motors, no ground. Its root floats where the body
@@ -218,7 +218,7 @@ class Stranger:
     notes: tuple[str, ...]
 
 
-def read(path: Path) -> Stranger:
+def import_mjcf(path: Path) -> ImportedBody:
     """The walker in an MJCF file.
 
     Raises:
@@ -226,25 +226,25 @@ def read(path: Path) -> Stranger:
             message says what is missing.
     """
     path = Path(path)
-    model = compiled(path)
+    model = compile_mjcf(path)
     refusals = []
-    for root in roots(model):
+    for root in root_candidates(model):
         try:
-            return _understood(path, model, root)
+            return _import_tree(path, model, root)
         except CharacterError as error:
             refusals.append(error)
     raise refusals[0] if refusals else CharacterError(f"{path}: no body in it; {mjcf_import_anatomy.NEEDS}")
 
 
-def _understood(path: Path, model: mujoco.MjModel, root: int) -> Stranger:
-    spec, changed = copied(model, root)
-    tree = Tree(spec.compile())
-    legs = mjcf_import_anatomy.find(tree, str(path))
+def _import_tree(path: Path, model: mujoco.MjModel, root: int) -> ImportedBody:
+    spec, changed = copy_tree(model, root)
+    tree = KinematicTree(spec.compile())
+    legs = mjcf_import_anatomy.find_legs(tree, str(path))
     tree.hold(legs.pelvis, legs.upright)
-    roles = mjcf_import_anatomy.roles(tree, legs)
-    short = mjcf_import_posture.stand(tree, legs, roles)
+    roles = mjcf_import_anatomy.assign_roles(tree, legs)
+    short = mjcf_import_posture.find_neutral_posture(tree, legs, roles)
     for kind in ("hip", "ankle"):
-        if f"{kind} pitch" in mjcf_import_anatomy.lacks(tree, roles):
+        if f"{kind} pitch" in mjcf_import_anatomy.missing_parts(tree, roles):
             raise CharacterError(
                 f"{path}: no hinge across the {kind}s, by which it could step; {mjcf_import_anatomy.NEEDS}"
             )
@@ -253,7 +253,7 @@ def _understood(path: Path, model: mujoco.MjModel, root: int) -> Stranger:
     friction = contact_friction(model, root)
     _finish(spec, tree, np.array([hips[0], hips[1], ground]), height, friction)
     limbs = _limbs(tree, legs, roles, height)
-    return Stranger(
+    return ImportedBody(
         name=re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "stranger",
         spec=spec,
         limbs=limbs,
@@ -262,9 +262,9 @@ def _understood(path: Path, model: mujoco.MjModel, root: int) -> Stranger:
     )
 
 
-def _hips(tree: Tree, legs: Legs) -> np.ndarray:
+def _hips(tree: KinematicTree, legs: Legs) -> np.ndarray:
     return np.asarray(
-        np.mean([mjcf_import_anatomy.hip_of(tree, leg, legs.pelvis) for leg in (legs.left, legs.right)], axis=0)
+        np.mean([mjcf_import_anatomy.hip_center(tree, leg, legs.pelvis) for leg in (legs.left, legs.right)], axis=0)
     )
 
 
@@ -274,14 +274,14 @@ def _foot(legs: Legs, side: int) -> tuple[int, int]:
     return leg.chain[leg.foot], leg.chain[leg.foot - 1]
 
 
-def _ground(tree: Tree, legs: Legs) -> float:
+def _ground(tree: KinematicTree, legs: Legs) -> float:
     """Height of the lowest point of both feet [m]."""
     feet = [part for side in (LEFT, RIGHT) for part in tree.branch(*_foot(legs, side))]
     centres, radii = tree.cloud(feet)
     return float(np.min(centres[:, 2] - radii)) if len(centres) else float(np.min(tree.data.xpos[feet, 2]))
 
 
-def _finish(spec: mujoco.MjSpec, tree: Tree, origin: np.ndarray, height: float, friction: float) -> None:
+def _finish(spec: mujoco.MjSpec, tree: KinematicTree, origin: np.ndarray, height: float, friction: float) -> None:
     """Stand the root, and give joints and geoms what depends on the body's size and ground."""
     body = spec.body(tree.model.body(tree.root).name)
     body.pos, body.quat = tree.data.xpos[tree.root] - origin, tree.data.xquat[tree.root]
@@ -294,13 +294,13 @@ def _finish(spec: mujoco.MjSpec, tree: Tree, origin: np.ndarray, height: float, 
         geom.friction = [friction, 0.005, 0.0001]
 
 
-def _limbs(tree: Tree, legs: Legs, roles: list[Role], height: float) -> Limbs:
+def _limbs(tree: KinematicTree, legs: Legs, roles: list[Role], height: float) -> Limbs:
     model, mass = tree.model, tree.mass(tree.parts)
     links = tuple(
         Link(
             body=model.body(r.part).name, base=model.body(r.base).name,
             joints=tuple(model.joint(j).name for j in r.joints), kind=r.kind, side=r.side,
-            gain=gain(r.kind, mass, height), flipped=r.part < r.base,
+            gain=scaled_gain(r.kind, mass, height), flipped=r.part < r.base,
         )
         for r in roles
     )  # fmt: skip
@@ -308,12 +308,12 @@ def _limbs(tree: Tree, legs: Legs, roles: list[Role], height: float) -> Limbs:
     return Limbs(
         pelvis=model.body(legs.pelvis).name,
         links=links,
-        root_gain=gain("root", mass, height),
+        root_gain=scaled_gain("root", mass, height),
         hands=(_hand(tree, roles, LEFT), _hand(tree, roles, RIGHT)),
         soles=(soles[LEFT], soles[RIGHT]),
         rest={model.body(b).name: _quaternion(tree.data.xquat[b]) for b in range(1, model.nbody)},
         neutral={model.joint(j).name: angle for j, angle in tree.angles.items()},
-        lacks=mjcf_import_anatomy.lacks(tree, roles),
+        lacks=mjcf_import_anatomy.missing_parts(tree, roles),
     )
 
 
@@ -322,7 +322,7 @@ def _quaternion(q: np.ndarray) -> Quaternion:
     return (w, x, y, z)
 
 
-def _hand(tree: Tree, roles: list[Role], side: int) -> tuple[float, float, float] | None:
+def _hand(tree: KinematicTree, roles: list[Role], side: int) -> tuple[float, float, float] | None:
     """The end of an arm that is farthest from its elbow, or from its shoulder where it has none."""
     arm = [r for r in roles if r.side == side and r.kind in _ARM]
     if not arm:
@@ -334,7 +334,7 @@ def _hand(tree: Tree, roles: list[Role], side: int) -> tuple[float, float, float
     return (x, y, z)
 
 
-def _understanding(tree: Tree, limbs: Limbs, height: float) -> list[str]:
+def _understanding(tree: KinematicTree, limbs: Limbs, height: float) -> list[str]:
     sides = {LEFT: "left ", RIGHT: "right ", MIDDLE: ""}
     parts = ", ".join(f"{sides[link.side]}{link.kind} '{link.body}'" for link in limbs.links if link.side != RIGHT)
     lacking = [f"lacks: {', '.join(limbs.lacks)}"] if limbs.lacks else []
@@ -349,17 +349,17 @@ _GREY = (0.6, 0.6, 0.6)
 
 
 @functools.cache
-def _read(path: Path, changed: float) -> Stranger:
-    return read(path)
+def _read(path: Path, changed: float) -> ImportedBody:
+    return import_mjcf(path)
 
 
-def table_of(path: Path) -> CharacterTable:
+def table_from_mjcf(path: Path) -> CharacterTable:
     """The body of an MJCF file; one that cannot walk is refused with what it has not."""
     found = _read(path, path.stat().st_mtime if path.is_file() else 0.0)
     limbs, model = found.limbs, found.spec.compile()
-    data = stand_neutral(model, limbs)
+    data = neutral_state(model, limbs)
     feet = [model.body(name).id for soles in limbs.soles for name in soles]
-    clouds = [points_of(model, data, geom) for geom in solid_geoms(model, feet)]
+    clouds = [geom_points(model, data, geom) for geom in solid_geoms(model, feet)]
     ground = min(float(points[:, 2].min()) - radius for points, radius in clouds)
     ankles = [_bodies(limbs, side)[2] for side in (LEFT, RIGHT)]
     segments = tuple(

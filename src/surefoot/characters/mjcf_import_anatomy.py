@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.characters.links import LEFT, MIDDLE, RIGHT
-from surefoot.characters.mjcf_import_tree import Array, Tree, Twins
+from surefoot.characters.mjcf_import_tree import Array, KinematicTree, LimbPair
 from surefoot.errors import CharacterError
 
 _UPRIGHT = np.cos(np.radians(25.0))  # what is nearer than this to the line of the trunk may tell what is upright
@@ -26,30 +26,30 @@ def unit(v: Array) -> Array:
     return np.asarray(v / max(float(np.linalg.norm(v)), 1e-12))
 
 
-def across(v: Array, lateral: Array) -> Array:
+def in_sagittal_plane(v: Array, lateral: Array) -> Array:
     """The part of a vector within the sagittal plane."""
     return np.asarray(v - (v @ lateral) * lateral)
 
 
-def coarse_up(tree: Tree, pair: Twins) -> Array | None:
+def estimate_up(tree: KinematicTree, pair: LimbPair) -> Array | None:
     """From the ends of a pair of limbs to their roots, if they hang away from the rest of the body."""
     hips = [tree.anchor(start, pair.stem) for start in (pair.first, pair.second)]
     limbs = [tree.branch(start, pair.stem) for start in (pair.first, pair.second)]
     lateral = unit(hips[0] - hips[1])
     down = np.mean([tree.far_point(limb, hip) - hip for limb, hip in zip(limbs, hips, strict=True)], axis=0)
     length = float(np.mean([np.linalg.norm(tree.far_point(x, h) - h) for x, h in zip(limbs, hips, strict=True)]))
-    sagittal = across(down, lateral)
+    sagittal = in_sagittal_plane(down, lateral)
     if np.linalg.norm(sagittal) < 0.5 * length:
         return None
     rest = [p for p in tree.parts if p not in limbs[0] and p not in limbs[1]]
-    body = across(tree.com(rest) - np.mean(hips, axis=0), lateral)
+    body = in_sagittal_plane(tree.com(rest) - np.mean(hips, axis=0), lateral)
     if np.linalg.norm(body) < 0.1 * length:
         return -unit(sagittal)
     return None if body @ sagittal > 0.0 else unit(body)
 
 
-def forward(
-    tree: Tree, chains: list[list[int]], knees: list[int | None], guess: Array, lateral: Array
+def find_forward(
+    tree: KinematicTree, chains: list[list[int]], knees: list[int | None], guess: Array, lateral: Array
 ) -> tuple[Array, tuple[str, ...]]:
     """`guess` or its opposite: where the feet extend to, else away from where the shins fold."""
     feet = shins = 0.0
@@ -73,7 +73,7 @@ def forward(
     return guess * np.sign(feet), (("forward is told by the feet alone",) if shins == 0.0 else ())
 
 
-def _fold(tree: Tree, chain: list[int], knee: int, ahead: Array, lateral: Array) -> float:
+def _fold(tree: KinematicTree, chain: list[int], knee: int, ahead: Array, lateral: Array) -> float:
     """+1 where the knee's range lets the shin fold ahead, −1 where behind, 0 where both."""
     joints = tree.between(chain[knee], chain[knee - 1])
     joint = max(joints, key=lambda j: abs(tree.data.xaxis[j] @ lateral))
@@ -85,7 +85,9 @@ def _fold(tree: Tree, chain: list[int], knee: int, ahead: Array, lateral: Array)
     return float(np.sign(moved @ ahead) * np.sign(low + high))
 
 
-def upward(tree: Tree, stem: int, chains: list[list[int]], left: Array, coarse: Array, legs: Array) -> Array:
+def refine_up(
+    tree: KinematicTree, stem: int, chains: list[list[int]], left: Array, coarse: Array, legs: Array
+) -> Array:
     """The upward axis that is most likely meant: the line of the legs, or a hinge's axis very near to it.
 
     Where the legs are not drawn straight, a hinge's axis near to the trunk's line; else that line.
@@ -96,8 +98,8 @@ def upward(tree: Tree, stem: int, chains: list[list[int]], left: Array, coarse: 
     for part in tree.neighbours[stem]:
         if part not in (chains[0][0], chains[1][0]):
             hinges += [(a := tree.data.xaxis[j]) * np.sign(a @ coarse) for j in tree.between(part, stem)]
-    witnesses = [unit(across(a, left)) for a in hinges]
-    line, trunk = unit(across(legs, left)), unit(across(coarse, left))
+    witnesses = [unit(in_sagittal_plane(a, left)) for a in hinges]
+    line, trunk = unit(in_sagittal_plane(legs, left)), unit(in_sagittal_plane(coarse, left))
     plain, near = (line, _SAME) if line @ trunk > _UPRIGHT else (trunk, _UPRIGHT)
     best = max(witnesses, key=lambda w: float(w @ plain), default=plain)
     return best if best @ plain > near else plain
@@ -138,16 +140,16 @@ class Legs:
     notes: tuple[str, ...]
 
 
-def find(tree: Tree, what: str) -> Legs:
+def find_legs(tree: KinematicTree, what: str) -> Legs:
     """The legs of a body; `what` begins the message where there are none."""
     for pair in tree.twins(tree.parts):
-        coarse = coarse_up(tree, pair)
+        coarse = estimate_up(tree, pair)
         if coarse is not None:
             return _legs(tree, pair, coarse, what)
     raise CharacterError(f"{what}: no two legs found: no two like limbs hang side by side below a body; {NEEDS}")
 
 
-def hip_of(tree: Tree, leg: Leg, pelvis: int) -> Array:
+def hip_center(tree: KinematicTree, leg: Leg, pelvis: int) -> Array:
     """(3,) where a leg hangs: the point beside the thigh's own hinges on the hinge that swings the leg to and fro.
 
     The hinges of a robot's hip lie beside each other.
@@ -160,7 +162,7 @@ def hip_of(tree: Tree, leg: Leg, pelvis: int) -> Array:
     return np.asarray(at + ((tree.anchor(path[leg.shin], path[leg.shin - 1]) - at) @ axis) * axis)
 
 
-def merged(tree: Tree, path: list[int], first: int, length: float) -> int:
+def last_hinge_of_joint(tree: KinematicTree, path: list[int], first: int, length: float) -> int:
     """The last place along a path whose hinges still belong to the joint that begins before `path[first]`.
 
     Robots have a small body between the hinges of a joint. Such hinges lie close together, no two turn the same way,
@@ -177,7 +179,7 @@ def merged(tree: Tree, path: list[int], first: int, length: float) -> int:
     return last
 
 
-def _near(tree: Tree, one: int, other: int, length: float) -> bool:
+def _near(tree: KinematicTree, one: int, other: int, length: float) -> bool:
     """Whether two hinges turn different ways about nearly the same point."""
     apart = tree.data.xanchor[one] - tree.data.xanchor[other]
     axis, second = tree.data.xaxis[one], tree.data.xaxis[other]
@@ -186,7 +188,7 @@ def _near(tree: Tree, one: int, other: int, length: float) -> bool:
     return bool(abs(apart @ unit(np.cross(axis, second))) < _APART * length)
 
 
-def _legs(tree: Tree, pair: Twins, coarse: Array, what: str) -> Legs:
+def _legs(tree: KinematicTree, pair: LimbPair, coarse: Array, what: str) -> Legs:
     chains = [tree.chain(start, pair.stem) for start in (pair.first, pair.second)]
     hips = [tree.anchor(start, pair.stem) for start in (pair.first, pair.second)]
     length = float(np.mean([_places(tree, chain, pair.stem)[1] for chain in chains]))
@@ -194,7 +196,7 @@ def _legs(tree: Tree, pair: Twins, coarse: Array, what: str) -> Legs:
         raise CharacterError(f"{what}: both hips are in the same place: a planar body; {NEEDS}, side by side")
     lateral = unit(hips[0] - hips[1])
     knees = [_knee(tree, chain, pair.stem, lateral) for chain in chains]
-    ahead, notes = forward(tree, chains, knees, unit(np.cross(lateral, coarse)), lateral)
+    ahead, notes = find_forward(tree, chains, knees, unit(np.cross(lateral, coarse)), lateral)
     names = ("left", "right") if np.cross(coarse, ahead) @ lateral > 0.0 else ("right", "left")
     legs = {
         side: _leg(tree, chain, knee, pair.stem, length, f"{what}: {{}} {side} {{}}")
@@ -202,14 +204,14 @@ def _legs(tree: Tree, pair: Twins, coarse: Array, what: str) -> Legs:
     }
     left = lateral if names[0] == "left" else -lateral
     ankles = [tree.anchor(leg.chain[leg.ankle], leg.chain[leg.ankle - 1]) for leg in legs.values()]
-    up = upward(tree, pair.stem, chains, left, coarse, np.mean(hips, axis=0) - np.mean(ankles, axis=0))
+    up = refine_up(tree, pair.stem, chains, left, coarse, np.mean(hips, axis=0) - np.mean(ankles, axis=0))
     _stands_on_two(tree, chains, pair.stem, up, np.mean(ankles, axis=0), what)
     axes = np.array([np.cross(left, up), left, up])
     upright = axes @ tree.data.xmat[pair.stem].reshape(3, 3)
     return Legs(pair.stem, legs["left"], legs["right"], upright, length, notes)
 
 
-def _stands_on_two(tree: Tree, chains: list[list[int]], stem: int, up: Array, ankle: Array, what: str) -> None:
+def _stands_on_two(tree: KinematicTree, chains: list[list[int]], stem: int, up: Array, ankle: Array, what: str) -> None:
     legs = {part for chain in chains for part in tree.branch(chain[0], stem)}
     for part in tree.parts:
         centres, radii = tree.cloud([part])
@@ -218,7 +220,7 @@ def _stands_on_two(tree: Tree, chains: list[list[int]], stem: int, up: Array, an
             raise CharacterError(f"{what}: '{name}' reaches as low as the feet; a walker stands on two legs alone")
 
 
-def _places(tree: Tree, chain: list[int], stem: int) -> tuple[list[float], float]:
+def _places(tree: KinematicTree, chain: list[int], stem: int) -> tuple[list[float], float]:
     """How far along a leg each part's hinges are, and how long the leg is [m]."""
     anchors = [tree.anchor(a, b) for a, b in zip(chain, [stem, *chain], strict=False)]
     places = [0.0, *np.cumsum([np.linalg.norm(b - a) for a, b in itertools.pairwise(anchors)])]
@@ -226,7 +228,7 @@ def _places(tree: Tree, chain: list[int], stem: int) -> tuple[list[float], float
     return [float(p) for p in places], float(places[-1] + np.linalg.norm(end - anchors[-1]))
 
 
-def _knee(tree: Tree, chain: list[int], stem: int, lateral: Array) -> int | None:
+def _knee(tree: KinematicTree, chain: list[int], stem: int, lateral: Array) -> int | None:
     """Place of the shin in its chain: behind the hinge across the leg that is nearest to its middle."""
     places, length = _places(tree, chain, stem)
     found = [
@@ -237,7 +239,7 @@ def _knee(tree: Tree, chain: list[int], stem: int, lateral: Array) -> int | None
     return min(found, key=lambda i: abs(places[i] / length - 0.45), default=None)
 
 
-def _leg(tree: Tree, chain: list[int], knee: int | None, stem: int, length: float, error: str) -> Leg:
+def _leg(tree: KinematicTree, chain: list[int], knee: int | None, stem: int, length: float, error: str) -> Leg:
     """Thigh, shin and foot of a chain; `error` is to be filled with what is missing and where."""
     name = tree.model.body
     first, last = name(chain[0]).name, name(tree.bodies(chain[-1])[-1]).name
@@ -254,7 +256,7 @@ def _leg(tree: Tree, chain: list[int], knee: int | None, stem: int, length: floa
         shin = name(chain[-1]).name
         how = f"'{shin}' ends in '{last}'" if last != shin else f"'{shin}' ends"
         raise CharacterError(error.format("no ankle joint found below the", f"knee ({how} without a hinge); {NEEDS}"))
-    return Leg(tuple(chain), knee, ankle, merged(tree, chain, ankle, length))
+    return Leg(tuple(chain), knee, ankle, last_hinge_of_joint(tree, chain, ankle, length))
 
 
 _SHORTEST_ARM = 0.25  # of the leg's length
@@ -274,7 +276,7 @@ class Role:
     side: int
 
 
-def roles(tree: Tree, legs: Legs) -> list[Role]:
+def assign_roles(tree: KinematicTree, legs: Legs) -> list[Role]:
     """All links of a body that stands in the character frame, the nearest to the pelvis first."""
     found: list[Role] = []
     for side, leg in ((LEFT, legs.left), (RIGHT, legs.right)):
@@ -306,7 +308,7 @@ def roles(tree: Tree, legs: Legs) -> list[Role]:
     return _rest(tree, legs, found)
 
 
-def lacks(tree: Tree, found: list[Role]) -> tuple[str, ...]:
+def missing_parts(tree: KinematicTree, found: list[Role]) -> tuple[str, ...]:
     """What a body in its neutral posture has not, in words."""
     kinds = {role.kind for role in found}
     missing = []
@@ -326,14 +328,14 @@ def lacks(tree: Tree, found: list[Role]) -> tuple[str, ...]:
     return tuple(m for m in missing if m not in ("elbows", "wrists") or "arms" not in missing)
 
 
-def _turns(tree: Tree, found: list[Role], kind: str, side: int, axis: np.ndarray) -> bool:
+def _turns(tree: KinematicTree, found: list[Role], kind: str, side: int, axis: np.ndarray) -> bool:
     joints = [j for role in found if role.kind == kind and role.side == side for j in role.joints]
     span = np.linalg.svd(np.array([tree.data.xaxis[j] for j in joints]), full_matrices=False)
     kept = span[2][span[1] > 0.2]
     return bool(np.linalg.norm(kept @ axis) > _TURNS)
 
 
-def _role(tree: Tree, part: int, base: int, kind: str, side: int) -> Role:
+def _role(tree: KinematicTree, part: int, base: int, kind: str, side: int) -> Role:
     return Role(part, base, tree.between(part, base), kind, side)
 
 
@@ -341,7 +343,7 @@ def _starts(legs: Legs) -> tuple[int, int]:
     return legs.left.chain[0], legs.right.chain[0]
 
 
-def _joined(tree: Tree, path: list[int], first: int, last: int, kind: str, side: int) -> list[Role]:
+def _joined(tree: KinematicTree, path: list[int], first: int, last: int, kind: str, side: int) -> list[Role]:
     """The links from `path[first - 1]` to `path[last]`: one, unless something branches off in between."""
     inner = path[first:last]
     if any(len(tree.neighbours[p]) != 2 or p == tree.root for p in inner):
@@ -350,28 +352,28 @@ def _joined(tree: Tree, path: list[int], first: int, last: int, kind: str, side:
     return [Role(path[last], path[first - 1], tuple(joints), kind, side)]
 
 
-def _joints(tree: Tree, path: list[int], length: float) -> list[tuple[int, int]]:
+def _joints(tree: KinematicTree, path: list[int], length: float) -> list[tuple[int, int]]:
     """First and last place of the hinges of each joint along a path."""
     found, first = [], 1
     while first < len(path):
-        last = merged(tree, path, first, length)
+        last = last_hinge_of_joint(tree, path, first, length)
         found.append((first, last))
         first = last + 1
     return found
 
 
-def _path(tree: Tree, start: int, end: int) -> list[int]:
+def _path(tree: KinematicTree, start: int, end: int) -> list[int]:
     way = [end]
     while way[-1] != start:
         way.append(_nearer(tree, way[-1], start))
     return way[::-1]
 
 
-def _nearer(tree: Tree, part: int, pelvis: int) -> int:
+def _nearer(tree: KinematicTree, part: int, pelvis: int) -> int:
     return next(n for n in tree.neighbours[part] if pelvis in tree.branch(n, part))
 
 
-def _arms(tree: Tree, legs: Legs) -> Twins | None:
+def _arms(tree: KinematicTree, legs: Legs) -> LimbPair | None:
     """The strongest pair of like limbs, one on each side, that are not legs."""
     own = {p for start in _starts(legs) for p in tree.branch(start, legs.pelvis)}
     for pair in tree.twins([p for p in tree.parts if p not in own]):
@@ -382,7 +384,7 @@ def _arms(tree: Tree, legs: Legs) -> Twins | None:
     return None
 
 
-def _armless(tree: Tree, legs: Legs) -> list[int]:
+def _armless(tree: KinematicTree, legs: Legs) -> list[int]:
     """From the pelvis along what is heaviest and higher than it."""
     above = [
         n for n in tree.neighbours[legs.pelvis]
@@ -392,11 +394,11 @@ def _armless(tree: Tree, legs: Legs) -> list[int]:
     return [legs.pelvis] if first is None else [legs.pelvis, *tree.chain(first, legs.pelvis)]
 
 
-def _is_head(tree: Tree, trunk: list[int], legs: Legs) -> bool:
+def _is_head(tree: KinematicTree, trunk: list[int], legs: Legs) -> bool:
     return len(trunk) > 2 and tree.mass(trunk[-1:]) < _LIGHT * tree.mass(tree.branch(trunk[1], legs.pelvis))
 
 
-def _arm(tree: Tree, path: list[int], length: float) -> list[Role]:
+def _arm(tree: KinematicTree, path: list[int], length: float) -> list[Role]:
     """Shoulder, elbow, wrist and what follows; a short link with fewer hinges than the next one is a clavicle."""
     side = LEFT if tree.com(path[1:])[1] > 0.0 else RIGHT
     joints = _joints(tree, path, length)
@@ -411,7 +413,7 @@ def _arm(tree: Tree, path: list[int], length: float) -> list[Role]:
     return [r for (a, b), kind in zip(joints, kinds, strict=False) for r in _joined(tree, path, a, b, kind, side)]
 
 
-def _rest(tree: Tree, legs: Legs, found: list[Role]) -> list[Role]:
+def _rest(tree: KinematicTree, legs: Legs, found: list[Role]) -> list[Role]:
     """All links in the order of their distance from the pelvis, with those that only hold still."""
     taken = {j for role in found for j in role.joints}
     sides = {role.part: role.side for role in found}

@@ -10,8 +10,8 @@ from scipy.optimize import least_squares
 from scipy.spatial import ConvexHull, QhullError
 
 from surefoot.characters.links import LEFT, RIGHT
-from surefoot.characters.mjcf_import_anatomy import Leg, Legs, Role, hip_of
-from surefoot.characters.mjcf_import_tree import Array, Tree
+from surefoot.characters.mjcf_import_anatomy import Leg, Legs, Role, hip_center
+from surefoot.characters.mjcf_import_tree import Array, KinematicTree
 
 _MARGIN = 0.02  # [rad] kept from the ends of a hinge's range
 _LEANING = np.radians(15.0)  # a trunk drawn more upright than this is left as it is drawn
@@ -20,7 +20,7 @@ _FLAT, _STRAIGHT, _AT_EASE = 3.0, 0.3, 0.003  # weights: sole flat and ahead, kn
 _SAME_COST = 1e-6  # the first of several postures as good as each other is taken
 
 
-def stand(tree: Tree, legs: Legs, roles: list[Role]) -> list[str]:
+def find_neutral_posture(tree: KinematicTree, legs: Legs, roles: list[Role]) -> list[str]:
     """Bend a tree, whose pelvis is held upright, into its neutral posture; what fell short is returned."""
     tree.bend({j: float(np.clip(0.0, *tree.span(j, _MARGIN))) for j in tree.hinges})
     _raise_trunk(tree, legs, roles)
@@ -30,7 +30,7 @@ def stand(tree: Tree, legs: Legs, roles: list[Role]) -> list[str]:
     return [note for name, leg in (("left", legs.left), ("right", legs.right)) for note in _shortfall(tree, leg, name)]
 
 
-def sole(tree: Tree, leg: Leg) -> tuple[Array, Array]:
+def sole_frame(tree: KinematicTree, leg: Leg) -> tuple[Array, Array]:
     """Normal of a foot's sole, pointing down, and the way its toes point, both (3,) in the present pose.
 
     The sole is the facet on which the hull of foot and toes would rest. Where the foot is too round to tell, the
@@ -74,7 +74,7 @@ def _resting(centres: Array, radii: Array, down: Array) -> Array:
     return np.asarray(below[int(np.argmin(depth)), :3])
 
 
-def _solve(tree: Tree, joints: list[int], misfit: Callable[[], Array], starts: list[list[float]]) -> None:
+def _solve(tree: KinematicTree, joints: list[int], misfit: Callable[[], Array], starts: list[list[float]]) -> None:
     """Bend joints within their ranges until `misfit`, with a little for every bend, is least."""
     if not joints:
         return
@@ -97,7 +97,7 @@ def _solve(tree: Tree, joints: list[int], misfit: Callable[[], Array], starts: l
     tree.bend(dict(zip(joints, (float(a) for a in best[1]), strict=True)))
 
 
-def _fractions(tree: Tree, joints: list[int]) -> list[float]:
+def _fractions(tree: KinematicTree, joints: list[int]) -> list[float]:
     """The present angles as fractions of the ranges."""
     spans = [tree.span(j, _MARGIN) for j in joints]
     return [(tree.angles[j] - low) / max(high - low, 1e-9) for j, (low, high) in zip(joints, spans, strict=True)]
@@ -107,18 +107,18 @@ def _way(one: Array, other: Array) -> Array:
     return np.asarray((other - one) / max(float(np.linalg.norm(other - one)), 1e-9))
 
 
-def _straighten(tree: Tree, leg: Leg, path: list[int]) -> None:
+def _straighten(tree: KinematicTree, leg: Leg, path: list[int]) -> None:
     """Hip over ankle, the knee in between and its hinge across, the sole flat and straight ahead."""
     last = leg.foot + 1
     joints = [j for i in range(1, last + 1) for j in tree.between(path[i], path[i - 1])]
     foot = path[last]
     inward = tree.data.xmat[foot].reshape(3, 3).T
-    down, ahead = (inward @ v for v in sole(tree, leg))
+    down, ahead = (inward @ v for v in sole_frame(tree, leg))
     knee_hinge = max(tree.between(path[leg.shin + 1], path[leg.shin]), key=lambda j: abs(float(tree.data.xaxis[j, 1])))
     left = np.array([0.0, np.sign(tree.data.xaxis[knee_hinge, 1]), 0.0])
 
     def misfit() -> Array:
-        hip = hip_of(tree, leg, path[0])
+        hip = hip_center(tree, leg, path[0])
         knee, ankle = (tree.anchor(path[i], path[i - 1]) for i in (leg.shin + 1, leg.ankle + 1))
         turn = tree.data.xmat[foot].reshape(3, 3)
         flat = np.concatenate([turn @ down - _DOWN, turn @ ahead - _AHEAD])
@@ -129,7 +129,7 @@ def _straighten(tree: Tree, leg: Leg, path: list[int]) -> None:
     _solve(tree, joints, misfit, [_fractions(tree, joints)])
 
 
-def _hang(tree: Tree, arm: list[Role]) -> None:
+def _hang(tree: KinematicTree, arm: list[Role]) -> None:
     """Every segment of an arm straight down."""
     joints = [j for role in arm for j in role.joints]
     if not joints:
@@ -145,11 +145,11 @@ def _hang(tree: Tree, arm: list[Role]) -> None:
     _solve(tree, joints, misfit, [drawn, [0.5] * len(joints), *(c for c in corners if len(c) == len(joints))])
 
 
-def _centre(tree: Tree, role: Role) -> Array:
+def _centre(tree: KinematicTree, role: Role) -> Array:
     return np.asarray(np.mean([tree.data.xanchor[j] for j in role.joints], axis=0))
 
 
-def _raise_trunk(tree: Tree, legs: Legs, roles: list[Role]) -> None:
+def _raise_trunk(tree: KinematicTree, legs: Legs, roles: list[Role]) -> None:
     """Put the shoulders, or what is on top, over the hips, if the body is not drawn upright."""
     back = [role for role in roles if role.kind in ("lower_back", "upper_back")]
     joints = [j for role in back for j in role.joints]
@@ -164,8 +164,8 @@ def _raise_trunk(tree: Tree, legs: Legs, roles: list[Role]) -> None:
         _solve(tree, joints, lambda: line() + _DOWN, [_fractions(tree, joints)])
 
 
-def _shortfall(tree: Tree, leg: Leg, side: str) -> list[str]:
-    down, ahead = sole(tree, leg)
+def _shortfall(tree: KinematicTree, leg: Leg, side: str) -> list[str]:
+    down, ahead = sole_frame(tree, leg)
     tilt = np.degrees(np.arccos(np.clip(down @ _DOWN, -1.0, 1.0)))
     turn = abs(np.degrees(np.arctan2(ahead[1], ahead[0])))
     notes = [f"the {side} foot cannot be put flat: {tilt:.0f}°"] if tilt > 1.0 else []

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from surefoot.characters.link_geometry import points_of
+from surefoot.characters.link_geometry import geom_points
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -19,7 +19,7 @@ _DIFFERENT = (1.5, 1.3, 2)  # how far twins may differ: ratio of masses, ratio o
 
 
 @dataclass(frozen=True)
-class Twins:
+class LimbPair:
     """Two branches that leave the same part and are alike; the strongest pairs are legs and arms."""
 
     stem: int
@@ -28,7 +28,7 @@ class Twins:
     strength: float
 
 
-class Tree:
+class KinematicTree:
     """The parts of a compiled body: a part is a jointed body, or the root, with all that is welded to it.
 
     Parts go by the id of that body, hinges by their joint's id. The pose is that of `data`; `bend` changes it.
@@ -154,7 +154,7 @@ class Tree:
             found.append(max(ahead, key=lambda n: self.reach(n, here) * self.mass(self.branch(n, here))))
         return found
 
-    def twins(self, parts: list[int]) -> list[Twins]:
+    def twins(self, parts: list[int]) -> list[LimbPair]:
         """Pairs of like branches that leave any of the parts and lie within them, the strongest first."""
         found = []
         for stem in parts:
@@ -173,7 +173,7 @@ class Tree:
                     )
                     if alike and reaches[1] > 0.0:
                         likeness = (masses[0] / masses[1]) * (reaches[0] / reaches[1])
-                        found.append(Twins(stem, a, b, masses[0] * reaches[0] * likeness**2))
+                        found.append(LimbPair(stem, a, b, masses[0] * reaches[0] * likeness**2))
         return sorted(found, key=lambda pair: -pair.strength)
 
     def _hinges(self, parts: list[int]) -> int:
@@ -186,7 +186,7 @@ class Tree:
         found = []
         for g in solid or geoms:
             body = int(self.model.geom_bodyid[g])
-            points, radius = points_of(self.model, self.data, g)
+            points, radius = geom_points(self.model, self.data, g)
             local = _hull((points - self.data.xpos[body]) @ self.data.xmat[body].reshape(3, 3))
             found.append((body, local, np.full(len(local), radius)))
         return found

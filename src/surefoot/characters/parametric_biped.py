@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from surefoot.characters.links import gain
+from surefoot.characters.links import scaled_gain
 from surefoot.characters.table import Anatomy, CharacterTable, Gain, Segment, Shape, Side, Vector, hinges
 
 _SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
@@ -33,7 +33,7 @@ class Colors:
 
 
 @dataclass(frozen=True)
-class Measures:
+class BodyMeasures:
     """Lengths [m] and masses [kg] of a body with two back joints.
 
     Heights are above the joint below: the lower back above the hips, the upper back above the lower, shoulders and
@@ -72,13 +72,13 @@ class Measures:
         return self.toe > self.ball
 
 
-def rod(mass: float, length: float, radius: float) -> Vector:
+def cylinder_inertia(mass: float, length: float, radius: float) -> Vector:
     """Principal inertias of a solid cylinder along z [kg·m²]."""
     across = mass * (3.0 * radius * radius + length * length) / 12.0
     return across, across, 0.5 * mass * radius * radius
 
 
-def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
+def _leg(m: BodyMeasures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     mass, g = m.masses, m.girth
     sole, half = -m.ankle + _SOLE_RADIUS, m.foot_half_width
     edges = (sign * (half - _SOLE_RADIUS), -sign * (half - _SOLE_RADIUS))
@@ -91,7 +91,7 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * m.hip_half_width, 0.0),
             hinges(f"{side}_hip", sign, (-1.5, 2.8), (-0.8, 1.3), (-1.2, 1.2)),
-            mass["thigh"], middle[0], rod(mass["thigh"], m.thigh, 0.07 * g),
+            mass["thigh"], middle[0], cylinder_inertia(mass["thigh"], m.thigh, 0.07 * g),
             (
                 Shape((0.0, 0.0, 0.0), (0.6 * knee[0], 0.0, 0.6 * knee[2]), 0.078 * g, solid=False),
                 Shape((0.0, 0.0, 0.0), knee, 0.06 * g),
@@ -99,7 +99,7 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
         ),
         Segment(
             f"{side}_shin", f"{side}_thigh", knee, hinges(f"{side}_knee", sign, (-2.7, 0.0), None, None),
-            mass["shin"], middle[1], rod(mass["shin"], m.shin, 0.045 * g),
+            mass["shin"], middle[1], cylinder_inertia(mass["shin"], m.shin, 0.045 * g),
             (
                 Shape((0.1 * ankle[0] - 0.01, 0.0, 0.15 * ankle[2]), (0.45 * ankle[0] - 0.01, 0.0, 0.45 * ankle[2]),
                       0.054 * g, solid=False),
@@ -133,19 +133,19 @@ def _leg(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
     return tuple(parts)
 
 
-def _arm(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
+def _arm(m: BodyMeasures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     mass, g = m.masses, m.girth
     return (
         Segment(
             f"{side}_upper_arm", "chest", (0.0, sign * m.shoulder_half_width, m.shoulder),
             hinges(f"{side}_shoulder", sign, (-1.5, 3.3), (-1.0, 3.0), (-1.6, 1.6)),
-            mass["upper_arm"], (0.0, 0.0, -0.5 * m.upper_arm), rod(mass["upper_arm"], m.upper_arm, 0.04 * g),
+            mass["upper_arm"], (0.0, 0.0, -0.5 * m.upper_arm), cylinder_inertia(mass["upper_arm"], m.upper_arm, 0.04 * g),
             (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -m.upper_arm), 0.042 * g),), color,
         ),
         Segment(
             f"{side}_lower_arm", f"{side}_upper_arm", (0.0, 0.0, -m.upper_arm),
             hinges(f"{side}_elbow", sign, (0.0, 2.7), None, None),
-            mass["lower_arm"], (0.0, 0.0, -0.5 * m.lower_arm), rod(mass["lower_arm"], m.lower_arm, 0.033 * g),
+            mass["lower_arm"], (0.0, 0.0, -0.5 * m.lower_arm), cylinder_inertia(mass["lower_arm"], m.lower_arm, 0.033 * g),
             (
                 Shape((0.0, 0.0, 0.0), (0.0, 0.0, -0.72 * m.lower_arm), 0.033 * g),
                 Shape((0.0, 0.0, -0.82 * m.lower_arm), (0.0, 0.0, -m.lower_arm), 0.030 * g),
@@ -154,7 +154,7 @@ def _arm(m: Measures, side: str, sign: float, color: Vector) -> tuple[Segment, .
     )  # fmt: skip
 
 
-def _middle(m: Measures) -> tuple[Segment, ...]:
+def _middle(m: BodyMeasures) -> tuple[Segment, ...]:
     mass, g, colors = m.masses, m.girth, m.colors
     wide, broad = m.hip_half_width, m.shoulder_half_width
     low, high = m.lower_back, m.upper_back
@@ -168,7 +168,7 @@ def _middle(m: Measures) -> tuple[Segment, ...]:
         Segment(
             "belly", "pelvis", (0.0, 0.0, low),
             hinges("lower_back", 1.0, (-1.4, 0.7), (-0.7, 0.7), (-0.8, 0.8)),
-            mass["belly"], (0.0, 0.0, 0.5 * high), rod(mass["belly"], high, 0.11 * g),
+            mass["belly"], (0.0, 0.0, 0.5 * high), cylinder_inertia(mass["belly"], high, 0.11 * g),
             (Shape((0.0, -0.05, 0.3 * high), (0.0, 0.05, 0.3 * high), 0.090 * g),
              Shape((0.0, -0.055, 0.9 * high), (0.0, 0.055, 0.9 * high), 0.095 * g)), colors.trunk,
         ),
@@ -192,7 +192,7 @@ def _middle(m: Measures) -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def body_of(m: Measures) -> CharacterTable:
+def table_from_measures(m: BodyMeasures) -> CharacterTable:
     """The body of these measures, with gains for its weight and height."""
     roles = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", *(("toe",) if m.has_toes else ()),
              "shoulder", "shoulder_roll", "shoulder_yaw", "elbow")  # fmt: skip
@@ -208,14 +208,14 @@ def body_of(m: Measures) -> CharacterTable:
     mass, height = sum(s.mass for s in segments), m.thigh + m.shin + m.ankle
     gains: dict[str, Gain] = {}
     for one in sides:
-        gains |= {j: gain(_kind(role), mass, height) for j, role in zip(one.joints, roles, strict=True)}
-    gains |= {j: gain(_kind(j), mass, height) for j in middle}
+        gains |= {j: scaled_gain(_kind(role), mass, height) for j, role in zip(one.joints, roles, strict=True)}
+    gains |= {j: scaled_gain(_kind(j), mass, height) for j in middle}
     limbs = ("thigh", "shin", "foot", *(("toes",) if m.has_toes else ()), "upper_arm", "lower_arm")
     return CharacterTable(
         name=m.name, summary=m.summary, root="free", segments=segments,
         anatomy=Anatomy("pelvis", "chest", sides[0], sides[1], roles, middle, hip_hinges=3,
                         upper=(*roles[-4:], *middle)),
-        gains=gains, torso_gain=gain("root", mass, height), hip_targets=(-1.5, 2.8), friction=0.8, timestep=0.001,
+        gains=gains, torso_gain=scaled_gain("root", mass, height), hip_targets=(-1.5, 2.8), friction=0.8, timestep=0.001,
         source=m.source, sole_depth=m.ankle, armature=0.01 * mass / 73.5 * (height / 0.92) ** 2,
         multipliers={
             "pelvis": ("pelvis",), "belly": ("belly",), "chest": ("chest",), "head": ("head",),
@@ -234,7 +234,7 @@ def _kind(role: str) -> str:
     return role.removesuffix("_roll").removesuffix("_yaw")
 
 
-HUMANOID = Measures(
+HUMANOID = BodyMeasures(
     name="humanoid",
     summary="3D humanoid with toes and two back joints, 73.5 kg, 31 actuated joints",
     source="GENBICON §4.4; lengths and masses of a slim adult, none are printed",
@@ -252,10 +252,10 @@ HUMANOID = Measures(
 
 def humanoid_table() -> CharacterTable:
     """The humanoid as data."""
-    return body_of(HUMANOID)
+    return table_from_measures(HUMANOID)
 
 
-ROBOT = Measures(
+ROBOT = BodyMeasures(
     name="robot",
     summary="3D robot with high knees ahead of its legs and no toes, 60 kg, 29 actuated joints",
     source="GENBICON §4.4 has a robot whose knee is placed differently; its measures are chosen here, none are printed",
@@ -273,10 +273,10 @@ ROBOT = Measures(
 
 def robot_table() -> CharacterTable:
     """The robot as data."""
-    return body_of(ROBOT)
+    return table_from_measures(ROBOT)
 
 
-APE = Measures(
+APE = BodyMeasures(
     name="ape",
     summary="3D beast with short legs, long arms and a heavy trunk, 110 kg, 31 actuated joints",
     source="GENBICON §4.4 has two beasts; the measures of this one are chosen here, none are printed",
@@ -294,10 +294,10 @@ APE = Measures(
 
 def ape_table() -> CharacterTable:
     """The ape as data."""
-    return body_of(APE)
+    return table_from_measures(APE)
 
 
-STRIDER = Measures(
+STRIDER = BodyMeasures(
     name="strider",
     summary="3D beast with long thin legs, a small trunk and short arms, 45 kg, 31 actuated joints",
     source="GENBICON §4.4 has two beasts; the measures of this one are chosen here, none are printed",
@@ -315,4 +315,4 @@ STRIDER = Measures(
 
 def strider_table() -> CharacterTable:
     """The strider as data."""
-    return body_of(STRIDER)
+    return table_from_measures(STRIDER)

@@ -38,18 +38,18 @@ def imitate_clip(
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
-    path, name = _place(clip, save)
-    found = clip_skills.read_gait_clip(clip_skills.Source(clip, asf, character, in_place, scale, up, fps))
-    _say(found.said, found.unsure)
+    path, name = _output_path(clip, save)
+    found = clip_skills.read_gait_clip(clip_skills.ClipSource(clip, asf, character, in_place, scale, up, fps))
+    _print_findings(found.said, found.unsure)
     if only_read:
         return 0
-    documents, cycle = clip_skills.begin(found, name, credit)
+    documents, cycle = clip_skills.untuned_skills(found, name, credit)
     search = path.with_suffix(".search")
     with Bar() as tick:
         done = clip_skills.make_imitation_skill(documents, cycle, seconds, seed=seed, checkpoint=search, report=tick)
-    print_pairs(clip_skills.told(done.walk))
+    print_pairs(clip_skills.walk_summary(done.walk))
     files.write(done.document, path)
-    clip_skills.forget(search)
+    clip_skills.remove_checkpoint(search)
     screen.print(f"written to {path}")
     return 0 if done.walk.stays_up else 1
 
@@ -71,9 +71,9 @@ def follow_clip(
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
-    path, _ = _place(clip, save)
-    found = clip_skills.read_clip_to_follow(clip_skills.Source(clip, asf, character, False, scale, up, fps), once)
-    _say(found.said, found.unsure)
+    path, _ = _output_path(clip, save)
+    found = clip_skills.read_clip_to_follow(clip_skills.ClipSource(clip, asf, character, False, scale, up, fps), once)
+    _print_findings(found.said, found.unsure)
     if only_read:
         return 0
     with Bar() as tick:
@@ -84,7 +84,7 @@ def follow_clip(
     return 0 if followed.stays_up else 1
 
 
-def _place(clip: Path, save: Path | None) -> tuple[Path, str]:
+def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     """Where a skill is written, and its name."""
     from surefoot.cli.simulate import check_place
     from surefoot.lab.parameter_tuning import skill_name, tuned_name
@@ -95,7 +95,7 @@ def _place(clip: Path, save: Path | None) -> tuple[Path, str]:
     return path, name
 
 
-def _say(said: Sequence[str], unsure: Sequence[str]) -> None:
+def _print_findings(said: Sequence[str], unsure: Sequence[str]) -> None:
     """Print what was understood of a clip."""
     for line in said:
         screen.print(f"  {line}", highlight=False)

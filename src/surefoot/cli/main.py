@@ -137,7 +137,7 @@ def reproduce(
 ) -> int:
     """Reproduce the papers' tables, figures and claims; say which of ours hold."""
     from surefoot.atomic_file import replace_file
-    from surefoot.lab.experiment import Setting, make_folder, perform
+    from surefoot.lab.experiment import Setting, make_folder, run_experiment
     from surefoot.lab.reproduce import select
 
     chosen = select(experiments or [])
@@ -153,7 +153,7 @@ def reproduce(
     for number, experiment in enumerate(chosen):
         label = f"[{number + 1}/{len(chosen)}] {experiment.name}"
         with Bar() as tick:
-            result = perform(experiment, Setting(seed, quick, out, labelled(tick, label), clips))
+            result = run_experiment(experiment, Setting(seed, quick, out, labelled(tick, label), clips))
         results.append(result)
         print_result(result)
         if json_file:
@@ -226,9 +226,9 @@ def studio(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> int:
     """See it walk, push it, edit it, save it: a page in the browser. Ctrl-C ends it."""
-    from surefoot.studio.app import serve
+    from surefoot.studio.app import run_studio
 
-    serve(
+    run_studio(
         skill, character, terrain, host=host, port=port, folder=folder, browser=not no_browser, say=typer.echo
     )  # fmt: skip
     return 0

@@ -15,7 +15,7 @@ from surefoot.engine.recorder import MAX_SECONDS
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, OutputError
-from surefoot.lab.gait_measures import measure
+from surefoot.lab.gait_measures import measure_gait
 from surefoot.motions import formats
 from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
@@ -219,7 +219,7 @@ def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any
     late = motion.time >= motion.time[-1] - _JUDGED
     names = [n for n in motion.arrays() if not n.startswith("skeleton")]
     end = Motion(skeleton=motion.skeleton, scene=motion.scene, **{n: getattr(motion, n)[late] for n in names})
-    gait = measure(end) if not sim.fallen and len(end) > 2 else None
+    gait = measure_gait(end) if not sim.fallen and len(end) > 2 else None
     way = motion.root_position[-1] - motion.root_position[0]
     planar = sim.scene.table.root == "planar"
     found: dict[str, Any] = {

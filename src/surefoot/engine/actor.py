@@ -23,7 +23,7 @@ import numpy as np
 from surefoot.controllers.genbicon import law as genbicon
 from surefoot.errors import CommandError, UnknownNameError
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.native.links import limbs_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from surefoot.skills.schema import Skill
 
 
-class Posture:
+class RowKinematics:
     """A state of its own into which a row is copied to be measured."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -64,7 +64,7 @@ class Posture:
         return data
 
 
-class Surroundings:
+class WorldView:
     """Bodies by name or number, of the character and of props; all measurements are copies."""
 
     def __init__(self, scene: Scene, qpos: np.ndarray, qvel: np.ndarray, eq_active: np.ndarray, root: int) -> None:
@@ -168,7 +168,7 @@ LEFT, RIGHT = 0, 1
 SIDES = ("left", "right")
 
 
-class Actor(Surroundings):
+class Actor(WorldView):
     """A walking character, with named measurements and the fields that tasks write.
 
     Attributes:
@@ -193,13 +193,13 @@ class Actor(Surroundings):
         skill: Callable[[], Skill],
     ) -> None:
         """Look at live arrays of one row; `clock` and `skill` tell its time [s] and the skill it runs."""
-        self.limbs = plain(limbs_of)(scene.model.numeric_data, scene.build.limbs_at)
+        self.limbs = python_impl(limbs_of)(scene.model.numeric_data, scene.build.limbs_at)
         self.pelvis = int(self.limbs.biped[0].pelvis)
         super().__init__(scene, qpos, qvel, eq_active, int(scene.model.body_rootid[self.pelvis]))
         self.row, self._clock, self._skill = row, clock, skill
-        self.walker = plain(genbicon.walker_of)(row.memory)[0]
-        self.intent = plain(genbicon.intent_of)(row.memory)[0]
-        self.hands = plain(genbicon.hands_of)(row.memory)
+        self.walker = python_impl(genbicon.walker_of)(row.memory)[0]
+        self.intent = python_impl(genbicon.intent_of)(row.memory)[0]
+        self.hands = python_impl(genbicon.hands_of)(row.memory)
 
     @property
     def time(self) -> float:

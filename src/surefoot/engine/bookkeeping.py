@@ -63,7 +63,7 @@ FARTHEST, FASTEST = 1e5, 1e3  # [m], [rad]; [m/s], [rad/s]: beyond them a body h
 
 
 @kernel
-def watch_fall(world: Any, row: Any, body_on_ground: bool) -> None:
+def detect_fall(world: Any, row: Any, body_on_ground: bool) -> None:
     """Judge this step and write the first fall's time and cause into the clock."""
     clock = row.clock[0]
     if _is_beyond(world.qvel, FASTEST) or _is_beyond(world.qpos, FARTHEST):

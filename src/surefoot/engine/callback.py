@@ -16,13 +16,13 @@ import mujoco
 from numba import cfunc, config, types
 
 from surefoot.controllers import base as controllers
-from surefoot.engine.bookkeeping import apply_pushes, freeze_if_blown_up, report_loads, watch_fall
-from surefoot.engine.compiled_laws import fingerprint, obey
+from surefoot.engine.bookkeeping import apply_pushes, detect_fall, freeze_if_blown_up, report_loads
+from surefoot.engine.compiled_laws import call_law, fingerprint
 from surefoot.native import layout
 from surefoot.native.kernels import kernel
 from surefoot.native.physics import userdata_of, world_of
 from surefoot.native.userdata import MAGIC, row_of
-from surefoot.reflexes.contacts import feel_ground
+from surefoot.reflexes.contacts import detect_foot_contacts
 from surefoot.reflexes.handover import hand_over
 from surefoot.terrains.ground_kernels import move_platform
 
@@ -40,18 +40,18 @@ def _control(model: int, data: int) -> None:
         return
     row = row_of(userdata)
     world = world_of(model, data, int(row.header[0].anatomy))
-    body_on_ground = feel_ground(world, row.touch)
+    body_on_ground = detect_foot_contacts(world, row.touch)
     apply_pushes(world, row)
     move_platform(world, row)
     is_new = world.time > row.clock[0].advanced
     if is_new:
-        watch_fall(world, row, body_on_ground)
+        detect_fall(world, row, body_on_ground)
     if freeze_if_blown_up(world, row):
         row.clock[0].advanced = world.time
         return
     number, steps = int(row.slots[int(row.header[0].active), 0]), row.report[0].steps
     if 0 <= number < _LAWS:
-        obey(number, model, data, is_new)
+        call_law(number, model, data, is_new)
     if is_new:
         hand_over(world, row, steps)
     row.clock[0].advanced = world.time

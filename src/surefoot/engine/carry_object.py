@@ -14,14 +14,14 @@ from surefoot.controllers.stepping import law as stepping
 from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError, UnknownNameError
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
-from surefoot.terrains.props import Crate, named
+from surefoot.terrains.props import Crate, body_names
 
 _SIDES = ("left", "right")
 
 
-def hold(scene: Scene, data: mujoco.MjData, row: userdata.Row, skill: Skill, crate: str | None) -> None:
+def hold_crate(scene: Scene, data: mujoco.MjData, row: userdata.Row, skill: Skill, crate: str | None) -> None:
     """Put a crate into the hands, level and moving with them, and close the grips; the law counts its mass.
 
     None opens all grips.
@@ -58,7 +58,7 @@ def _let_go(scene: Scene, data: mujoco.MjData, row: userdata.Row, skill: Skill) 
     stepper.load_body = stepper.load_mass = 0.0
 
 
-def weigh(scene: Scene, row: userdata.Row, skill: Skill, crate: str, mass: float) -> None:
+def set_crate_mass(scene: Scene, row: userdata.Row, skill: Skill, crate: str, mass: float) -> None:
     """Give a crate another mass [kg], evenly spread; a law that carries it counts it."""
     if crate not in _crates(scene):
         raise UnknownNameError("crate", crate, list(_crates(scene)))
@@ -69,12 +69,12 @@ def weigh(scene: Scene, row: userdata.Row, skill: Skill, crate: str, mass: float
             stepper.load_mass = mass
 
 
-def masses(scene: Scene) -> tuple[float, ...]:
+def crate_masses(scene: Scene) -> tuple[float, ...]:
     """Of all crates [kg]: the model's part of a moment."""
     return tuple(float(scene.model.body(crate).mass[0]) for crate in _crates(scene))
 
 
-def set_masses(scene: Scene, kept: Sequence[float]) -> None:
+def set_crate_masses(scene: Scene, kept: Sequence[float]) -> None:
     """Give all crates the masses they had [kg]."""
     for crate, mass in zip(_crates(scene), kept, strict=False):
         if scene.model.body(crate).mass[0] != mass:
@@ -95,7 +95,7 @@ def _change(scene: Scene, crate: str, mass: float) -> None:
 
 
 def _crates(scene: Scene) -> dict[str, Crate]:
-    return {name: prop for name, prop in named(scene.terrain.props) if isinstance(prop, Crate)}
+    return {name: prop for name, prop in body_names(scene.terrain.props) if isinstance(prop, Crate)}
 
 
 def _with_handles(scene: Scene) -> list[str]:
@@ -118,4 +118,4 @@ def _grips(scene: Scene, crate: str) -> list[int]:
 def _stepper(row: userdata.Row, skill: Skill) -> Any:
     if skill.controller != "stepping":
         raise CommandError(f"{skill.full_name} cannot hold a crate; skills of controller stepping can")
-    return plain(stepping.stepper_of)(row.memory)[0]
+    return python_impl(stepping.stepper_of)(row.memory)[0]

@@ -98,14 +98,14 @@ _table = (ctypes.c_void_p * len(_waiting))(*(ctypes.cast(law, ctypes.c_void_p).v
 binding.add_symbol(_TABLE, ctypes.addressof(_table))
 
 
-def obey(number: int, model: int, data: int, is_new: bool) -> None:
+def call_law(number: int, model: int, data: int, is_new: bool) -> None:
     """Call the law of a number; a controller's number is its place in `controllers.names()`."""
     row = row_of(userdata_of(model, data))
     law = importlib.import_module(controllers.load(controllers.names()[number]).law_module).law
     law(world_of(model, data, int(row.header[0].anatomy)), row, is_new)
 
 
-@type_callable(obey)
+@type_callable(call_law)
 def _type_obey(context: Any) -> Any:
     def result(number: Any, model: Any, data: Any, is_new: Any) -> Any:
         return types.none
@@ -113,7 +113,7 @@ def _type_obey(context: Any) -> Any:
     return result
 
 
-@lower_builtin(obey, types.Integer, types.Integer, types.Integer, types.Boolean)
+@lower_builtin(call_law, types.Integer, types.Integer, types.Integer, types.Boolean)
 def _obey(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     word = ir.IntType(64)
     law = ir.FunctionType(ir.VoidType(), [word, word, word]).as_pointer()

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
-from surefoot.characters.link_geometry import points_of, solid_geoms
+from surefoot.characters.link_geometry import geom_points, solid_geoms
 from surefoot.characters.table import CharacterTable
-from surefoot.native.kernels import plain
-from surefoot.native.vectors import times, turned
+from surefoot.native.kernels import python_impl
+from surefoot.native.vectors import from_yaw_roll_pitch, multiply
 from surefoot.skills.schema import Start
 from surefoot.terrains.terrain import Terrain
 
@@ -24,8 +24,8 @@ def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.n
         qpos[1], qpos[2] = 0.0, start.torso
         qvel[0], qvel[1], qvel[2] = start.speed, start.climb, start.torso_rate
         return 1
-    turn = plain(turned)(start.heading + start.yaw, start.roll, start.torso)
-    qpos[:3], qpos[3:7] = 0.0, turn if table.foreign is None else plain(times)(turn, tuple(qpos[3:7]))
+    turn = python_impl(from_yaw_roll_pitch)(start.heading + start.yaw, start.roll, start.torso)
+    qpos[:3], qpos[3:7] = 0.0, turn if table.foreign is None else python_impl(multiply)(turn, tuple(qpos[3:7]))
     c, s = math.cos(start.heading), math.sin(start.heading)
     facing = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     qvel[:3] = facing @ (start.speed, start.sideways, start.climb)
@@ -69,7 +69,7 @@ def _soles(model: mujoco.MjModel, data: mujoco.MjData, table: CharacterTable) ->
     if table.foreign is not None:
         feet = [model.body(name).id for soles in table.foreign.limbs.soles for name in soles]
         for geom in solid_geoms(model, feet):
-            points, radius = points_of(model, data, geom)
+            points, radius = geom_points(model, data, geom)
             yield from ((point, radius) for point in points)
         return
     for segment in table.segments:

@@ -21,11 +21,11 @@ from surefoot.engine.actor import Actor
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
 from surefoot.engine.scheduler import Row
-from surefoot.engine.task import Agenda, Task, check_walks
+from surefoot.engine.task import Task, TaskSchedule, check_accepts_tasks
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.native import userdata
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
@@ -164,7 +164,7 @@ class Population:
                 raise SurefootError(f"parameter {path}: {len(values)} values for {len(self.skills)} rows")
         for i, skill in enumerate(self.skills):
             changes = {path: float(values[i]) for path, values in parameters.items()}
-            self.skills[i] = varied(skill, changes) if changes else skill
+            self.skills[i] = with_parameters(skill, changes) if changes else skill
 
     def _schedule(self, i: int) -> Row:
         return Row(
@@ -175,9 +175,9 @@ class Population:
     def _plan(self, i: int, tasks: Sequence[Task]) -> None:
         if not tasks:
             return
-        check_walks(self.skills[i])
+        check_accepts_tasks(self.skills[i])
         row, active = self._scheduled[i], self.batch.bind("eq_active")[i]
-        row.agenda = Agenda(
+        row.agenda = TaskSchedule(
             Actor(row.scene, row.row, row.qpos, row.qvel, active, lambda: row.time, lambda: self.skills[i])
         )
         for task in tasks:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from surefoot.engine.simulation import Simulation
 
 
-def check_reshapable(sim: Simulation) -> None:
+def check_can_rescale(sim: Simulation) -> None:
     """Refuse a change of body where something relies on the present one."""
     if not all(task.is_over for task in sim.tasks):
         raise CommandError("its body cannot change while it has a task to do; wait until that is over")
 
 
-def roomiest(scene: Scene, running: Skill) -> tuple[Skill, ...]:
+def skills_needing_most_memory(scene: Scene, running: Skill) -> tuple[Skill, ...]:
     """Skills for which a new scene has to make as much room as a scene has, beside the running one."""
     known = [running, scene.skill, *scene.may_run]
     learned = max(known, key=lambda skill: scene.controller(skill).table_size(skill))
@@ -33,7 +33,7 @@ def roomiest(scene: Scene, running: Skill) -> tuple[Skill, ...]:
     return tuple(skill for skill in (learned, remembered) if skill is not running)
 
 
-def carry_over(old: Simulation, new: Simulation) -> None:
+def transfer_state(old: Simulation, new: Simulation) -> None:
     """Let a fresh simulation go on from where another is.
 
     Its root is lifted or lowered so that the lower sole keeps its height above the ground.

@@ -11,22 +11,23 @@ import mujoco
 import numpy as np
 
 from surefoot.characters import load as load_character
-from surefoot.characters.builder import Build, build, proportioned, with_backpack
-from surefoot.characters.links import of_table
+from surefoot.characters.builder import CompiledCharacter, build, with_backpack, with_proportions
+from surefoot.characters.links import limbs_of_table
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers import base
 from surefoot.controllers.base import Controller, Planner, RecordedWalk
 from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import callback, compiled_laws
-from surefoot.engine.actor import Posture
+from surefoot.engine.actor import RowKinematics
 from surefoot.engine.initial_pose import clearance, place_root
 from surefoot.errors import CommandError, SurefootError
 from surefoot.native.userdata import Row, Sizes, format_row
 from surefoot.reflexes.handover import ASKED, NONE
+from surefoot.skills import BIPED
 from surefoot.skills import load as load_skill
 from surefoot.skills.check import DEFAULT_BIPED
 from surefoot.skills.files import check
-from surefoot.skills.schema import BIPED, Skill
+from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
@@ -119,13 +120,13 @@ class Scene:
             character = (first if isinstance(first, Skill) else self._named(first) or load_skill(first)).character
             character = DEFAULT_BIPED if character == BIPED else character
         self.character = character
-        self.table = with_backpack(proportioned(load_character(character), setup.proportions), setup.backpack)
+        self.table = with_backpack(with_proportions(load_character(character), setup.proportions), setup.backpack)
         self.terrain = load_terrain(setup.terrain) if isinstance(setup.terrain, str) else setup.terrain
         self.skill = self.find(setup.first_skill)
         self.may_run = tuple(map(self.find, setup.skills))
         running = [self.skill, *self.may_run]
         self.timestep = timestep or self.table.timestep
-        links = 0 if self.table.root == "planar" else len(of_table(self.table).links)
+        links = 0 if self.table.root == "planar" else len(limbs_of_table(self.table).links)
         kinds = {name: base.load(name) for name in base.names()}
         self.controllers: dict[str, Controller] = {
             name: kind(self.table, links, self.timestep) for name, kind in kinds.items()
@@ -139,7 +140,7 @@ class Scene:
             table_size=max(self.controller(skill).table_size(skill) for skill in running),
         )  # fmt: skip
         callback.install()
-        self.build: Build = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
+        self.build: CompiledCharacter = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
         self._planners: dict[str, Planner | None] = {}
@@ -147,9 +148,9 @@ class Scene:
             self.prepare(self.find(one))
 
     @functools.cached_property
-    def posture(self) -> Posture:
+    def posture(self) -> RowKinematics:
         """Where rows are measured by tasks, one at a time."""
-        return Posture(self.model)
+        return RowKinematics(self.model)
 
     def _named(self, name: str | Path) -> Skill | None:
         """The skill of a node of the action graph."""

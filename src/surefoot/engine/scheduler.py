@@ -16,7 +16,7 @@ from surefoot.native import userdata
 
 if TYPE_CHECKING:
     from surefoot.engine.scene import Scene
-    from surefoot.engine.task import Agenda
+    from surefoot.engine.task import TaskSchedule
 
 
 class Row:
@@ -46,7 +46,7 @@ class Row:
         """
         self.scene, self.row, self.qpos, self.qvel = scene, row, qpos, qvel
         self._time, self._state = time, state
-        self.agenda: Agenda | None = None
+        self.agenda: TaskSchedule | None = None
 
     @property
     def time(self) -> float:

@@ -19,15 +19,15 @@ from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import callback, carry_object, edit_running_skill, scheduler
 from surefoot.engine.actor import Actor
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
-from surefoot.engine.rescale_body import carry_over, check_reshapable, roomiest
+from surefoot.engine.rescale_body import check_can_rescale, skills_needing_most_memory, transfer_state
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
 from surefoot.engine.scheduler import Row
-from surefoot.engine.task import Agenda, Kept, Task, check_walks
+from surefoot.engine.task import Task, TaskSchedule, TaskSnapshot, check_accepts_tasks
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.native import userdata
 from surefoot.reflexes.handover import ASKED
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill, number_of
 from surefoot.terrains import balls
 from surefoot.terrains.terrain import Terrain
@@ -40,7 +40,7 @@ class Snapshot:
     state: np.ndarray
     skill: Skill
     requested: Skill | None
-    tasks: tuple[Kept, ...] = ()
+    tasks: tuple[TaskSnapshot, ...] = ()
     masses: tuple[float, ...] = ()
 
 
@@ -175,13 +175,13 @@ class Simulation:
         self._planned().add(task)
         return task
 
-    def _planned(self) -> Agenda:
+    def _planned(self) -> TaskSchedule:
         """The agenda, made when it is first needed."""
         if self._scheduled.agenda is None:
-            check_walks(self.skill)
+            check_accepts_tasks(self.skill)
             arrays = self.data.qpos, self.data.qvel, self.data.eq_active
             actor = Actor(self.scene, self._row, *arrays, lambda: self.time, lambda: self.skill)
-            self._scheduled.agenda = Agenda(actor)
+            self._scheduled.agenda = TaskSchedule(actor)
         return self._scheduled.agenda
 
     def run(self, seconds: float, fps: float = 60.0) -> Motion:
@@ -217,17 +217,17 @@ class Simulation:
         """Let a ball of the terrain (`terrains.Ball`) fly from a place of the world [m] with a velocity [m/s]."""
         balls.throw(self.model, self.data, ball, position, velocity)
 
-    def park(self, ball: int = 0) -> None:
+    def remove_ball(self, ball: int = 0) -> None:
         """Take a ball out of the way again."""
         balls.park(self.model, self.data, ball)
 
     def hold(self, crate: str | None = "crate") -> None:
         """Have a crate of the terrain (`terrains.Crate`, with handles) in the hands from now on; None lets go."""
-        carry_object.hold(self.scene, self.data, self._row, self.skill, crate)
+        carry_object.hold_crate(self.scene, self.data, self._row, self.skill, crate)
 
-    def weigh(self, mass: float, crate: str = "crate") -> None:
+    def set_mass(self, mass: float, crate: str = "crate") -> None:
         """Give a crate another mass [kg], at once."""
-        carry_object.weigh(self.scene, self._row, self.skill, crate, mass)
+        carry_object.set_crate_mass(self.scene, self._row, self.skill, crate, mass)
 
     def command(self, **values: float) -> None:
         """Tell the running skill something it understands; an unknown command lists the known ones."""
@@ -250,11 +250,11 @@ class Simulation:
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""
-        changed = varied(self.skill, values)
+        changed = with_parameters(self.skill, values)
         self.scene.fill(self._row, int(self._row.header[0].active), changed)
         self.skill = changed
 
-    def revise(self, skill: Skill) -> bool:
+    def edit_skill(self, skill: Skill) -> bool:
         """Let the running skill be another version of itself, at once.
 
         Returns:
@@ -262,31 +262,31 @@ class Simulation:
             differ in number, or it needs more memory. Then a new simulation has to begin with it.
         """
         wanted = self.scene.find(skill)
-        if not edit_running_skill.revise(self.scene, self._row, self.skill, wanted):
+        if not edit_running_skill.edit_skill(self.scene, self._row, self.skill, wanted):
             return False
         self.skill = wanted
         return True
 
-    def reshaped(self, proportions: Mapping[str, float]) -> Simulation:
+    def with_proportions(self, proportions: Mapping[str, float]) -> Simulation:
         """The same moment with another body, which goes on from here; this simulation stays as it is.
 
         Args:
             proportions: multipliers of the character's own lengths and masses; those not named are 1.
         """
-        check_reshapable(self)
+        check_can_rescale(self)
         self._settle()
         changed = replace(
             self.scene.setup, character=self.scene.character, skill=self.skill, proportions=dict(proportions),
-            skills=roomiest(self.scene, self.skill),
+            skills=skills_needing_most_memory(self.scene, self.skill),
         )  # fmt: skip
         new = Simulation.from_setup(changed)
-        carry_over(self, new)
+        transfer_state(self, new)
         return new
 
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""
         tasks = self._scheduled.agenda.snapshot() if self._scheduled.agenda else ()
-        return Snapshot(self._state(), self.skill, self.requested, tasks, carry_object.masses(self.scene))
+        return Snapshot(self._state(), self.skill, self.requested, tasks, carry_object.crate_masses(self.scene))
 
     def _state(self) -> np.ndarray:
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
@@ -298,7 +298,7 @@ class Simulation:
         if snapshot.state.shape != (mujoco.mj_stateSize(self.model, _STATE),):
             raise SurefootError("the snapshot is of another kind of simulation")
         mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
-        carry_object.set_masses(self.scene, snapshot.masses)
+        carry_object.set_crate_masses(self.scene, snapshot.masses)
         self.skill, self._requested = snapshot.skill, snapshot.requested
         for skill in (snapshot.skill, snapshot.requested):
             if skill is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from surefoot.terrains.props import Prop
 
 Status = Literal["waiting", "running", "done", "failed"]
-LONGEST = 100_000.0  # [s]
+MAX_SECONDS = 100_000.0  # [s]
 
 
 class Task:
@@ -50,8 +50,8 @@ class Task:
             period: between two ticks [s].
         """
         for name, value in (("timeout", timeout), ("period", period)):
-            if not 0.0 < value <= LONGEST:
-                raise CommandError(f"a task's {name} must be within 0 … {LONGEST:g} s, got {value}")
+            if not 0.0 < value <= MAX_SECONDS:
+                raise CommandError(f"a task's {name} must be within 0 … {MAX_SECONDS:g} s, got {value}")
         self.timeout, self.period = float(timeout), float(period)
         self.status: Status = "waiting"
         self.reason = ""
@@ -92,7 +92,7 @@ class Task:
 NEVER = 1 << 60  # [physics steps]
 
 
-class Kept(NamedTuple):
+class TaskSnapshot(NamedTuple):
     """A task as it was at a moment: whose, its attributes, the step it is due at."""
 
     task: Task
@@ -101,12 +101,12 @@ class Kept(NamedTuple):
 
 
 @dataclass
-class _Errand:
+class _Scheduled:
     task: Task
     due: int
 
 
-def check_walks(skill: Skill, task: Task | None = None) -> None:
+def check_accepts_tasks(skill: Skill, task: Task | None = None) -> None:
     """Refuse tasks, or one of them, for a skill that cannot be told what they tell."""
     able_controllers = [name for name in controllers.names() if controllers.load(name).takes_tasks]
     if task is not None:
@@ -119,7 +119,7 @@ def check_walks(skill: Skill, task: Task | None = None) -> None:
         )
 
 
-class Agenda:
+class TaskSchedule:
     """Tasks in the order they were added; all that are not over run side by side.
 
     A task is due when it is added, and every `period` from then on. What is due is ticked as soon as time is to move
@@ -129,7 +129,7 @@ class Agenda:
     def __init__(self, actor: Actor) -> None:
         """Of one character."""
         self.actor = actor
-        self._errands: list[_Errand] = []
+        self._errands: list[_Scheduled] = []
         self._known: list[Task] = []  # all that were ever its own, for restores
 
     @property
@@ -146,10 +146,10 @@ class Agenda:
         """Take on a task that nobody has begun."""
         if not isinstance(task, Task):
             raise CommandError(f"a task is a surefoot.tasks.Task, got {type(task).__name__}")
-        check_walks(self.actor.skill, task)
+        check_accepts_tasks(self.actor.skill, task)
         if task.status != "waiting" or any(task is known for known in self._known):
             raise CommandError("this task was added before; make a new one")
-        self._errands.append(_Errand(task, self._now()))
+        self._errands.append(_Scheduled(task, self._now()))
         self._known.append(task)
 
     def steps_to_next(self) -> int:
@@ -170,11 +170,11 @@ class Agenda:
     def _now(self) -> int:
         return round(self.actor.time / float(self.actor.model.opt.timestep))
 
-    def snapshot(self) -> tuple[Kept, ...]:
+    def snapshot(self) -> tuple[TaskSnapshot, ...]:
         """A copy of all tasks."""
-        return tuple(Kept(e.task, copy.deepcopy(vars(e.task)), e.due) for e in self._errands)
+        return tuple(TaskSnapshot(e.task, copy.deepcopy(vars(e.task)), e.due) for e in self._errands)
 
-    def restore(self, kept: tuple[Kept, ...]) -> None:
+    def restore(self, kept: tuple[TaskSnapshot, ...]) -> None:
         """Go back to a copy; tasks that are its own stay the same objects, others' are copied."""
         self._errands = []
         for task, attributes, due in kept:
@@ -183,7 +183,7 @@ class Agenda:
                 self._known.append(task)
             vars(task).clear()
             vars(task).update(copy.deepcopy(attributes))
-            self._errands.append(_Errand(task, due))
+            self._errands.append(_Scheduled(task, due))
 
 
 def _tick(task: Task, actor: Actor) -> None:
@@ -192,14 +192,14 @@ def _tick(task: Task, actor: Actor) -> None:
             task.status, task.began = "running", actor.time
             task.begin(actor)
         if task.status == "running":
-            _go_on(task, actor)
+            _tick_running(task, actor)
     except SurefootError as error:  # what it told the character was refused
         task.fail(str(error))
     if task.is_over:
         task.end(actor)
 
 
-def _go_on(task: Task, actor: Actor) -> None:
+def _tick_running(task: Task, actor: Actor) -> None:
     if actor.fallen:
         clock = actor.row.clock[0]
         task.fail(f"it fell at {clock.fallen_at:.2f} s: {FALL_CAUSES[int(clock.fall_cause)]}")

@@ -16,12 +16,12 @@ import numpy as np
 from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
 from surefoot.native.userdata import Row
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 
 @dataclass(frozen=True)
-class Channels:
+class ActionBinding:
     """Elements of an action that fit a body: their names, what −1 and 1 stand for, and how a row obeys."""
 
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Channels:
 class Action(Protocol):
     """A kind of action, before it is known for whom."""
 
-    def channels(self, scene: Scene, skill: Skill) -> Channels:
+    def channels(self, scene: Scene, skill: Skill) -> ActionBinding:
         """Its elements for a body and a skill; what they do not know is refused."""
 
 
@@ -56,7 +56,7 @@ class Commands:
         """
         self.names, self.ranges = names, dict(ranges or {})
 
-    def channels(self, scene: Scene, skill: Skill) -> Channels:
+    def channels(self, scene: Scene, skill: Skill) -> ActionBinding:
         """One element for each command."""
         names = self.names or tuple(skill.commands)
         for name in (*names, *self.ranges):
@@ -86,7 +86,7 @@ class Parameters:
 
     bounds: Mapping[str, tuple[float, float]]
 
-    def channels(self, scene: Scene, skill: Skill) -> Channels:
+    def channels(self, scene: Scene, skill: Skill) -> ActionBinding:
         """One element for each path."""
         paths = tuple(self.bounds)
         for path in paths:
@@ -96,7 +96,7 @@ class Parameters:
         for corner in (channels.low, channels.high):  # refused now rather than in the middle of an episode
             _slot(scene, skill, paths, corner)
         linear = _linearly(scene, skill, paths, channels)
-        return channels if linear is None else Channels(channels.names, channels.low, channels.high, linear)
+        return channels if linear is None else ActionBinding(channels.names, channels.low, channels.high, linear)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Residuals:
     limit: float = 0.2
     joints: Sequence[str] | None = None
 
-    def channels(self, scene: Scene, skill: Skill) -> Channels:
+    def channels(self, scene: Scene, skill: Skill) -> ActionBinding:
         """One element for each joint."""
         model = scene.model
         known = [model.actuator(i).name for i in range(model.nu)]
@@ -129,20 +129,20 @@ class Residuals:
 
 def _channels(
     kind: str, names: tuple[str, ...], bounds: list[tuple[float, float]], obey: Callable[[Row, np.ndarray], None]
-) -> Channels:
+) -> ActionBinding:
     if not names or len(set(names)) < len(names):
         raise SurefootError(f"an action needs at least one {kind}, and each once; got {', '.join(names) or 'none'}")
     for name, (low, high) in zip(names, bounds, strict=True):
         if not -math.inf < low < high < math.inf:
             raise SurefootError(f"the bounds of {name} must be finite, the lower one first; got {low} … {high}")
     low, high = np.array(bounds, float).T
-    return Channels(tuple(f"{kind} {name}" for name in names), low, high, obey)
+    return ActionBinding(tuple(f"{kind} {name}" for name in names), low, high, obey)
 
 
 def _slot(scene: Scene, skill: Skill, paths: tuple[str, ...], values: np.ndarray) -> np.ndarray:
     """The numbers a law reads of a skill with other values."""
     slot = np.zeros(scene.build.sizes.slot_size)
-    scene.fill_array(slot, varied(skill, dict(zip(paths, values.tolist(), strict=True))))
+    scene.fill_array(slot, with_parameters(skill, dict(zip(paths, values.tolist(), strict=True))))
     return slot
 
 
@@ -156,7 +156,7 @@ def _exactly(scene: Scene, skill: Skill, paths: tuple[str, ...]) -> Callable[[Ro
 
 
 def _linearly(
-    scene: Scene, skill: Skill, paths: tuple[str, ...], channels: Channels
+    scene: Scene, skill: Skill, paths: tuple[str, ...], channels: ActionBinding
 ) -> Callable[[Row, np.ndarray], None] | None:
     """Obedience by interpolation, which takes microseconds; None if the law's numbers are not linear in the values."""
     low, high = channels.low, channels.high

@@ -21,8 +21,8 @@ from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.gym.actions import Action
-from surefoot.gym.episode import RENDER_MODES, Reward, Settings, StartNoise, Task, one_of
-from surefoot.gym.observations import DEFAULT, of_population, of_simulation
+from surefoot.gym.episode import RENDER_MODES, EnvironmentSettings, Episodes, Reward, StartNoise, row_info
+from surefoot.gym.observations import DEFAULT_OBSERVATIONS, population_rows, simulation_rows
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain
 
@@ -43,7 +43,7 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         terrain: str | Terrain = "flat",
         *,
         actions: Action | Sequence[Action] | None = None,
-        observations: Sequence[str] = DEFAULT,
+        observations: Sequence[str] = DEFAULT_OBSERVATIONS,
         reward: Reward | None = None,
         noise: StartNoise | None = None,
         commands: Mapping[str, float] | None = None,
@@ -67,8 +67,10 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
             render_mode: `rgb_array` or None.
         """
         self.simulation = Simulation(character, skill, terrain)
-        settings = Settings(actions, observations, reward, noise, commands, control_period, time_limit, render_mode)
-        self._task = Task(of_simulation(self.simulation), settings)
+        settings = EnvironmentSettings(
+            actions, observations, reward, noise, commands, control_period, time_limit, render_mode
+        )
+        self._task = Episodes(simulation_rows(self.simulation), settings)
         self._fresh, self._taken = self.simulation.snapshot(), -1
         self.action_space, self.action_names = self._task.action_space, self._task.action_names
         self.observation_space, self.observation_names = self._task.observations.space, self._task.observations.names
@@ -86,7 +88,7 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         mujoco.mj_forward(self.simulation.model, self.simulation.data)
         self._taken = 0
         observed, measured = self._task.look()
-        return observed[0], one_of(measured, 0)
+        return observed[0], row_info(measured, 0)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Act, and advance by one control period."""
@@ -96,7 +98,7 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.simulation.step(self._task.steps)
         self._taken += 1
         observed, measured = self._task.look()
-        info = one_of(measured, 0)
+        info = row_info(measured, 0)
         return observed[0], float(self._task.reward(info)), info["fallen"], self._taken >= self._task.limit, info
 
     def render(self) -> np.ndarray | None:  # type: ignore[override]
@@ -125,7 +127,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         terrain: str | Terrain = "flat",
         *,
         actions: Action | Sequence[Action] | None = None,
-        observations: Sequence[str] = DEFAULT,
+        observations: Sequence[str] = DEFAULT_OBSERVATIONS,
         reward: Reward | None = None,
         noise: StartNoise | None = None,
         commands: Mapping[str, float] | None = None,
@@ -155,8 +157,10 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise SurefootError("all rows of a vector environment have one skill: a name, a path or a skill")
         self.num_envs, self.render_mode = num_envs, render_mode
         self.population = Population(num_envs, character, skill, terrain, threads=threads)
-        settings = Settings(actions, observations, reward, noise, commands, control_period, time_limit, render_mode)
-        self._task = Task(of_population(self.population), settings)
+        settings = EnvironmentSettings(
+            actions, observations, reward, noise, commands, control_period, time_limit, render_mode
+        )
+        self._task = Episodes(population_rows(self.population), settings)
         self._fresh = self.population.states[0]
         self._generators: list[np.random.Generator] = []
         self._taken = np.zeros(num_envs, int)
@@ -199,7 +203,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         observed, measured = self._task.look()
         rewards = np.zeros(self.num_envs)
         for i in going:
-            rewards[i] = self._task.reward(one_of(measured, i))
+            rewards[i] = self._task.reward(row_info(measured, i))
         terminated, truncated = measured["fallen"].copy(), self._taken >= self._task.limit
         self._ended = terminated | truncated
         return observed, rewards, terminated, truncated, _infos(measured)

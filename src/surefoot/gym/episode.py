@@ -19,7 +19,7 @@ from surefoot.engine.recorder import Recorder
 from surefoot.engine.scene import Scene
 from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.gym.actions import Action, Residuals
-from surefoot.gym.observations import DTYPE, Measurer, Observations, Rows
+from surefoot.gym.observations import OBSERVATION_DTYPE, Measurer, Observations, Rows
 from surefoot.motions import video
 from surefoot.native import userdata
 
@@ -87,12 +87,12 @@ class StartNoise:
             qpos[level] += clearance - scene.clearance(qpos)
 
 
-OPTIONS = ("commands",)
+RESET_OPTIONS = ("commands",)
 RENDER_MODES = ("rgb_array",)
 
 
 @dataclass(frozen=True)
-class Settings:
+class EnvironmentSettings:
     """How a skill becomes a task; see `SurefootEnv`."""
 
     actions: Action | Sequence[Action] | None
@@ -105,10 +105,10 @@ class Settings:
     render_mode: str | None
 
 
-class Task:
+class Episodes:
     """Settings applied to rows of one scene that all begin with its skill."""
 
-    def __init__(self, rows: Rows, settings: Settings) -> None:
+    def __init__(self, rows: Rows, settings: EnvironmentSettings) -> None:
         """Refuse settings that do not fit the scene."""
         self._rows, self.scene, self.skill = rows, rows.scene, rows.scene.skill
         chosen = Residuals() if settings.actions is None else settings.actions
@@ -119,7 +119,7 @@ class Task:
         self.action_names = tuple(name for channels in self._channels for name in channels.names)
         if not self.action_names or len(set(self.action_names)) < len(self.action_names):
             raise SurefootError(f"actions must be one or more, each once; got {', '.join(self.action_names) or 'none'}")
-        self.action_space = Box(-1.0, 1.0, (len(self.action_names),), DTYPE)
+        self.action_space = Box(-1.0, 1.0, (len(self.action_names),), OBSERVATION_DTYPE)
         self._measurer = Measurer(rows, self.skill)
         self.observations = Observations(settings.observations, self._measurer)
         self.reward = settings.reward or Tracking(self.skill.measured.speed or 0.0)
@@ -170,15 +170,15 @@ class Task:
         return np.array(next(video.frames(recorder.motion(), fps=1.0)).convert("RGB"))
 
 
-def one_of(measured: Mapping[str, np.ndarray], i: int) -> dict[str, Any]:
+def row_info(measured: Mapping[str, np.ndarray], i: int) -> dict[str, Any]:
     """The measurements of row i: plain numbers and arrays of one's own."""
     return {name: a[i].copy() if a.ndim > 1 else a.item(i) for name, a in measured.items()}
 
 
 def _commands_of(options: Mapping[str, Any]) -> dict[str, float]:
     for name in options:
-        if name not in OPTIONS:
-            raise UnknownNameError("option", name, OPTIONS)
+        if name not in RESET_OPTIONS:
+            raise UnknownNameError("option", name, RESET_OPTIONS)
     commands = options.get("commands", {})
     if not isinstance(commands, Mapping):
         raise SurefootError("the option `commands` is a mapping of names to numbers")

@@ -69,14 +69,14 @@ class Rows:
         return {name: ((view.__array_interface__["data"][0] - first) // 8, view) for name, view in views.items()}
 
 
-def of_simulation(sim: Simulation) -> Rows:
+def simulation_rows(sim: Simulation) -> Rows:
     """The one row of a simulation."""
     data = sim.data
     arrays = {name: getattr(data, name)[None] for name in _ARRAYS}
     return Rows(sim.scene, [sim.memory], lambda: np.array([data.time]), **arrays)
 
 
-def of_population(population: Population) -> Rows:
+def population_rows(population: Population) -> Rows:
     """All rows of a population."""
     arrays = {name: population.batch.bind(name) for name in _ARRAYS}
     return Rows(population.scene, population.rows, lambda: population.time, **arrays)
@@ -224,13 +224,13 @@ def _place_of(rows: Rows, skill: Skill, command: str) -> int:
     return int(np.flatnonzero(scratch.commands == value)[0])
 
 
-DTYPE = np.float32
+OBSERVATION_DTYPE = np.float32
 OBSERVABLE = (
     "height", "up", "velocity", "spin", "angles", "rates", "phase", "contacts", "load", "com", "com_velocity",
     "commands", "torque",
 )  # fmt: skip
 """Measurements that do not depend on where a body is, which way it goes, or since when."""
-DEFAULT = ("height", "up", "velocity", "spin", "angles", "rates", "phase", "contacts")
+DEFAULT_OBSERVATIONS = ("height", "up", "velocity", "spin", "angles", "rates", "phase", "contacts")
 _BOUNDS = {"up": (-1.0, 1.0), "phase": (-1.0, 1.0), "contacts": (0.0, 1.0)}  # all others have none
 
 
@@ -249,14 +249,16 @@ class Observations:
             raise SurefootError("the skill has no commands to observe; choose further observations")
         self.names = tuple(element for name in chosen for element in elements[name])
         bounds = [_BOUNDS.get(name, (-np.inf, np.inf)) for name in chosen for _ in elements[name]]
-        low, high = np.array(bounds, DTYPE).T
-        self.space = Box(low, high, dtype=DTYPE)
+        low, high = np.array(bounds, OBSERVATION_DTYPE).T
+        self.space = Box(low, high, dtype=OBSERVATION_DTYPE)
         self._chosen = tuple(chosen)
 
     def of(self, measured: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n, elements) what is seen of all rows."""
         count = len(measured["time"])
-        return np.concatenate([measured[name].reshape(count, -1) for name in self._chosen], axis=1).astype(DTYPE)
+        return np.concatenate([measured[name].reshape(count, -1) for name in self._chosen], axis=1).astype(
+            OBSERVATION_DTYPE
+        )
 
 
 def _elements(name: str, measurer: Measurer) -> list[str]:

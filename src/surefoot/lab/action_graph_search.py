@@ -22,19 +22,19 @@ import numpy as np
 
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.law import tracker_memory
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.engine.population import Population
 from surefoot.errors import CommandError
-from surefoot.lab.replicas import disturb_state
-from surefoot.native.kernels import plain
+from surefoot.lab.replicas import perturb_state
+from surefoot.native.kernels import python_impl
 
 _SETTLED = 5.0  # [s] after which a loop is on its cycle
 _LOOK, _STRIDE = 0.1, 0.01  # [s] between looks at rows that were let go, and at one whose phases are sought
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchBudget:
     """How much is tried.
 
     Attributes:
@@ -66,7 +66,7 @@ class Transition:
 
 
 @dataclass(frozen=True)
-class _Let:
+class _Trial:
     """A row to be let go: from which state (nstate,), at which phase it leaves, and where it enters, −1 unsaid."""
 
     state: np.ndarray
@@ -81,8 +81,8 @@ class _Outcome:
     effort: float  # [N·m] mean of the servos' torques
 
 
-def search(
-    graph: ActionGraph, plan: Plan | None = None, pairs: Sequence[tuple[str, str]] | None = None,
+def search_transitions(
+    graph: ActionGraph, plan: SearchBudget | None = None, pairs: Sequence[tuple[str, str]] | None = None,
     progress: Callable[[str, float], None] = lambda label, share: None,
 ) -> Iterator[Transition]:  # fmt: skip
     """Try transitions; each is yielded as soon as it is known, so that one may stop at any time.
@@ -93,9 +93,9 @@ def search(
         pairs: sources and targets; by default all of different nodes.
         progress: told what is tried, and the share that is done.
     """
-    plan = plan or Plan()
+    plan = plan or SearchBudget()
     wanted = [(a, b) for a in graph.nodes for b in graph.nodes if a != b] if pairs is None else list(pairs)
-    ground, starts = _Ground(graph, plan), dict[str, list[_Let]]()
+    ground, starts = _TransitionTrials(graph, plan), dict[str, list[_Trial]]()
     for i, (source, target) in enumerate(wanted):
         progress(f"{source} → {target}", i / len(wanted))
         if source not in starts:
@@ -103,10 +103,10 @@ def search(
         yield ground.tried(source, target, ground.entries(starts[source], target))
 
 
-class _Ground:
+class _TransitionTrials:
     """A population in which rows are let go, as often as need be."""
 
-    def __init__(self, graph: ActionGraph, plan: Plan) -> None:
+    def __init__(self, graph: ActionGraph, plan: SearchBudget) -> None:
         self._graph, self._plan = graph, plan
         rows = max(plan.phases + 1, plan.finalists * plan.replicas)
         self._rows = Population(rows, skill=list(graph.skills[:1]) * rows)
@@ -117,20 +117,20 @@ class _Ground:
         return tracker_of(self._rows.scene, self._graph.skill(name)).reference
 
     def _record(self, row: int) -> Any:
-        return plain(tracked_of)(self._rows.rows[row].memory, self._rows.scene.model.nu).tracker[0]
+        return python_impl(tracker_memory)(self._rows.rows[row].memory, self._rows.scene.model.nu).tracker[0]
 
-    def phases(self, name: str) -> list[_Let]:
+    def phases(self, name: str) -> list[_Trial]:
         """A node's states shortly before the phases at which it may be left."""
         one, reference = Population(1, skill=[self._graph.skill(name)]), self.reference(name)
-        record = plain(tracked_of)(one.rows[0].memory, one.scene.model.nu).tracker[0]
+        record = python_impl(tracker_memory)(one.rows[0].memory, one.scene.model.nu).tracker[0]
         if len(reference.poses) == 1:
             one.run(_SETTLED)
-            return [_Let(one.states[0], -1.0)]
+            return [_Trial(one.states[0], -1.0)]
         count = self._plan.phases if reference.loops else max(2, self._plan.phases // 2)
         wanted = np.arange(count) / count if reference.loops else np.linspace(0.5, 1.0, count)[:-1]
         if reference.loops:
             one.run(_SETTLED)
-        found, before, stride = dict[float, _Let](), float(record.clock), max(1, round(_STRIDE / self._dt))
+        found, before, stride = dict[float, _Trial](), float(record.clock), max(1, round(_STRIDE / self._dt))
         while len(found) < count and np.isinf(one.fallen_at[0]):
             state = one.states[0]
             one.step(stride, [0])
@@ -138,27 +138,27 @@ class _Ground:
             for phase in map(float, wanted):
                 ahead = (phase * reference.duration - before) % reference.duration
                 if ahead <= (clock - before) % reference.duration:
-                    found.setdefault(phase, _Let(state, phase))
+                    found.setdefault(phase, _Trial(state, phase))
             before = clock
             if not reference.loops and clock >= reference.duration - reference.timestep:
-                found[1.0] = _Let(state, 1.0)
+                found[1.0] = _Trial(state, 1.0)
         return list(found.values())
 
-    def entries(self, lets: list[_Let], target: str) -> list[_Let]:
+    def entries(self, lets: list[_Trial], target: str) -> list[_Trial]:
         """Where the target may begin: where it is most like the body; from a pose that is held, anywhere as well."""
         if lets and lets[0].leave >= 0.0:
             return lets
         count, share = self._plan.phases, 1.0 if self.reference(target).loops else 0.5
         if len(self.reference(target).poses) == 1:
             return lets
-        return lets + [_Let(let.state, let.leave, share * k / count) for let in lets for k in range(count)]
+        return lets + [_Trial(let.state, let.leave, share * k / count) for let in lets for k in range(count)]
 
-    def tried(self, source: str, target: str, lets: Sequence[_Let]) -> Transition:
+    def tried(self, source: str, target: str, lets: Sequence[_Trial]) -> Transition:
         """Every phase, then the best of them from disturbed states."""
         plan, first = self._plan, self._let_go(source, target, lets)
         good = [i for i, one in enumerate(first) if one.stays]
         finalists = sorted(good, key=lambda i: first[i].effort)[: plan.finalists]
-        again = [_Let(lets[i].state, lets[i].leave, first[i].enter) for i in finalists for _ in range(plan.replicas)]
+        again = [_Trial(lets[i].state, lets[i].leave, first[i].enter) for i in finalists for _ in range(plan.replicas)]
         last = self._let_go(source, target, again, disturbed=True) if again else []
         best: tuple[float, float] | None = None
         edge: Edge | None = None
@@ -174,7 +174,7 @@ class _Ground:
                 )
         return Transition(source, target, len(lets), len(good), edge)
 
-    def _let_go(self, source: str, target: str, lets: Sequence[_Let], disturbed: bool = False) -> list[_Outcome]:
+    def _let_go(self, source: str, target: str, lets: Sequence[_Trial], disturbed: bool = False) -> list[_Outcome]:
         """Put rows into states and let them go over."""
         population, n = self._rows, len(lets)
         states = population.states
@@ -186,7 +186,7 @@ class _Ground:
         )
         for i, let in enumerate(lets):
             if disturbed:
-                disturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
+                perturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
             population.scene.request(population.rows[i], wanted, float(population.time[i]))
             self._record(i).leave, self._record(i).enter = let.leave, let.enter
         began, enters, efforts, looks = population.time[:n], np.full(n, np.nan), np.zeros(n), np.zeros(n)
@@ -226,11 +226,11 @@ class _Ground:
 
 LOOK = 0.05  # [s] between looks
 _STAYS = (2.0, 5.0)  # [s] that a loop or a stand goes on for before another node is asked for
-Ends = tuple[str, str]
+EdgeKey = tuple[str, str]
 
 
 @dataclass
-class Wanderer:
+class RandomWalk:
     """Where one row has been, and when it wants to go where; to be asked at every look."""
 
     graph: ActionGraph
@@ -255,7 +255,7 @@ class Wanderer:
         return str(self.rng.choice(targets))
 
     @property
-    def edges(self) -> list[Ends]:
+    def edges(self) -> list[EdgeKey]:
         """Over which it has gone."""
         return list(zip(self.been, self.been[1:], strict=False))
 
@@ -265,12 +265,12 @@ class Pruned:
     """A graph whose edges bore being wandered over, those that went, and how many of the last rows stayed up."""
 
     graph: ActionGraph
-    dropped: tuple[Ends, ...]
+    dropped: tuple[EdgeKey, ...]
     rows: int
     stayed: int
 
 
-def prune(
+def prune_by_random_walks(
     graph: ActionGraph, rows: int = 20, seconds: float = 30.0, rounds: int = 8, seed: int = 0,
     progress: Callable[[str, float], None] = lambda label, share: None,
 ) -> Pruned:  # fmt: skip
@@ -284,12 +284,12 @@ def prune(
         seed: of the ways and of what the rows' starts are disturbed by.
         progress: told what is done, and which share of the rounds.
     """
-    dropped, stayed = list[Ends](), 0
+    dropped, stayed = list[EdgeKey](), 0
     for turn in range(rounds):
         progress(f"wandering, round {turn + 1}", turn / rounds)
         ways, fell = _wander(graph, rows, seconds, [seed, turn])
         stayed = rows - len(fell)
-        bad = blamed(graph, ways, fell)
+        bad = edges_to_drop(graph, ways, fell)
         if not bad:
             break
         dropped += sorted(bad)
@@ -297,13 +297,13 @@ def prune(
     return Pruned(graph, tuple(dropped), rows, stayed)
 
 
-def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> tuple[list[Wanderer], list[int]]:
+def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> tuple[list[RandomWalk], list[int]]:
     """Where rows have been, and which of them fell."""
     names = list(graph.nodes)
     population = Population(rows, skill=[graph.skill(names[i % len(names)]) for i in range(rows)], graph=graph)
-    ways = [Wanderer(graph, np.random.default_rng([*seed, i])) for i in range(rows)]
+    ways = [RandomWalk(graph, np.random.default_rng([*seed, i])) for i in range(rows)]
     for i, way in enumerate(ways):
-        disturb_state(population.scene, population.qpos[i], population.qvel[i], way.rng)
+        perturb_state(population.scene, population.qpos[i], population.qvel[i], way.rng)
     wanted, steps = dict[int, str](), round(LOOK / population.scene.timestep)
     for _ in range(round(seconds / LOOK)):
         upright = [i for i in range(rows) if np.isinf(population.fallen_at[i])]
@@ -321,17 +321,17 @@ def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> t
     return ways, [i for i in range(rows) if np.isfinite(population.fallen_at[i])]
 
 
-def blamed(graph: ActionGraph, ways: list[Wanderer], fell: list[int]) -> set[Ends]:
+def edges_to_drop(graph: ActionGraph, ways: list[RandomWalk], fell: list[int]) -> set[EdgeKey]:
     """Edges of which one at least was among the last two before every fall, those that most falls share first.
 
     None goes without which nodes are cut off.
     """
-    gone, failed = Counter[Ends](), Counter[Ends]()
+    gone, failed = Counter[EdgeKey](), Counter[EdgeKey]()
     for i, way in enumerate(ways):
         gone.update(way.edges)
         if i in fell:
             failed.update(way.edges[-2:])
-    bad, left = set[Ends](), [ways[i].edges[-2:] for i in fell]
+    bad, left = set[EdgeKey](), [ways[i].edges[-2:] for i in fell]
     while left:
         shared = Counter(edge for last in left for edge in last)
         worst = sorted(shared, key=lambda ends: (-shared[ends], -failed[ends] / gone[ends]))

@@ -19,7 +19,7 @@ from surefoot.engine import callback
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError, UnknownNameError
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 
 _WALKS = {
     "planar": "walk",
@@ -136,7 +136,7 @@ def _interleaved(character: str, rounds: int) -> tuple[float, float]:
 def _limit_cycle(seconds: float) -> list[dict[str, Any]]:
     """What a controlled second costs with trials and with a learned model, in open-loop seconds."""
     walks = {name: Simulation(skill=load(name)) for name in (_TRIALS, _PREDICTED)}
-    walks["open loop"] = Simulation(skill=varied(load(_TRIALS), {"regulation.control": "open-loop"}))
+    walks["open loop"] = Simulation(skill=with_parameters(load(_TRIALS), {"regulation.control": "open-loop"}))
     spent: dict[str, list[float]] = {name: [] for name in walks}
     for sim in walks.values():
         sim.step(100)

@@ -14,27 +14,27 @@ import numpy as np
 
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.imitation.captured_gait import captured
+from surefoot.controllers.imitation.captured_gait import skill_from_gait
 from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.foot_planting import STRAIGHT, Stretch
+from surefoot.controllers.stylized.foot_planting import STRAIGHT, LegExtension
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import UnknownNameError
-from surefoot.lab.imitation_search import FALLS, HOPELESS, STAGES, Stage, imitate
+from surefoot.lab.imitation_search import FALLEN, HOPELESS, STAGES, Stage, imitate
 from surefoot.lab.parameter_tuning import tuned_name
-from surefoot.lab.reference_tracking import SETTINGS, Followed, follow
-from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.tracking_error import Body, Likeness, likeness, watch
+from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TrackingRun, track_reference
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.tracking_error import BodyPoses, TrackingError, measure_tracking, record_frames
 from surefoot.motions import clips, retargeting
-from surefoot.motions.body_parts import parts_of
+from surefoot.motions.body_parts import find_body_parts
 from surefoot.motions.cleaning import clean
-from surefoot.motions.gait_cycle import GaitCycle, manner, treading
-from surefoot.motions.gait_search import find_steady, gait_cycle
-from surefoot.motions.retargeting import Retargeted
-from surefoot.skills import files, library_path, load, varied
+from surefoot.motions.gait_cycle import GaitCycle, describe_gait, step_in_place
+from surefoot.motions.gait_search import find_gait_cycle, find_periodic_span
+from surefoot.motions.retargeting import RetargetedClip
+from surefoot.skills import files, library_path, load, with_parameters
 from surefoot.skills.schema import Skill
 
 _MEASURED = 5.0  # [s] after which a run is measured
@@ -44,7 +44,7 @@ _DECIMALS = 4
 
 
 @dataclass(frozen=True)
-class Nearness:
+class Tolerance:
     """How far a walk may be from its clip: mean joint error and a leg joint's [rad], cadence and travel as shares."""
 
     joints: float
@@ -53,11 +53,11 @@ class Nearness:
     travel: float
 
 
-ALIKE = Nearness(float(np.radians(12.0)), float(np.radians(20.0)), 0.05, 0.20)
+PAPER_TOLERANCE = Tolerance(float(np.radians(12.0)), float(np.radians(20.0)), 0.05, 0.20)
 
 
 @dataclass(frozen=True)
-class Source:
+class ClipSource:
     """A clip and what the user knows better than the file."""
 
     clip: Path
@@ -70,14 +70,14 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Understood:
+class GaitClip:
     """A clip on our body: its cycle as it was, and in words what was understood and what is unsure."""
 
     cycle: GaitCycle
     table: CharacterTable
     said: tuple[str, ...]
     unsure: tuple[str, ...]
-    source: Source
+    source: ClipSource
 
     @property
     def followed(self) -> tuple[GaitCycle, ...]:
@@ -92,7 +92,7 @@ class Walk:
 
     seconds: float
     fallen_at: tuple[float, ...]
-    seen: tuple[Likeness, ...]
+    seen: tuple[TrackingError, ...]
     legs: tuple[str, ...]
 
     @property
@@ -100,11 +100,11 @@ class Walk:
         """Whether no replica fell."""
         return all(at > self.seconds for at in self.fallen_at)
 
-    def is_near(self, near: Nearness) -> bool:
+    def is_near(self, near: Tolerance) -> bool:
         """Whether it is as near to its clip as is asked for."""
         return self._share(near) <= 1.0
 
-    def _share(self, near: Nearness) -> float:
+    def _share(self, near: Tolerance) -> float:
         """The largest of its differences from the clip by what is allowed."""
         joints, cadence = max(self.error / near.joints, self.worst_leg / near.leg), abs(self.cadence - 1.0)
         return max(joints, cadence / near.cadence, self.travel_error / near.travel)
@@ -112,14 +112,14 @@ class Walk:
     @property
     def is_alike(self) -> bool:
         """Whether it is as near to its clip as the paper's own imitations look."""
-        return self.is_near(ALIKE)
+        return self.is_near(PAPER_TOLERANCE)
 
     @property
     def unlike(self) -> float:
         """The largest of its differences from the clip by what `ALIKE` allows; after a fall more than `FALLS`."""
         if not self.stays_up:
-            return HOPELESS if max(self.fallen_at) < _AWHILE else FALLS + self.seconds / min(self.fallen_at)
-        return self._share(ALIKE)
+            return HOPELESS if max(self.fallen_at) < _AWHILE else FALLEN + self.seconds / min(self.fallen_at)
+        return self._share(PAPER_TOLERANCE)
 
     @property
     def error(self) -> float:
@@ -142,29 +142,29 @@ class Walk:
         return max(seen.travel_error for seen in self.seen)
 
 
-def read_gait_clip(source: Source) -> Understood:
+def read_gait_clip(source: ClipSource) -> GaitClip:
     """Read, clean and retarget a clip and find its cycle; what has none is refused with the reason."""
     table = load_character(source.character)
-    clip = clips.read(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
-    parts, notes = parts_of(clip.motion)
+    clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
+    parts, notes = find_body_parts(clip.motion)
     cleaned = clean(clip.motion, parts, fps=source.fps)
     ours = retargeting.retarget(cleaned.motion, parts, table)
-    cycle = gait_cycle(ours, table)
+    cycle = find_gait_cycle(ours, table)
     if source.in_place:
-        cycle = treading(cycle, table)
-    said = (*clip.understood, *cleaned.understood, *ours.notes, *cycle.notes, manner(cycle, table))
-    return Understood(cycle, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
+        cycle = step_in_place(cycle, table)
+    said = (*clip.understood, *cleaned.understood, *ours.notes, *cycle.notes, describe_gait(cycle, table))
+    return GaitClip(cycle, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
 
 
-def begin(found: Understood, name: str, credit: str = "") -> tuple[tuple[dict[str, Any], ...], Cycle]:
+def untuned_skills(found: GaitClip, name: str, credit: str = "") -> tuple[tuple[dict[str, Any], ...], Cycle]:
     """Documents of skills that follow a clip, before they are tuned, and the cycle they are measured against."""
-    about = manner(found.cycle, found.table), found.source.clip.stem, credit, found.source.in_place
-    documents = tuple(captured(cycle, found.table, name, *about) for cycle in found.followed)
-    own = captured(found.cycle, found.table, name, *about)
+    about = describe_gait(found.cycle, found.table), found.source.clip.stem, credit, found.source.in_place
+    documents = tuple(skill_from_gait(cycle, found.table, name, *about) for cycle in found.followed)
+    own = skill_from_gait(found.cycle, found.table, name, *about)
     return documents, files.validate(own, name).parameters.cycle
 
 
-def improve(
+def tune_skill(
     documents: Sequence[dict[str, Any]], cycle: Cycle, *, seed: int = 0, stages: tuple[Stage, ...] = STAGES,
     begin_with: Sequence[dict[str, float]] | None = None, checkpoint: Path | None = None,
     report: Callable[[str, float], None] = lambda text, share: None,
@@ -173,7 +173,7 @@ def improve(
     starts = [files.validate(document, document["name"]) for document in documents]
     found = imitate(
         starts, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report,
-        unlike=lambda skill: walk(skill, cycle, seed=seed + 1).unlike,
+        unlike=lambda skill: measure_walk(skill, cycle, seed=seed + 1).unlike,
     )  # fmt: skip
     kept = next(i for i, start in enumerate(starts) if start.parameters.cycle == found.parameters.cycle)
     tuned, before = found.model_dump(by_alias=True)["parameters"], documents[kept]["parameters"]
@@ -197,17 +197,17 @@ def _rounded(node: Any) -> Any:
     return round(node, _DECIMALS) if isinstance(node, float) else node
 
 
-def walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: int = 3, seed: int = 0) -> Walk:
+def measure_walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: int = 3, seed: int = 0) -> Walk:
     """Let a skill walk from slightly different starts and compare it with a cycle."""
     population = Population(replicas, skill=skill)
-    disturb(population, [generator(seed, "imitate", k) for k in range(replicas)])
-    body, frames = Body(population.scene), watch(population, seconds)
-    seen = [likeness(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
+    perturb_population(population, [seeded_generator(seed, "imitate", k) for k in range(replicas)])
+    body, frames = BodyPoses(population.scene), record_frames(population, seconds)
+    seen = [measure_tracking(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
     return Walk(seconds, tuple(f.fallen_at for f in frames), tuple(seen), body.legs)
 
 
 @dataclass(frozen=True)
-class Made:
+class ImitationResult:
     """A skill's document and how it walked."""
 
     document: dict[str, Any]
@@ -218,23 +218,25 @@ def make_imitation_skill(
     documents: Sequence[dict[str, Any]], cycle: Cycle, seconds: float, *, seed: int = 0,
     stages: tuple[Stage, ...] = STAGES, begin_with: Sequence[dict[str, float]] | None = None,
     checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
-) -> Made:  # fmt: skip
+) -> ImitationResult:  # fmt: skip
     """Let the first guess walk, and search for better numbers if it falls or is too unlike its clip."""
     document = documents[0]
-    if walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed).unlike > 1.0:
-        document = improve(
+    if measure_walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed).unlike > 1.0:
+        document = tune_skill(
             documents, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report
         )
-    return Made(document, walk(files.validate(document, document["name"]), cycle, seconds, seed=seed))
+    return ImitationResult(
+        document, measure_walk(files.validate(document, document["name"]), cycle, seconds, seed=seed)
+    )
 
 
-def forget(checkpoint: Path) -> None:
+def remove_checkpoint(checkpoint: Path) -> None:
     """Remove what a finished search would be resumed from."""
     for file in checkpoint.parent.glob(f"{checkpoint.name}-*.json"):
         file.unlink(missing_ok=True)
 
 
-def told(done: Walk) -> dict[str, Any]:
+def walk_summary(done: Walk) -> dict[str, Any]:
     """What is printed of a walk."""
     fallen = [at for at in done.fallen_at if np.isfinite(at)]
     walked = f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s"
@@ -253,37 +255,37 @@ def told(done: Walk) -> dict[str, Any]:
 SOFTNESSES = (1e-3, 1e-2, 1e-1)  # that are tried, one after the other, until it stays up
 # what a skill that follows a clip begins with, by body, and what of it is changed
 _BASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "human_toes": ("human_toes/stylized-stand", SETTINGS),
-    "human": ("human/stylized-stand", SETTINGS),
+    "human_toes": ("human_toes/stylized-stand", CLIP_TRACKING_PARAMETERS),
+    "human": ("human/stylized-stand", CLIP_TRACKING_PARAMETERS),
     "planar_arms": ("planar_arms/stylized-walk", {}),
 }
 
 
 @dataclass(frozen=True)
-class Retraced:
+class ClipToFollow:
     """A clip on a body, and in words what was understood and what is unsure."""
 
-    found: Retargeted
+    found: RetargetedClip
     loops: bool
     said: tuple[str, ...]
     unsure: tuple[str, ...]
-    source: Source
+    source: ClipSource
 
-    def reference(self, stretch: Stretch | None = None) -> Reference:
+    def reference(self, stretch: LegExtension | None = None) -> Reference:
         """What is to be followed."""
         scene = _scene(self.source)
-        return (reference_sources.looped if self.loops else reference_sources.once)(
+        return (reference_sources.looping_reference if self.loops else reference_sources.one_shot_reference)(
             scene.model, scene.table, self.found, stretch
         )
 
 
-def _scene(source: Source) -> Scene:
+def _scene(source: ClipSource) -> Scene:
     if source.character not in _BASES:
         raise UnknownNameError("body that follows clips", source.character, _BASES)
     return Simulation(skill=_BASES[source.character][0]).scene
 
 
-def read_clip_to_follow(source: Source, once: bool) -> Retraced:
+def read_clip_to_follow(source: ClipSource, once: bool) -> ClipToFollow:
     """Read, clean and retarget a clip.
 
     Args:
@@ -291,16 +293,16 @@ def read_clip_to_follow(source: Source, once: bool) -> Retraced:
         once: from beginning to end, even where something repeats itself.
     """
     table = _scene(source).table
-    clip = clips.read(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
-    found = reference_sources.on_body(clip, table)
-    steady = None if once else find_steady(found, table)
+    clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
+    found = reference_sources.retarget_clip(clip, table)
+    steady = None if once else find_periodic_span(found, table)
     how = "it is followed once, from beginning to end" if steady is None else "a cycle of it is looped"
-    return Retraced(found, steady is not None, (*clip.understood, *found.notes, how), clip.unsure, source)
+    return ClipToFollow(found, steady is not None, (*clip.understood, *found.notes, how), clip.unsure, source)
 
 
 def make_following_skill(
-    retraced: Retraced, path: Path, credit: str, seconds: float, report: Callable[[str, float], None]
-) -> tuple[dict[str, Any], Followed]:
+    retraced: ClipToFollow, path: Path, credit: str, seconds: float, report: Callable[[str, float], None]
+) -> tuple[dict[str, Any], TrackingRun]:
     """Find how straight legs may be and how softly feet have to be led, and write the reference beside a skill's file.
 
     Returns:
@@ -314,7 +316,7 @@ def make_following_skill(
         reference, changes = retraced.reference(stretch), {**settings, "softness": softness}
         reference.save(beside)
         long = seconds if reference.loops else reference.duration
-        followed = follow(varied(load(base), {**changes, "reference": str(beside)}), long)
+        followed = track_reference(with_parameters(load(base), {**changes, "reference": str(beside)}), long)
         if followed.stays_up:
             break
     document = files.read(library_path(base))[1]

@@ -101,7 +101,7 @@ class Experiment:
     run: Callable[[Result, Setting], None]
 
 
-def perform(experiment: Experiment, setting: Setting) -> Result:
+def run_experiment(experiment: Experiment, setting: Setting) -> Result:
     """Run an experiment, or take up its finished result from the output folder.
 
     An experiment that cannot run gives one row that does not hold, with the reason.
@@ -173,14 +173,14 @@ def _save(result: Result, setting: Setting) -> None:
     replace_file(path, json.dumps(result.as_json() | {"key": _key(setting)}, indent=1).encode())
 
 
-CLIPS = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
-MISSING = f"not run: neither --clips nor {CLIPS} names a folder of clips"
+CLIPS_VARIABLE = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
+NO_CLIPS = f"not run: neither --clips nor {CLIPS_VARIABLE} names a folder of clips"
 
 
 def clips_folder(setting: Setting) -> Path | None:
     """The folder of clips, if one is named and there."""
-    named = setting.clips or Path(os.environ.get(CLIPS) or "")
-    return named if (setting.clips or os.environ.get(CLIPS)) and named.is_dir() else None
+    named = setting.clips or Path(os.environ.get(CLIPS_VARIABLE) or "")
+    return named if (setting.clips or os.environ.get(CLIPS_VARIABLE)) and named.is_dir() else None
 
 
 def find_clip(setting: Setting, stem: str) -> Path | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def canvas(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     """An empty figure of so many inches."""
     from matplotlib.figure import Figure
 
@@ -44,7 +44,7 @@ def save_image(image: Image.Image, path: Path) -> None:
     replace_file(path, buffer.getvalue())
 
 
-def strip(
+def save_filmstrip(
     path: Path | None,
     motion: Motion,
     caption: str | None = None,
@@ -57,11 +57,11 @@ def strip(
         save_image(filmstrip(motion, view=view, start=start, end=end, caption=caption), path)
 
 
-def matrix(path: Path | None, names: Sequence[str], share: np.ndarray) -> None:
+def transition_heatmap(path: Path | None, names: Sequence[str], share: np.ndarray) -> None:
     """Draw which share of the phases of each gait (rows) leads into each other gait (columns)."""
     if path is None:
         return
-    figure = canvas(7, 6)
+    figure = new_figure(7, 6)
     axes = figure.add_subplot()
     image = axes.imshow(share, vmin=0, vmax=1, cmap="viridis")
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
@@ -82,7 +82,7 @@ def gain_map(
     """Draw how long [s] a gait goes on at each pair of gains; `lasted` is (cv, cd)."""
     if path is None:
         return
-    figure = canvas(6, 4.5)
+    figure = new_figure(6, 4.5)
     axes = figure.add_subplot()
     mesh = axes.pcolormesh(cd, cv, lasted, shading="nearest", cmap="viridis")
     axes.plot(*printed, "o", color="white", markeredgecolor="black", label="Table 1")
@@ -92,11 +92,11 @@ def gain_map(
     save(figure, path)
 
 
-def compass(path: Path | None, directions: Sequence[tuple[int, int]], series: Mapping[str, np.ndarray]) -> None:
+def push_rose(path: Path | None, directions: Sequence[tuple[int, int]], series: Mapping[str, np.ndarray]) -> None:
     """Draw forces [N per axis] by (lateral, sagittal) direction, ahead upwards and left to the left."""
     if path is None:
         return
-    figure = canvas(6.5, 5.5)
+    figure = new_figure(6.5, 5.5)
     axes = figure.add_subplot()
     ways = np.array([*directions, directions[0]], float)
     for label, forces in series.items():
@@ -115,7 +115,7 @@ _SIDES, _FRONTS = 5, 3  # figures
 _WINDOW = 1.2  # [s] that a tile shows
 
 
-def sheet(motions: Mapping[str, Motion], columns: int = 3) -> Image.Image:
+def contact_sheet(motions: Mapping[str, Motion], columns: int = 3) -> Image.Image:
     """Draw the last moments of motions, by caption, in so many columns."""
     rows = math.ceil(len(motions) / columns)
     page = Image.new("RGB", (columns * (_SIDE + _FRONT), max(rows, 1) * _TALL), "white")
@@ -128,9 +128,9 @@ def sheet(motions: Mapping[str, Motion], columns: int = 3) -> Image.Image:
     return page
 
 
-def save_sheet(path: Path | None, motions: Mapping[str, Motion]) -> None:
+def save_contact_sheet(path: Path | None, motions: Mapping[str, Motion]) -> None:
     """Write a sheet as PNG, where figures are kept."""
     if path and motions:
         buffer = io.BytesIO()
-        sheet(motions).save(buffer, "PNG")
+        contact_sheet(motions).save(buffer, "PNG")
         replace_file(path, buffer.getvalue())

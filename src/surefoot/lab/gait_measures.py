@@ -21,7 +21,7 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.foot_contacts import LOADED, strikes
+from surefoot.motions.foot_contacts import LOADED_FORCE, footstrikes
 from surefoot.motions.motion import Motion
 
 _STRIDE = 2.0  # [s] over which yaw is averaged: the swing of the hips is not a change of heading
@@ -67,13 +67,13 @@ def foot_positions(motion: Motion) -> np.ndarray:
     return poses(motion)[0][:, [motion.skeleton.names.index(name) for name in names]]
 
 
-def measure(motion: Motion) -> Gait:
+def measure_gait(motion: Motion) -> Gait:
     """Measure a simulated motion; record it at 100 frames a second or more."""
     if motion.scene is None or len(motion) < 3 or motion.time[-1] <= motion.time[0]:
         raise SurefootError("only a simulated motion of some length can be measured")
     duration = float(motion.time[-1] - motion.time[0])
-    found, feet = strikes(motion), foot_positions(motion)
-    yaw = np.unwrap(facing(motion))
+    found, feet = footstrikes(motion), foot_positions(motion)
+    yaw = np.unwrap(root_yaw(motion))
     heading = float(yaw.mean())
     ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
     way = motion.root_position[-1, :2] - motion.root_position[0, :2]
@@ -81,7 +81,7 @@ def measure(motion: Motion) -> Gait:
     apart = np.array([feet[frame, 0, :2] - feet[frame, 1, :2] for frame, _ in found]).reshape(-1, 2)
     facings = np.array([yaw[frame] for frame, _ in found])
     widths = apart[:, 1] * np.cos(facings) - apart[:, 0] * np.sin(facings)
-    loaded = motion.contact_force[:, :, 2] > LOADED
+    loaded = motion.contact_force[:, :, 2] > LOADED_FORCE
     model = motion.scene.model
     dofs = [model.joint(j).dofadr[0] for j in motion.scene.table.gains]
     power = np.abs(motion.torque * motion.qvel[:, dofs]).sum(axis=1)
@@ -97,7 +97,7 @@ def measure(motion: Motion) -> Gait:
         step_width=float(widths.mean()) if found else 0.0,
         narrowest=float(widths.min()) if found else 0.0,
         sway=float(np.degrees(np.ptp(pitch)) / 2),
-        roll=float(np.degrees(np.abs(roll_of(_torso(motion))).max())),
+        roll=float(np.degrees(np.abs(body_roll(_torso(motion))).max())),
         drift=_drift(yaw, motion.time),
         flight=float((~loaded.any(axis=1)).mean()),
         cost_of_transport=float(power.mean() * duration / (weight * max(distance, 1e-9))),
@@ -115,7 +115,7 @@ def _drift(yaw: np.ndarray, time: np.ndarray) -> float:
     return float(np.degrees(np.abs(mean - mean[0]).max()))
 
 
-def facing(motion: Motion) -> np.ndarray:
+def root_yaw(motion: Motion) -> np.ndarray:
     """(n,) world yaw of the root body, or of the pelvis of a body from a file [rad], within ± π."""
     turns = motion.rotations[:, 0]
     if motion.scene and motion.scene.table.foreign:
@@ -137,7 +137,7 @@ def _torso(motion: Motion) -> np.ndarray:
     return _upright(motion, motion.scene.table.anatomy.torso if motion.scene else motion.skeleton.names[0])
 
 
-def roll_of(turns: np.ndarray) -> np.ndarray:
+def body_roll(turns: np.ndarray) -> np.ndarray:
     """(n,) roll of (n, 4) orientations: how much the part's left side points up [rad]."""
     return np.asarray(np.arcsin(np.clip(quat.rotate(turns, np.array([0.0, 1.0, 0.0]))[:, 2], -1.0, 1.0)))
 
@@ -167,7 +167,7 @@ def mean_cycle(motion: Motion) -> np.ndarray | None:
     model = motion.scene.model
     columns = [int(model.joint(name).qposadr[0]) for name in ANGLES]
     angles = np.column_stack([motion.qpos[:, columns], np.unwrap(torso_pitch(motion))])
-    right = [frame for frame, foot in strikes(motion) if foot == 1]
+    right = [frame for frame, foot in footstrikes(motion) if foot == 1]
     cycles = [
         [np.interp(np.linspace(first, last, PHASES, endpoint=False), range(len(motion)), a) for a in angles.T]
         for first, last in pairwise(right)
@@ -175,7 +175,7 @@ def mean_cycle(motion: Motion) -> np.ndarray | None:
     return np.mean(cycles, axis=0).T if cycles else None
 
 
-def difference(one: np.ndarray, other: np.ndarray) -> float:
+def style_difference(one: np.ndarray, other: np.ndarray) -> float:
     """Root of the mean square, over all phases and all seven angles, of two mean cycles' difference [deg]."""
     return float(np.degrees(np.sqrt(((one - other) ** 2).mean())))
 
@@ -275,7 +275,7 @@ def track_posture(population: Population, seconds: float) -> Posture:
         widths.append(apart[:, 1] * np.cos(yaw) - apart[:, 0] * np.sin(yaw))
         rolls.append(np.abs(np.arcsin(np.clip(axes[:, torso, 7], -1.0, 1.0))))
         turns.append(np.angle(np.exp(1j * (yaw - heading))))
-        flights.append([bool((row.contact_force[:, 2] < LOADED).all()) for row in population.rows])
+        flights.append([bool((row.contact_force[:, 2] < LOADED_FORCE).all()) for row in population.rows])
     return Posture(
         width=np.quantile(widths, 0.05, axis=0),
         roll=np.max(rolls, axis=0),

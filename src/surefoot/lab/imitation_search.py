@@ -14,10 +14,10 @@ import numpy as np
 from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
-from surefoot.lab.parameter_tuning import tune, value_of
-from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.tracking_error import Body, Frames, at_phases, likeness, strikes, watch
-from surefoot.skills import load, varied
+from surefoot.lab.parameter_tuning import parameter_value, tune
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.tracking_error import BodyPoses, Frames, cycle_angles, measure_tracking, record_frames, strike_frames
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 BOUNDS: dict[str, tuple[float, float]] = {
@@ -31,7 +31,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "speed": (-0.6, 0.6), "drift": (-0.5, 0.5),
 }  # fmt: skip
 """Parameters that a search may change, and how far."""
-FALL, RISING = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
+FALL_COST, EARLY_FALL_COST = 6.0, 4.0  # cost of a fall at the end, and what an earlier one costs more
 _SETTLED = 2.0  # [s] after which strides are measured
 _LEG_BAR = 0.32  # [rad] of a leg's joint over whole strides, from which on it costs much
 _TILT_GOOD = float(np.radians(3.0))  # [rad]
@@ -39,7 +39,7 @@ _GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(15.0))  # [rad]
 
 
 @dataclass(frozen=True)
-class Following:
+class ImitationCost:
     """A cost to be made small: how far from a cycle a skill walks; every fall costs at least `FALL`.
 
     Attributes:
@@ -58,36 +58,36 @@ class Following:
         """Cost of every candidate, all of them simulated in one population."""
         rows = [(skill, k) for skill in candidates for k in range(self.replicas)]
         population = Population(len(rows), skill=[skill for skill, _ in rows], threads=threads)
-        disturb(population, [generator(seed, "follow", k) for _, k in rows])
+        perturb_population(population, [seeded_generator(seed, "follow", k) for _, k in rows])
         for i, (_, k) in enumerate(rows):
             if self.push and (k or self.replicas == 1):
-                rng = generator(seed, "follow push", k)
+                rng = seeded_generator(seed, "follow push", k)
                 turn, start = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.3, 0.6) * self.seconds
                 force = (self.push * np.cos(turn), self.push * np.sin(turn), 0.0)
                 population.scene.add_push(population.rows[i], Push(force, 0.2, start), 0.0)
-        body = Body(population.scene)
-        cost = [self._cost(frames, body) for frames in watch(population, self.seconds)]
+        body = BodyPoses(population.scene)
+        cost = [self._cost(frames, body) for frames in record_frames(population, self.seconds)]
         return np.asarray(np.array(cost).reshape(len(candidates), self.replicas).mean(axis=1))
 
-    def _cost(self, frames: Frames, body: Body) -> float:
+    def _cost(self, frames: Frames, body: BodyPoses) -> float:
         stood = min(frames.fallen_at, self.seconds)
         has_fallen = stood < self.seconds
         until = max(int(np.searchsorted(frames.time, stood - 0.3)), 5)
         phase = frames.reports["phase"][:until]
         errors = {
-            name: float(np.sqrt(np.mean((frames.qpos[:until, at] - at_phases(self.cycle, name, phase)) ** 2)))
+            name: float(np.sqrt(np.mean((frames.qpos[:until, at] - cycle_angles(self.cycle, name, phase)) ** 2)))
             for name, at in body.joints.items()
         }
         cost: float = min(float(np.mean(list(errors.values()))) / _GOOD, 3.0)
         cost += min(2.0 * max(max(errors[name] for name in body.legs) / _LEG_GOOD - 1.0, 0.0), 3.0)
-        struck = [at[at < until] for at in (strikes(frames, 0), strikes(frames, 1))]
+        struck = [at[at < until] for at in (strike_frames(frames, 0), strike_frames(frames, 1))]
         cost += min(4.0 * self._untimely(frames, struck), 2.0)
         cost += self._stalled(np.sort(frames.time[np.concatenate(struck)]), stood)
         if has_fallen:
-            return cost + FALL + RISING * (1.0 - stood / self.seconds)
-        seen = likeness(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
+            return cost + FALL_COST + EARLY_FALL_COST * (1.0 - stood / self.seconds)
+        seen = measure_tracking(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
-            return cost + FALL
+            return cost + FALL_COST
         cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         cost += min(0.4 * max(seen.tilt / _TILT_GOOD - 1.0, 0.0), 2.0)
@@ -111,7 +111,7 @@ class Following:
         return min(2.0 * max(longest / (0.5 * self.cycle.period) - 1.6, 0.0), 3.0)
 
 
-FALLS, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
+FALLEN, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ STAGES = (
     Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, spare_above=1.0),
     Stage(10.0, 15, 0.06, share_up=2.0, spare_above=1.0),
     Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
-    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
-    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLS),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLEN),
+    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLEN),
     Stage(10.0, 20, 0.05, share_up=2.0, spare_above=1.0),
 )
 _CANDIDATES = 14
@@ -157,14 +157,14 @@ _KNOWN = tuple(
 Report = Callable[[str, float], None]
 
 
-def guesses(without: str = "") -> tuple[dict[str, float], ...]:
+def initial_guesses(without: str = "") -> tuple[dict[str, float], ...]:
     """Numbers to begin with: as a new skill is, of a slow walk, and what was found for some captured gaits.
 
     Args:
         without: a clip whose own gait is left out, to see what a search finds that has never met it.
     """
     like = [skill for skill in map(load, _KNOWN) if getattr(skill, "clip", "") != without]
-    return ({}, _SLOW, *({name: value_of(skill, name) for name in BOUNDS} for skill in like))
+    return ({}, _SLOW, *({name: parameter_value(skill, name) for name in BOUNDS} for skill in like))
 
 
 def imitate(
@@ -194,9 +194,9 @@ def imitate(
         checkpoint: a killed search is resumed from files of this name with the stage's number added.
         report: called after every generation with what it is at and the largest share of the work that may be done.
     """
-    guessed = guesses() if begin_with is None else begin_with
-    field = [varied(start, guess) if guess else start for start in starts for guess in guessed]
-    costs = Following(cycle, stages[0].seconds).costs(field, seed, threads)
+    guessed = initial_guesses() if begin_with is None else begin_with
+    field = [with_parameters(start, guess) if guess else start for start in starts for guess in guessed]
+    costs = ImitationCost(cycle, stages[0].seconds).costs(field, seed, threads)
     field = [field[i] for i in np.argsort(costs)]
     total = sum(stage.generations * stage.begins for stage in stages)
     search = _Search(cycle, seed, threads, checkpoint, report, total)
@@ -211,7 +211,7 @@ def imitate(
     for number, stage in enumerate(stages):
         if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
             search.seed = seed + number
-            last = search.run(best if far < FALLS else last, stage, str(number)).skill
+            last = search.run(best if far < FALLEN else last, stage, str(number)).skill
             best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])
     return best
 
@@ -249,7 +249,7 @@ class _Search:
         shares = [0.0]
 
         def enough(costs: Sequence[float]) -> bool:
-            shares.append(float(np.mean(np.array(costs) < FALL)))
+            shares.append(float(np.mean(np.array(costs) < FALL_COST)))
             return shares[-1] >= stage.share_up
 
         def tell(generation: int, best: float) -> None:
@@ -257,7 +257,7 @@ class _Search:
             self.report(at, (self.done + generation) / self.total)
 
         found = tune(
-            begin, BOUNDS, [Following(self.cycle, stage.seconds, stage.replicas, stage.push)],
+            begin, BOUNDS, [ImitationCost(self.cycle, stage.seconds, stage.replicas, stage.push)],
             generations=stage.generations, seed=self.seed, near=_NEAR, sigma=stage.sigma, popsize=_CANDIDATES,
             threads=self.threads, report=tell, enough=enough,
             checkpoint=self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}-{label}.json"),

@@ -21,25 +21,25 @@ from surefoot.controllers.limit_cycle.regulation import FARTHEST, solve
 from surefoot.controllers.limit_cycle.slot import features
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
-from surefoot.lab.replicas import disturb, generator
-from surefoot.native.kernels import plain
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 _LOOK = 0.1  # [s] shorter than any step
 
 
-def cycles_of(population: Population) -> list[Any]:
+def cycle_records(population: Population) -> list[Any]:
     """Live CYCLE records of all rows."""
-    return [plain(limit_cycle.cycle_of)(row.memory)[0] for row in population.rows]
+    return [python_impl(limit_cycle.cycle_of)(row.memory)[0] for row in population.rows]
 
 
-def steps_of(population: Population, seconds: float, look: float = _LOOK) -> Iterator[int]:
+def begun_steps(population: Population, seconds: float, look: float = _LOOK) -> Iterator[int]:
     """Advance a population for some seconds; give the row of every step that has begun since the last look.
 
     Its perturbation is chosen by then, and its CYCLE record says how the step before it ended. A step is noticed
     within `look` seconds.
     """
-    cycles = cycles_of(population)
+    cycles = cycle_records(population)
     seen = np.array([float(cycle.begun) for cycle in cycles])
     for _ in range(round(seconds / look)):
         population.run(look, stop_fallen=True)
@@ -62,14 +62,14 @@ FARTHEST_OUTCOME = 4.0  # robust deviations
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepRecord:
     """Recorded steps: (n, features) how each began, (n, 6) what its trials said."""
 
     begins: np.ndarray
     outcomes: np.ndarray
 
 
-def record(
+def record_steps(
     skill: Skill,
     seed: int,
     rows: int = 12,
@@ -78,7 +78,7 @@ def record(
     commands: tuple[tuple[str, float, float], ...] = (),
     model: Model | None = None,
     threads: int = 0,
-) -> Steps:
+) -> StepRecord:
     """Walk with trials, pushed about, and record every step.
 
     A walk by a model comes to other states than one by trials: those it has to know (Ross, Gordon, Bagnell 2011).
@@ -94,29 +94,29 @@ def record(
         threads: of the population; 0 is one a core.
     """
     population = Population(rows, skill=skill, threads=threads)
-    rngs = [generator(seed, "foretell", skill.full_name, i) for i in range(rows)]
-    disturb(population, rngs)
-    cycles = cycles_of(population)
+    rngs = [seeded_generator(seed, "foretell", skill.full_name, i) for i in range(rows)]
+    perturb_population(population, rngs)
+    cycles = cycle_records(population)
     described = [
-        plain(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows
+        python_impl(limit_cycle.features_of)(row.memory, features(population.scene.table)) for row in population.rows
     ]
     regulations = [Watch(population.scene, row).regulation for row in population.rows]
     begins, outcomes = [], []
     for _ in range(max(1, round(seconds / _EVERY))):
         for i, rng in enumerate(rngs):
             _stir(population, i, rng, force, commands)
-        for i in steps_of(population, _EVERY, _LOOK_FOLLOWING if model else 0.1):
+        for i in begun_steps(population, _EVERY, _LOOK_FOLLOWING if model else 0.1):
             begins.append(described[i].copy())
             outcomes.append([float(cycles[i][name]) for name in OUTPUTS])
             if model:
                 _follow(model, regulations[i], cycles[i], begins[-1])
-    return Steps(np.array(begins), np.array(outcomes))
+    return StepRecord(np.array(begins), np.array(outcomes))
 
 
 def _follow(model: Model, regulation: Any, cycle: Any, begin: np.ndarray) -> None:
     """Perturb the present step as a model says."""
-    forward, lateral, a, b, c, d = predictions(model, begin[None])[0]
-    cycle.pitch, cycle.roll, _ = plain(solve)(
+    forward, lateral, a, b, c, d = predict(model, begin[None])[0]
+    cycle.pitch, cycle.roll, _ = python_impl(solve)(
         regulation, a, b, c, d, cycle.wanted_forward - forward, cycle.wanted_lateral - lateral
     )
 
@@ -136,24 +136,24 @@ def _stir(
         population.scene.command(population.rows[i], population.skills[i], told)
 
 
-def together(*parts: Steps) -> Steps:
+def concatenate(*parts: StepRecord) -> StepRecord:
     """All steps of several records."""
-    return Steps(np.concatenate([p.begins for p in parts]), np.concatenate([p.outcomes for p in parts]))
+    return StepRecord(np.concatenate([p.begins for p in parts]), np.concatenate([p.outcomes for p in parts]))
 
 
-def usual(steps: Steps, farthest: float = FARTHEST_OUTCOME) -> Steps:
+def without_outliers(steps: StepRecord, farthest: float = FARTHEST_OUTCOME) -> StepRecord:
     """The steps whose outcomes are all within so many robust deviations of the median: what falls teaches nothing."""
     off = np.abs(steps.outcomes - np.median(steps.outcomes, axis=0))
     kept = (off <= farthest * (1.4826 * np.median(off, axis=0) + 1e-9)).all(axis=1)
-    return Steps(steps.begins[kept], steps.outcomes[kept])
+    return StepRecord(steps.begins[kept], steps.outcomes[kept])
 
 
-def fit(steps: Steps, ridge: float = RIDGE, ridge_derivatives: float = RIDGE_DERIVATIVES) -> Model:
+def fit_step_model(steps: StepRecord, ridge: float = RIDGE, ridge_derivatives: float = RIDGE_DERIVATIVES) -> Model:
     """The linear model of least squares of the usual steps, its weights kept small; features z-scored and clipped.
 
     What hardly varies in the record (`_LEAST`) is not blown up by its small deviation.
     """
-    steps = usual(steps)
+    steps = without_outliers(steps)
     joints = (steps.begins.shape[1] - len(_LEAST)) // 2
     least = np.concatenate([_LEAST, np.full(joints, _LEAST_ANGLE), np.full(joints, _LEAST_RATE)])
     mean, scale = steps.begins.mean(axis=0), np.maximum(steps.begins.std(axis=0), least)
@@ -170,14 +170,14 @@ def fit(steps: Steps, ridge: float = RIDGE, ridge_derivatives: float = RIDGE_DER
     )
 
 
-def predictions(model: Model, begins: np.ndarray) -> np.ndarray:
+def predict(model: Model, begins: np.ndarray) -> np.ndarray:
     """(n, 6) what a model says of steps that begin so."""
     z = np.clip((begins - np.array(model.mean)) / np.array(model.scale), -FARTHEST, FARTHEST)
     weights = np.array(model.weights)
     return np.asarray(z @ weights[:, :-1].T + weights[:, -1])
 
 
-def foretelling(skill: Skill, model: Model) -> Skill:
+def with_step_model(skill: Skill, model: Model) -> Skill:
     """The skill with a learned model in place of trials."""
     document = skill.model_dump(by_alias=True)
     document["parameters"]["model"] = model.model_dump()
@@ -185,7 +185,7 @@ def foretelling(skill: Skill, model: Model) -> Skill:
     return type(skill).model_validate(document)
 
 
-def explained(model: Model, steps: Steps) -> np.ndarray:
+def r_squared(model: Model, steps: StepRecord) -> np.ndarray:
     """(6,) R² of every output on steps that the model has not seen."""
-    error = ((predictions(model, steps.begins) - steps.outcomes) ** 2).sum(axis=0)
+    error = ((predict(model, steps.begins) - steps.outcomes) ** 2).sum(axis=0)
     return np.asarray(1.0 - error / ((steps.outcomes - steps.outcomes.mean(axis=0)) ** 2).sum(axis=0))

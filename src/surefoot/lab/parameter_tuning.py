@@ -23,8 +23,8 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.errors import CommandError, OutputError, SkillError, SurefootError
 from surefoot.lab import gait_measures
-from surefoot.lab.replicas import disturb, generator
-from surefoot.skills import files, library_path, load, set_value, varied
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.skills import files, library_path, load, set_document_value, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain
 
@@ -32,7 +32,7 @@ _SETTLE, _INTERVAL = 4.0, 3.0  # [s] before the first push and between two
 _PUSH_TIME = 0.1  # [s]
 
 
-class Cost(Protocol):
+class CostFunction(Protocol):
     """Anything a search can make small."""
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
@@ -68,10 +68,10 @@ class Objective:
         rows = [(skill, force, k) for skill in candidates for force in self.pushes for k in range(self.replicas)]
         terrain = self.terrain(seed) if callable(self.terrain) else self.terrain
         population = Population(len(rows), skill=[r[0] for r in rows], terrain=terrain, threads=threads)
-        disturb(population, [generator(seed, "tune", force, k) for _, force, k in rows])
+        perturb_population(population, [seeded_generator(seed, "tune", force, k) for _, force, k in rows])
         for i, (_, force, k) in enumerate(rows):
             if force:
-                rng = generator(seed, "tune push", force, k)
+                rng = seeded_generator(seed, "tune push", force, k)
                 for start in np.arange(_SETTLE, self.seconds - _INTERVAL + 0.01, _INTERVAL):
                     push = Push((force, 0.0, 0.0), _PUSH_TIME, start + rng.uniform(0.0, 1.0))
                     population.scene.add_push(population.rows[i], push, 0.0)
@@ -99,7 +99,7 @@ _INFEASIBLE = 1e3
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """Outcome of a search."""
 
     skill: Skill
@@ -108,7 +108,7 @@ class Tuned:
     generations: int
 
 
-def value_of(skill: Skill, path: str) -> float:
+def parameter_value(skill: Skill, path: str) -> float:
     """The present value of a parameter; a feedback that is not written down is 0."""
     node: Any = skill.model_dump()
     keys = path.split(".")
@@ -126,7 +126,7 @@ def value_of(skill: Skill, path: str) -> float:
 def tune(
     skill: Skill,
     bounds: Mapping[str, tuple[float, float]],
-    objectives: Sequence[Cost],
+    objectives: Sequence[CostFunction],
     *,
     generations: int = 50,
     seed: int = 0,
@@ -137,7 +137,7 @@ def tune(
     checkpoint: Path | None = None,
     report: Callable[[int, float], None] = lambda generation, best: None,
     enough: Callable[[Sequence[float]], bool] = lambda costs: False,
-) -> Tuned:
+) -> TuningResult:
     """Search for the parameters of least cost.
 
     Args:
@@ -158,7 +158,7 @@ def tune(
     low, high = np.array([bounds[n] for n in names], float).T
     if not (len(names) and (low < high).all() and seed >= 0):
         raise SurefootError("tuning needs a seed >= 0 and at least one parameter, each with low < high")
-    begin = np.clip([(value_of(skill, n) - a) / (b - a) for n, (a, b) in bounds.items()], 0.0, 1.0)
+    begin = np.clip([(parameter_value(skill, n) - a) / (b - a) for n, (a, b) in bounds.items()], 0.0, 1.0)
     options: dict[str, Any] = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9}
     if popsize:
         options["popsize"] = popsize
@@ -185,7 +185,7 @@ def tune(
     values = dict(zip(names, (low + best * (high - low)).tolist(), strict=True))
     mean = dict(zip(names, (low + np.clip(search.mean, 0, 1) * (high - low)).tolist(), strict=True))
     chosen = _robust_choice(skill, [values, mean], objectives, seed)
-    return Tuned(varied(skill, chosen), chosen, float(best_cost), search.countiter)
+    return TuningResult(with_parameters(skill, chosen), chosen, float(best_cost), search.countiter)
 
 
 def _evaluate(
@@ -194,14 +194,16 @@ def _evaluate(
     low: Any,
     high: Any,
     points: Any,
-    objectives: Sequence[Cost],
+    objectives: Sequence[CostFunction],
     seed: int,
     threads: int,
 ) -> list[float]:
     candidates, places = [], []
     for i, point in enumerate(points):
         try:
-            candidates.append(varied(skill, dict(zip(names, (low + point * (high - low)).tolist(), strict=True))))
+            candidates.append(
+                with_parameters(skill, dict(zip(names, (low + point * (high - low)).tolist(), strict=True)))
+            )
             places.append(i)
         except SkillError:
             continue
@@ -212,10 +214,10 @@ def _evaluate(
 
 
 def _robust_choice(
-    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[Cost], seed: int
+    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[CostFunction], seed: int
 ) -> dict[str, float]:
     """The best sample or the search's mean, whichever does better on noise it was not tuned on."""
-    candidates = [varied(skill, c) for c in choices]
+    candidates = [with_parameters(skill, c) for c in choices]
     costs = sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)
     return choices[int(np.argmin(costs))]
 
@@ -260,9 +262,9 @@ def check_bounds(skill: Skill, bounds: Mapping[str, tuple[float, float]]) -> Non
     for path, (low, high) in bounds.items():
         if not low < high:
             raise CommandError(f"{path}: a range takes low < high, got {low:g}:{high:g}")
-        value_of(skill, path)
+        parameter_value(skill, path)
         for value in (low, high):
-            varied(skill, {path: value})
+            with_parameters(skill, {path: value})
 
 
 def tuned_name(path: Path) -> str:
@@ -286,6 +288,6 @@ def write_tuned(source: str, values: Mapping[str, float], path: Path) -> None:
     document["provenance"]["source"] = f"tuned from {begin.full_name} by surefoot tune"
     document["provenance"].pop("changed", None)
     for name, value in values.items():
-        set_value(document, name, round(value, 5))
+        set_document_value(document, name, round(value, 5))
     files.validate(document, str(path))
     files.write(document, path)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from surefoot.controllers.stylized.balance_policy import Weights, infinite
-from surefoot.controllers.stylized.three_link import Steps, ThreeLink, equilibrium
+from surefoot.controllers.stylized.balance_policy import Weights, infinite_horizon_lqr
+from surefoot.controllers.stylized.three_link import ThreeLink, ThreeLinkDynamics, equilibrium
 
 SECONDS = 5.0  # of a recovery
 _OVER, _QUIET = 0.01, 0.2  # [m], [rad/s] of centre of mass and rates at the end: angles may still be on their way back
@@ -16,7 +16,7 @@ _LOST = 1.4  # [rad] of the base, from which nothing comes back
 _CLIMB, _FINEST = 0.25, 0.05  # [°] between leans that are tried, and of the largest lean
 
 
-class Fall(NamedTuple):
+class LeanTrial(NamedTuple):
     """A run of the three-link model from a lean: states (t + 1, n), torques (t, m) [N·m], and whether it came back."""
 
     states: np.ndarray
@@ -24,16 +24,16 @@ class Fall(NamedTuple):
     recovered: bool
 
 
-class Stand:
+class AnkleStand:
     """Standing on the ankle by a regulator without end (eqs. 6 and 7)."""
 
     def __init__(self, link: ThreeLink, weights: Weights) -> None:
         """Regulate one model."""
-        self.link, self.weights, self.steps = link, weights, Steps(link)
+        self.link, self.weights, self.steps = link, weights, ThreeLinkDynamics(link)
         self.state, self.control = equilibrium(link)
-        self.gains = infinite(self.steps.linear(self.state, self.control), weights)
+        self.gains = infinite_horizon_lqr(self.steps.linear(self.state, self.control), weights)
 
-    def lean(self, degrees: float, direction: np.ndarray, limit: float = np.inf, seconds: float = SECONDS) -> Fall:
+    def lean(self, degrees: float, direction: np.ndarray, limit: float = np.inf, seconds: float = SECONDS) -> LeanTrial:
         """Let go of it with all links turned as one.
 
         Args:
@@ -55,7 +55,7 @@ class Stand:
                 break
         rates = state[self.link.model.nv :]
         good = good and bool(np.abs(self.steps.com(state)[:2]).max() < _OVER and np.abs(rates).max() < _QUIET)
-        return Fall(np.array(states), np.array(torques), good)
+        return LeanTrial(np.array(states), np.array(torques), good)
 
     def largest_lean(self, direction: np.ndarray, limit: float = np.inf, most: float = 30.0) -> float:
         """The largest lean [°] it comes back from, within 0.05°, as from every smaller multiple of a quarter degree."""
@@ -71,10 +71,10 @@ class Stand:
 
 def center_offset(link: ThreeLink, degrees: float) -> float:
     """How far the centre of mass is from above the ankle at a lean [m]."""
-    return float(Steps(link).com(equilibrium(link)[0])[2] * np.sin(np.radians(degrees)))
+    return float(ThreeLinkDynamics(link).com(equilibrium(link)[0])[2] * np.sin(np.radians(degrees)))
 
 
-def shift_of_a_radian(link: ThreeLink) -> np.ndarray:
+def com_shift_per_radian(link: ThreeLink) -> np.ndarray:
     """(2,) how far a swift turn by a radian, of upper body and of swing leg, moves the centre of mass along x [m].
 
     The ankle gives no torque, and gravity takes time: in a swift turn the angular momentum about the ankle stays what
@@ -82,7 +82,7 @@ def shift_of_a_radian(link: ThreeLink) -> np.ndarray:
     model stands again only if turns bring the centre back over the ankle before it has fallen further. So no hips,
     however strong, recover from more than x₀ = Σ |shift| θ, where θ are the turns a body can make.
     """
-    steps, axes, model = Steps(link), link.axes, link.model
+    steps, axes, model = ThreeLinkDynamics(link), link.axes, link.model
     data = steps.at_rest(equilibrium(link)[0])
     inertia, moves = np.zeros((model.nv, model.nv)), np.zeros((3, model.nv))
     steps.inertia(inertia)
@@ -91,8 +91,8 @@ def shift_of_a_radian(link: ThreeLink) -> np.ndarray:
     return np.asarray(moves[0, hips] - inertia[0, hips] / inertia[0, 0] * moves[0, 0])
 
 
-def bound(link: ThreeLink, upper: float, swing: float) -> float:
+def largest_lean_bound(link: ThreeLink, upper: float, swing: float) -> float:
     """Largest lean forward [°] that turns of upper body and swing leg by so many radians can make up for."""
-    steps, (state, _) = Steps(link), equilibrium(link)
-    reach = float(np.abs(shift_of_a_radian(link)) @ [upper, swing])
+    steps, (state, _) = ThreeLinkDynamics(link), equilibrium(link)
+    reach = float(np.abs(com_shift_per_radian(link)) @ [upper, swing])
     return float(np.degrees(np.arcsin(min(1.0, reach / steps.com(state)[2]))))

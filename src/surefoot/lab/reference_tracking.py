@@ -16,21 +16,21 @@ import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.foot_planting import Stretch
-from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.foot_planting import LegExtension
+from surefoot.controllers.stylized.law import tracker_memory
 from surefoot.controllers.stylized.reference import Reference
-from surefoot.controllers.stylized.three_link import turn_by
+from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Setting, find_clip, fingerprint
-from surefoot.lab.replicas import disturb_state, generator
-from surefoot.native.kernels import plain
-from surefoot.skills import load, varied
+from surefoot.lab.replicas import perturb_state, seeded_generator
+from surefoot.native.kernels import python_impl
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
-from surefoot.terrains.props import SeeSaw, tipped
+from surefoot.terrains.props import SeeSaw, tip_fraction
 
 
-class Walked:
+class PathDrift:
     """Goes along a reference's path as its clock goes on."""
 
     def __init__(self, reference: Reference, ways: int, place: np.ndarray) -> None:
@@ -57,7 +57,7 @@ class Walked:
 
     def _rotated(self, place: np.ndarray, more: float) -> np.ndarray:
         """A place (ways,) of the reference, turned as the loop it is in."""
-        return place if self._ways == 1 else np.asarray(turn_by(self._turn + more)[:2, :2] @ place)
+        return place if self._ways == 1 else np.asarray(yaw_rotation(self._turn + more)[:2, :2] @ place)
 
     @property
     def drift(self) -> tuple[float, float]:
@@ -68,7 +68,7 @@ class Walked:
 
 
 TOES = "human_toes/stylized-stand"
-SETTINGS: dict[str, Any] = {
+CLIP_TRACKING_PARAMETERS: dict[str, Any] = {
     "style": 150.0,
     "stepping": 0.8,
     "balance_weight": 0.01,
@@ -78,7 +78,7 @@ _LOOK = 1.0 / 30.0  # [s] between looks
 
 
 @dataclass(frozen=True)
-class Followed:
+class TrackingRun:
     """How a reference was followed.
 
     Attributes:
@@ -124,11 +124,11 @@ class Followed:
 
 def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any] | None = None) -> Skill:
     """A skill that follows a reference."""
-    return varied(load(base), {**SETTINGS, **(changes or {}), "reference": str(reference)})
+    return with_parameters(load(base), {**CLIP_TRACKING_PARAMETERS, **(changes or {}), "reference": str(reference)})
 
 
 def clip_reference(
-    setting: Setting, stem: str, loops: bool, base: str = TOES, stretch: Stretch | None = None
+    setting: Setting, stem: str, loops: bool, base: str = TOES, stretch: LegExtension | None = None
 ) -> Path | None:
     """The file of a clip's reference; nothing without the clip."""
     clip = find_clip(setting, stem)
@@ -141,21 +141,21 @@ def clip_reference(
     path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}-{made_of}.npz"
     if path.exists():
         return path
-    make = reference_sources.looped if loops else reference_sources.once
-    make(sim.model, sim.scene.table, reference_sources.carried_over(clip, sim.scene.table), stretch).save(path)
+    make = reference_sources.looping_reference if loops else reference_sources.one_shot_reference
+    make(sim.model, sim.scene.table, reference_sources.retarget_file(clip, sim.scene.table), stretch).save(path)
     return path
 
 
-def follow(
+def track_reference(
     skill: Skill, seconds: float, terrain: str = "flat", pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
-) -> Followed:
+) -> TrackingRun:
     """Follow a reference for some time; replicas but the first begin a little elsewhere."""
-    sim = begun(skill, terrain, pushes, replica, seed)
+    sim = replica_simulation(skill, terrain, pushes, replica, seed)
     tracker, reference = tracking_state(sim)
     places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
     ways = 1 if sim.scene.table.root == "planar" else 2  # coordinates of the root that go along the ground
     squares, went, last = [], 0.0, sim.data.qpos[:ways].copy()
-    clip_squares, walked, tip = [], Walked(reference, ways, last), 0.0
+    clip_squares, walked, tip = [], PathDrift(reference, ways, last), 0.0
     has_seesaw = any(isinstance(prop, SeeSaw) for prop in sim.scene.terrain.props)
     while sim.time < seconds - 1e-9 and not sim.fallen:
         sim.step(max(1, round(_LOOK / sim.model.opt.timestep)))
@@ -165,14 +165,14 @@ def follow(
             off = sim.data.qpos[places] - reference.clip[reference.index(float(tracker.clock))][places]
             clip_squares.append(float((off**2).mean()))
         walked.look(float(tracker.clock), sim.data.qpos[:ways])
-        tip = max(tip, tipped(sim.model, sim.data)) if has_seesaw else 0.0
+        tip = max(tip, tip_fraction(sim.model, sim.data)) if has_seesaw else 0.0
         went += float(np.linalg.norm(sim.data.qpos[:ways] - last))
         last = sim.data.qpos[:ways].copy()
     fallen = sim.fallen_at if sim.fallen else np.inf
     rates = reference.rates if reference.loops else reference.rates[: reference.index(sim.time) + 1]
     speed = np.linalg.norm(rates[:, :ways], axis=1)
     far = float(speed.mean() * (sim.time if reference.loops else len(speed) * reference.timestep))
-    return Followed(
+    return TrackingRun(
         seconds,
         float(fallen),
         float(np.sqrt(np.mean(squares))),
@@ -187,11 +187,15 @@ def follow(
     )
 
 
-def begun(skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0) -> Simulation:
+def replica_simulation(
+    skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
+) -> Simulation:
     """A simulation of a skill; replicas but the first begin a little elsewhere."""
     sim = Simulation(skill=skill, terrain=terrain)
     if replica:
-        disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(seed, "follow", skill.full_name, replica))
+        perturb_state(
+            sim.scene, sim.data.qpos, sim.data.qvel, seeded_generator(seed, "follow", skill.full_name, replica)
+        )
     for push in pushes:
         sim.push(push.force, push.duration, delay=push.start)
     return sim
@@ -199,4 +203,6 @@ def begun(skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: in
 
 def tracking_state(sim: Simulation) -> tuple[Any, Reference]:
     """A simulation's record of its tracker, and what is followed."""
-    return plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0], tracker_of(sim.scene, sim.skill).reference
+    return python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0], tracker_of(
+        sim.scene, sim.skill
+    ).reference

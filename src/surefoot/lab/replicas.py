@@ -20,19 +20,19 @@ ANGLE, RATE, SPEED = 0.02, 0.1, 0.05  # [rad], [rad/s], [m/s] half-widths of the
 PHASE = 0.02  # of the cycle
 
 
-def generator(seed: int, *labels: object) -> np.random.Generator:
+def seeded_generator(seed: int, *labels: object) -> np.random.Generator:
     """Random numbers that depend on the seed and on what they are for, and on nothing else."""
     text = "/".join(map(str, labels)).encode()
     return np.random.default_rng([seed, zlib.crc32(text)])
 
 
-def disturb(population: Population, rngs: Sequence[np.random.Generator]) -> None:
+def perturb_population(population: Population, rngs: Sequence[np.random.Generator]) -> None:
     """Change every row's present state as replicas do, with the feet as far from the ground as before."""
     for i, rng in enumerate(rngs):
-        disturb_state(population.scenes[i], population.qpos[i], population.qvel[i], rng)
+        perturb_state(population.scenes[i], population.qpos[i], population.qvel[i], rng)
 
 
-def disturb_state(scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.random.Generator) -> None:
+def perturb_state(scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.random.Generator) -> None:
     """Add replica noise to one state, in place."""
     model, joints = scene.model, list(scene.table.gains)
     clearance = scene.clearance(qpos)
@@ -51,7 +51,7 @@ SETTLE = 8.0  # [s] after which a gait is taken to be on its cycle
 _LOOK = 0.1  # [s] shorter than any step
 
 
-def told(
+def commanded_population(
     count: int, skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None
 ) -> Population:
     """A population of one skill on one body, by default the skill's own, that has been told something."""
@@ -61,11 +61,11 @@ def told(
     return population
 
 
-def at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
+def states_at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
     """(count, nstate) states of a gait at random moments of a window of 2 s after settling."""
     rows = [skill] * count + list(may_run)
     population = Population(len(rows), skill=rows)
-    rng = generator(seed, "phases", skill.full_name)
+    rng = seeded_generator(seed, "phases", skill.full_name)
     wait = np.zeros(len(rows))
     wait[:count] = SETTLE + rng.uniform(0.0, 2.0, count)
     population.run(SETTLE)
@@ -80,14 +80,14 @@ def replicas_on_cycle(skill: Skill, count: int, seed: int) -> np.ndarray:
     several = Population(count, skill=[skill] * count)
     several.restore(np.repeat(population.states, count, axis=0))
     for i in range(count):
-        rng = generator(seed, "replica", skill.full_name, i)
-        disturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
+        rng = seeded_generator(seed, "replica", skill.full_name, i)
+        perturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
     return several.states
 
 
 def step_period(skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None) -> float:
     """Duration of one step on the cycle [s]."""
-    population = told(1, skill, character, commands)
+    population = commanded_population(1, skill, character, commands)
     population.run(SETTLE)
     before = float(population.rows[0].report[0].steps)
     population.run(4.0)

@@ -20,12 +20,12 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.lab import replicas
 from surefoot.lab.gait_measures import IN_PLACE
-from surefoot.lab.replicas import PHASE, SETTLE, disturb_state, generator, step_period, told
+from surefoot.lab.replicas import PHASE, SETTLE, commanded_population, perturb_state, seeded_generator, step_period
 from surefoot.skills.schema import Skill
 
 
 @dataclass(frozen=True)
-class Stretch:
+class StableRange:
     """Lowest and highest value, and whether more may go on beyond the ends of what was tried."""
 
     low: float
@@ -43,14 +43,14 @@ class Stretch:
         return f"{'≤ ' if self.open_below else ''}{self.low:g} … {'≥ ' if self.open_above else ''}{self.high:g}"
 
 
-def around(values: np.ndarray, goes: np.ndarray, center: int) -> Stretch:
+def stable_range(values: np.ndarray, goes: np.ndarray, center: int) -> StableRange:
     """The contiguous stretch of (n,) ascending `values` around index `center` for which `goes` is true."""
     low = high = center
     while low > 0 and goes[low - 1]:
         low -= 1
     while high < len(values) - 1 and goes[high + 1]:
         high += 1
-    return Stretch(float(values[low]), float(values[high]), low == 0, high == len(values) - 1)
+    return StableRange(float(values[low]), float(values[high]), low == 0, high == len(values) - 1)
 
 
 REPLICAS, NEEDED = 5, 4
@@ -66,7 +66,7 @@ def planar_grid(highest: float) -> list[float]:
     ]
 
 
-def robust(
+def robust_threshold(
     survives: Callable[[list[float]], list[int]], grid: list[float], block: int = 6
 ) -> tuple[float, list[tuple[float, int]]]:
     """Climb the grid until a level is survived by too few replicas.
@@ -92,7 +92,7 @@ def robust(
 
 
 @dataclass(frozen=True)
-class Norm:
+class UndisturbedGait:
     """What a gait does undisturbed, over the same time."""
 
     speed: float
@@ -103,7 +103,9 @@ def push_survivors(skill: Skill, direction: float, seed: int) -> Callable[[list[
     """How many replicas survive ten pushes of a level along x (direction ± 1)."""
     states = replicas.replicas_on_cycle(skill, REPLICAS, seed)
     period = 2.0 * replicas.step_period(skill)
-    shifts = [generator(seed, "push", skill.full_name, i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)]
+    shifts = [
+        seeded_generator(seed, "push", skill.full_name, i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)
+    ]
     norm = _undisturbed(skill, states)
 
     def run(cases: list[tuple[float, int]]) -> np.ndarray:
@@ -125,23 +127,23 @@ def _push(force: float, k: int, shift: float) -> Push:
     return Push((force, 0.0, 0.0), REPEATED_PUSH_DURATION, replicas.SETTLE + 1.0 + INTERVAL * k + shift, "trunk")
 
 
-def _undisturbed(skill: Skill, states: np.ndarray) -> Norm:
+def _undisturbed(skill: Skill, states: np.ndarray) -> UndisturbedGait:
     population = _population(skill, states[:1])
     x, steps = _judged_stretch(population)
-    return Norm(float(x[0]), float(steps[0]))
+    return UndisturbedGait(float(x[0]), float(steps[0]))
 
 
-def _run(skill: Skill, states: np.ndarray, pushes: list[list[Push]], norm: Norm) -> np.ndarray:
+def _run(skill: Skill, states: np.ndarray, pushes: list[list[Push]], norm: UndisturbedGait) -> np.ndarray:
     population = _population(skill, states)
     for i, queue in enumerate(pushes):
         for push in queue:
             population.scene.add_push(population.rows[i], push, float(population.time[i]))
     speed, steps = _judged_stretch(population)
     upright = np.isinf(population.fallen_at)
-    return np.asarray(upright & resumed(speed, steps, norm))
+    return np.asarray(upright & has_recovered(speed, steps, norm))
 
 
-def resumed(speed: np.ndarray, steps: np.ndarray, norm: Norm) -> np.ndarray:
+def has_recovered(speed: np.ndarray, steps: np.ndarray, norm: UndisturbedGait) -> np.ndarray:
     """Whether it does again what it did: its speed, or its stepping in place."""
     if abs(norm.speed) < IN_PLACE:
         return np.asarray((np.abs(speed - norm.speed) < IN_PLACE) & (steps > 0.5 * norm.steps))
@@ -168,13 +170,13 @@ STERNUM = (0.0, 0.0, 0.30)  # [m] in the human's trunk, whose origin is the wais
 _UP = (0.15 + 0.30) / 0.945  # height of the human's sternum above its hips, of that of the hips above the soles
 # (lateral, sagittal) in the order of the paper; lateral is positive to the left
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
-PAPER = (340.0, 230.0, 330.0, 220.0, 270.0, 190.0, 240.0, 190.0)  # [N] along each axis pushed
+PAPER_FORCES = (340.0, 230.0, 330.0, 220.0, 270.0, 190.0, 240.0, 190.0)  # [N] along each axis pushed
 _PUSH_JUDGED, _PUSH_SAME_SPEED, _SAME_HEADING = 5.0, 0.7, math.radians(15.0)
 _SLICE = 0.001  # [s] in which a foot strike is looked for
 
 
 @dataclass(frozen=True)
-class Start:
+class StrikeStart:
     """Replicas at a foot strike, the period of the cycle [s], and what the gait does undisturbed [m/s]."""
 
     states: np.ndarray
@@ -200,9 +202,9 @@ def at_strike(
     *,
     character: str | None = None,
     commands: Mapping[str, float] | None = None,
-) -> Start:
+) -> StrikeStart:
     """Replicas of the moment at which a settled gait sets down its left (0) or right (1) foot."""
-    one = told(1, skill, character, commands)
+    one = commanded_population(1, skill, character, commands)
     one.run(SETTLE)
     report = one.rows[0].report[0]
     steps = report.steps
@@ -212,26 +214,26 @@ def at_strike(
             break
         steps = report.steps
     state = one.states
-    several = told(count, skill, character)
+    several = commanded_population(count, skill, character)
     several.restore(np.repeat(state, count, axis=0))
     period, shifts = 2.0 * step_period(skill, character, commands), np.zeros(count)
     for i in range(count):
-        rng = generator(seed, "direction", skill.full_name, foot, i)
-        disturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
+        rng = seeded_generator(seed, "direction", skill.full_name, foot, i)
+        perturb_state(several.scene, several.qpos[i], several.qvel[i], rng)
         shifts[i] = rng.uniform(-PHASE, PHASE) * period
     before = one.qpos[0, :2].copy()
     one.run(PUSH_AFTER)
-    return Start(several.states, period, shifts, float(np.hypot(*(one.qpos[0, :2] - before))) / PUSH_AFTER)
+    return StrikeStart(several.states, period, shifts, float(np.hypot(*(one.qpos[0, :2] - before))) / PUSH_AFTER)
 
 
-def survivors(
+def push_survivors_3d(
     skill: Skill,
-    start: Start,
+    start: StrikeStart,
     cases: Sequence[tuple[tuple[float, float], int]],
     character: str | None = None,
 ) -> np.ndarray:
     """Which (force (lateral, sagittal) [N], replica) are survived: upright, as fast as before and as headed."""
-    population = told(len(cases), skill, character)
+    population = commanded_population(len(cases), skill, character)
     population.restore(start.states[[replica for _, replica in cases]])
     table = population.scene.table
     point = sternum(table)
@@ -260,7 +262,7 @@ def _yaw_off(qpos: np.ndarray, heading: float) -> float:
     return abs(math.remainder(yaw - heading, 2.0 * math.pi))
 
 
-def thresholds(
+def direction_thresholds(
     skill: Skill,
     seed: int,
     *,
@@ -283,15 +285,15 @@ def thresholds(
         """How many of some replicas survive a level in each of some directions."""
         forces = [(mirror * level * DIRECTIONS[d][0], level * DIRECTIONS[d][1]) for d in climbing]
         cases = [(force, replica) for force in forces for replica in replicas]
-        alive = survivors(skill, start, cases, character)
+        alive = push_survivors_3d(skill, start, cases, character)
         for (force, replica), survived in zip(cases, alive, strict=True):
             records.append({"lateral": force[0], "sagittal": force[1], "replica": replica, "survived": int(survived)})
         return np.asarray(alive.reshape(len(climbing), len(replicas)).sum(axis=1))
 
-    return climb(kept, step, highest, tick), records
+    return climb_levels(kept, step, highest, tick), records
 
 
-def climb(
+def climb_levels(
     kept: Callable[[float, Sequence[int], Sequence[int]], np.ndarray],
     step: float,
     highest: float,

@@ -13,21 +13,21 @@ import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab.gait_measures import measure
+from surefoot.lab.gait_measures import measure_gait
 from surefoot.skills.schema import Measured, Skill, Start
 from surefoot.terrains.terrain import Terrain
 
 _SETTLE, _JUDGED, _FPS = 15.0, 5.0, 200.0  # [s], [s], frames per second
 
 
-def measured(skill: Skill, terrain: str | Terrain = "flat") -> Measured | None:
+def measure_skill(skill: Skill, terrain: str | Terrain = "flat") -> Measured | None:
     """Speed along the heading, cadence and cost of transport of a skill simulated from its start; None if it falls.
 
     `terrain` is the ground it is made for.
     """
     sim = Simulation(skill.character, skill, terrain)
     sim.step(round(_SETTLE / sim.model.opt.timestep))
-    gait = measure(sim.run(_JUDGED, fps=_FPS))
+    gait = measure_gait(sim.run(_JUDGED, fps=_FPS))
     if sim.fallen:
         return None
     moves = math.hypot(gait.speed, gait.sideways) > 0.05  # a cost per metre says nothing of what stays where it is
@@ -38,7 +38,7 @@ def measured(skill: Skill, terrain: str | Terrain = "flat") -> Measured | None:
     )
 
 
-def start_on_cycle(
+def start_on_limit_cycle(
     skill: Skill, seconds: float = 20.0, terrain: str | Terrain = "flat", digits: int = 3, state: int = 0
 ) -> Start:
     """The moment after `seconds` at which a state is next entered with the left leg, as a start of a skill in space.

@@ -30,7 +30,7 @@ class Frames:
 
 
 @dataclass(frozen=True)
-class Likeness:
+class TrackingError:
     """One run against a cycle; infinite where there was no whole stride to measure."""
 
     strides: int
@@ -61,7 +61,7 @@ class Likeness:
         return float(np.linalg.norm(self.travel - self.wanted)) / max(float(np.linalg.norm(self.wanted)), 0.5)
 
 
-class Body:
+class BodyPoses:
     """Where in `qpos` a character's joints are, and where its ankles and its torso are in a pose."""
 
     def __init__(self, scene: Scene) -> None:
@@ -93,7 +93,7 @@ class Body:
         return float((right - left)[:, 1].mean())
 
 
-def watch(population: Population, seconds: float) -> list[Frames]:
+def record_frames(population: Population, seconds: float) -> list[Frames]:
     """Advance a population and keep its frames; rows that fall stay as they are."""
     time, qpos, reports = [], [], []
     for i in range(round(seconds * FPS) + 1):
@@ -106,24 +106,24 @@ def watch(population: Population, seconds: float) -> list[Frames]:
     return [Frames(at, poses[:, i], told[:, i], float(fallen[i])) for i in range(population.n)]
 
 
-def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness:
+def measure_tracking(frames: Frames, cycle: Cycle, body: BodyPoses, after: float) -> TrackingError:
     """Measure a run from `after` [s] on, over whole strides, against a cycle.
 
     A stride lasts from one coming down of the left foot to the next. Time within it is taken evenly, whatever the
     controller's own phase was, so that what comes too early or too late counts as an error.
     """
     joints = body.joints
-    time, starts = frames.time, strikes(frames, 0)
+    time, starts = frames.time, strike_frames(frames, 0)
     starts = starts[(time[starts] >= after) & (time[starts] <= frames.fallen_at - _ENDING)]
     wanted = np.array(cycle.travel)
     if len(starts) < 2:
         nothing = np.full(2, np.inf)
         unknown = dict.fromkeys(joints, np.inf)
-        return Likeness(0, unknown, np.inf, nothing, wanted, np.inf, -np.inf, body.width(cycle), np.inf)
+        return TrackingError(0, unknown, np.inf, nothing, wanted, np.inf, -np.inf, body.width(cycle), np.inf)
     first, last, count = starts[0], starts[-1], len(starts) - 1
     phase = np.interp(np.arange(first, last), starts, cycle.lands[0] + np.arange(len(starts)))
     errors = {
-        name: float(np.sqrt(np.mean((frames.qpos[first:last, at] - at_phases(cycle, name, phase)) ** 2)))
+        name: float(np.sqrt(np.mean((frames.qpos[first:last, at] - cycle_angles(cycle, name, phase)) ** 2)))
         for name, at in joints.items()
     }
     moves, heading = np.diff(frames.qpos[starts, :2], axis=0), frames.reports["heading"][starts[:-1]]
@@ -134,18 +134,18 @@ def likeness(frames: Frames, cycle: Cycle, body: Body, after: float) -> Likeness
         [body.stance(frames.qpos[i], float(frames.reports["heading"][i])) for i in range(first, last, _SPARSE)]
     )
     tilt = stances[:, 1:] - torso_tilt(cycle, body.table, phase[::_SPARSE])
-    return Likeness(
+    return TrackingError(
         count, errors, cycle.period * count / (time[last] - time[first]), travel, wanted, turn,
         float(stances[:, 0].mean()), body.width(cycle), float(np.sqrt(np.mean(tilt**2))),
     )  # fmt: skip
 
 
-def strikes(frames: Frames, leg: int) -> np.ndarray:
+def strike_frames(frames: Frames, leg: int) -> np.ndarray:
     """The frames before which a foot has come down."""
     swings = frames.reports["state"] == leg
     return np.asarray(np.flatnonzero(swings[:-1] & ~swings[1:]) + 1)
 
 
-def at_phases(cycle: Cycle, joint: str, phase: np.ndarray) -> np.ndarray:
+def cycle_angles(cycle: Cycle, joint: str, phase: np.ndarray) -> np.ndarray:
     """(n,) angles of a joint of a cycle [rad]."""
     return fourier.evaluate(np.asarray(cycle.joints.get(joint, [0.0])), phase)

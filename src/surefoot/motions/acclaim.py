@@ -22,7 +22,7 @@ import numpy as np
 from surefoot.errors import OutputError
 from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
-from surefoot.motions.bvh import LARGEST, MAX_JOINTS, content
+from surefoot.motions.bvh import LARGEST_NUMBER, MAX_JOINTS, read_text
 from surefoot.motions.motion import Motion, Skeleton
 
 _TURNS = ("rx", "ry", "rz")
@@ -30,7 +30,7 @@ _ROOT = (*_TURNS, "tx", "ty", "tz")
 
 
 @dataclass
-class Bone:
+class AsfBone:
     """A bone as it stands in the file; the root is a bone without length. Angles in the file's unit."""
 
     name: str
@@ -47,17 +47,17 @@ class Bone:
 class AsfSkeleton:
     """Bones, parents before children and the root first, and the file's units."""
 
-    bones: list[Bone]
+    bones: list[AsfBone]
     length: float  # what `:units` says: the file's lengths are inches times this
     degrees: bool
 
 
-class Lines:
+class LineReader:
     """The lines that are neither blank nor remarks, each as its words, with the number of the last one."""
 
     def __init__(self, path: Path, kind: str) -> None:
         self._label, self.number = str(path), 0
-        self._text = content(path, kind).splitlines()
+        self._text = read_text(path, kind).splitlines()
 
     def __iter__(self) -> Iterator[list[str]]:
         for number, line in enumerate(self._text, 1):
@@ -78,8 +78,8 @@ class Lines:
             found = np.array([float(word) for word in words])
         except ValueError as error:
             self.fail(str(error)[:120])
-        if not (np.abs(found) <= LARGEST).all():
-            self.fail(f"a number that is not finite or beyond ±{LARGEST:g}")
+        if not (np.abs(found) <= LARGEST_NUMBER).all():
+            self.fail(f"a number that is not finite or beyond ±{LARGEST_NUMBER:g}")
         return found
 
     def order(self, word: str) -> str:
@@ -91,8 +91,8 @@ class Lines:
 
 def read_asf(path: Path) -> AsfSkeleton:
     """Read a skeleton; what is wrong with it is an `OutputError` with the line."""
-    lines = Lines(path, "an ASF file")
-    root, units = Bone("root"), {"length": 1.0, "degrees": 1.0}
+    lines = LineReader(path, "an ASF file")
+    root, units = AsfBone("root"), {"length": 1.0, "degrees": 1.0}
     bones, section, seen = {"root": root}, "", set[str]()
     block: dict[str, tuple[int, list[str]]] | None = None  # lines by their first words, with their numbers
     for words in lines:
@@ -127,18 +127,18 @@ def read_asf(path: Path) -> AsfSkeleton:
     return AsfSkeleton(_sorted(lines, bones), units["length"], bool(units["degrees"]))
 
 
-def _unit(lines: Lines, units: dict[str, float], key: str, words: list[str]) -> None:
+def _unit(lines: LineReader, units: dict[str, float], key: str, words: list[str]) -> None:
     if key == "angle":
         if len(words) != 2 or words[1].lower() not in ("deg", "rad"):
             lines.fail(f"the unit of angles is deg or rad, got {' '.join(words[1:])[:40]!r}")
         units["degrees"] = float(words[1].lower() == "deg")
     elif key == "length":
         units["length"] = float(lines.floats(words[1:], 1)[0])
-        if units["length"] < 1.0 / LARGEST:
+        if units["length"] < 1.0 / LARGEST_NUMBER:
             lines.fail("the unit of lengths must be positive")
 
 
-def _root(lines: Lines, root: Bone, key: str, words: list[str]) -> None:
+def _root(lines: LineReader, root: AsfBone, key: str, words: list[str]) -> None:
     if key == "order":
         root.channels = _channels(lines, words, _ROOT)
     elif key == "axis":
@@ -147,14 +147,14 @@ def _root(lines: Lines, root: Bone, key: str, words: list[str]) -> None:
         lines.fail(f"only a root whose {key} is 0 0 0 can be read, since programs do not agree on what others mean")
 
 
-def _channels(lines: Lines, words: list[str], valid: tuple[str, ...]) -> tuple[str, ...]:
+def _channels(lines: LineReader, words: list[str], valid: tuple[str, ...]) -> tuple[str, ...]:
     found = tuple(word.lower() for word in words)
     if not set(found) <= set(valid) or len(set(found)) < len(found):
         lines.fail(f"valid are {', '.join(valid)}, each at most once, got {' '.join(words)[:40]!r}")
     return found
 
 
-def _bone(lines: Lines, bones: dict[str, Bone], block: dict[str, tuple[int, list[str]]]) -> None:
+def _bone(lines: LineReader, bones: dict[str, AsfBone], block: dict[str, tuple[int, list[str]]]) -> None:
     """Add the bone of a block that has just ended."""
 
     def line(key: str) -> list[str]:
@@ -173,7 +173,7 @@ def _bone(lines: Lines, bones: dict[str, Bone], block: dict[str, tuple[int, list
     size = float(np.linalg.norm(direction))
     if length < 0.0 or (length and size < 1e-6):
         lines.fail(f"bone {name[:40]!r} needs a direction and a length that is not negative")
-    bones[name] = Bone(
+    bones[name] = AsfBone(
         name,
         direction / size if size else direction,
         length,
@@ -183,7 +183,7 @@ def _bone(lines: Lines, bones: dict[str, Bone], block: dict[str, tuple[int, list
     )
 
 
-def _hang(lines: Lines, bones: dict[str, Bone], words: list[str]) -> None:
+def _hang(lines: LineReader, bones: dict[str, AsfBone], words: list[str]) -> None:
     """A line of the hierarchy: a bone and what hangs from it."""
     unknown = [word for word in words if word not in bones]
     if unknown:
@@ -200,7 +200,7 @@ def _hang(lines: Lines, bones: dict[str, Bone], words: list[str]) -> None:
                 lines.fail(f"bone {word!r} hangs from itself")
 
 
-def _sorted(lines: Lines, bones: dict[str, Bone]) -> list[Bone]:
+def _sorted(lines: LineReader, bones: dict[str, AsfBone]) -> list[AsfBone]:
     """Parents before children, with parents and columns counted anew."""
     old, order = list(bones.values()), [0]
     children: dict[int, list[int]] = {}
@@ -220,7 +220,7 @@ def _sorted(lines: Lines, bones: dict[str, Bone]) -> list[Bone]:
 
 def read_amc(path: Path, skeleton: AsfSkeleton) -> tuple[np.ndarray, bool]:
     """(frames, channels) in the skeleton's order and the file's units, and whether angles are degrees."""
-    lines, degrees = Lines(path, "an AMC file"), skeleton.degrees
+    lines, degrees = LineReader(path, "an AMC file"), skeleton.degrees
     wanted = {b.name: (b.column, len(b.channels)) for b in skeleton.bones if b.channels}
     width = sum(count for _, count in wanted.values())
     flat, starts, frame = array("d"), array("q"), 0
@@ -263,10 +263,10 @@ def read_amc(path: Path, skeleton: AsfSkeleton) -> tuple[np.ndarray, bool]:
         lines.fail("a motion needs at least one frame")
     close()
     values = np.frombuffer(flat).reshape(len(starts), width) if width else np.zeros((len(starts), 0))
-    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST).all(axis=1))
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST_NUMBER).all(axis=1))
     if len(wrong):
         lines.number = starts[wrong[0]]
-        lines.fail(f"frame with a number that is not finite or beyond ±{LARGEST:g}")
+        lines.fail(f"frame with a number that is not finite or beyond ±{LARGEST_NUMBER:g}")
     return values, degrees
 
 
@@ -289,7 +289,7 @@ def load(
         up: the files' axis that points up: x, y, z, -x, -y or -z.
         forward: the files' axis that points forward.
     """
-    frame, scale = bvh.axes(up, forward), bvh.positive(scale)
+    frame, scale = bvh.axis_change(up, forward), bvh.check_scale(scale)
     if not 0.0 < fps < np.inf:
         raise OutputError(f"frames per second must be a positive number, got {fps}")
     skeleton = read_asf(Path(asf_path))
@@ -301,7 +301,7 @@ def load(
         turn = np.tile(own, (len(values), 1))
         for axis in reversed(bone.order):
             if f"r{axis}" in bone.channels:
-                turn = quat.about(turn, "xyz".index(axis), unit * _channel(values, bone, f"r{axis}"))
+                turn = quat.rotate_about_own_axis(turn, "xyz".index(axis), unit * _channel(values, bone, f"r{axis}"))
         rotations[:, i] = quat.multiply(turn, quat.inverse(own))
         for axis in "xyz":
             if f"t{axis}" in bone.channels:
@@ -318,11 +318,11 @@ def load(
             np.where(parents[:, None] < 0, 0.0, ends[parents]) @ frame / scale,
         ),
         root_position=root @ frame / scale,
-        rotations=quat.continuous(rotations),
+        rotations=quat.make_continuous(rotations),
     )
 
 
-def channels(
+def amc_channels(
     motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z"
 ) -> dict[str, np.ndarray]:
     """(frames, channels) of every bone that has some, lengths in the file's units, angles in degrees.
@@ -330,7 +330,7 @@ def channels(
     The motion is of this skeleton. Turns that a bone cannot make are left out; angles go on smoothly, in that of the
     two ways to write them that leaves out less, then in the one with less turning.
     """
-    frame, scale = bvh.axes(up, forward), bvh.positive(scale)
+    frame, scale = bvh.axis_change(up, forward), bvh.check_scale(scale)
     skeleton = read_asf(Path(asf_path))
     if tuple(bone.name for bone in skeleton.bones) != motion.skeleton.names:
         raise OutputError(f"{asf_path}: not the skeleton of this motion, whose bones are the same in the same order")
@@ -349,9 +349,9 @@ def channels(
     return found
 
 
-def text(motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z") -> str:
+def amc_text(motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z") -> str:
     """What an AMC file of a motion of this skeleton holds; the frame rate is lost."""
-    table = channels(motion, asf_path, scale=scale, up=up, forward=forward)
+    table = amc_channels(motion, asf_path, scale=scale, up=up, forward=forward)
     lines = [":FULLY-SPECIFIED", ":DEGREES"]
     for now in range(len(motion)):
         lines.append(str(now + 1))
@@ -359,29 +359,29 @@ def text(motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = 
     return "\n".join(lines) + "\n"
 
 
-def unit(asf_path: str | Path) -> float:
+def metres_per_unit(asf_path: str | Path) -> float:
     """Metres per unit if the file's `:units length` is units per inch, as in CMU's files."""
     return 0.0254 / read_asf(Path(asf_path)).length
 
 
-def _own_axes(bone: Bone, degrees: bool) -> np.ndarray:
+def _own_axes(bone: AsfBone, degrees: bool) -> np.ndarray:
     """(4,) rotation C from the skeleton's axes to those the bone turns about."""
     found = np.array([1.0, 0.0, 0.0, 0.0])
     for axis in reversed(bone.order):
         i = "xyz".index(axis)
-        found = quat.about(found, i, np.asarray(bone.axis[i] * (np.pi / 180.0 if degrees else 1.0)))
+        found = quat.rotate_about_own_axis(found, i, np.asarray(bone.axis[i] * (np.pi / 180.0 if degrees else 1.0)))
     return found
 
 
-def _channel(values: np.ndarray, bone: Bone, name: str) -> np.ndarray:
+def _channel(values: np.ndarray, bone: AsfBone, name: str) -> np.ndarray:
     return np.asarray(values[:, bone.column + bone.channels.index(name)])
 
 
-def _angles(turns: np.ndarray, bone: Bone) -> np.ndarray:
+def _angles(turns: np.ndarray, bone: AsfBone) -> np.ndarray:
     """(n, 3) angles [rad] about x, y and z that make the turns (n, 4) in the bone's order."""
     axes = ["xyz".index(axis) for axis in reversed(bone.order)]
-    one = quat.angles(turns, axes)
-    ways = np.stack([one, quat.other_way(one)])
+    one = quat.euler_angles(turns, axes)
+    ways = np.stack([one, quat.other_euler_solution(one)])
     ways -= 2.0 * np.pi * np.round(ways[:, :1] / (2.0 * np.pi))
     left_out = [f"r{'xyz'[axis]}" not in bone.channels for axis in axes]
     least = (1.0 - np.cos(ways)).sum(axis=1) @ np.where(left_out, 1.0, 1e-6)  # (2,)

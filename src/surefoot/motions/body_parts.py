@@ -14,27 +14,27 @@ from itertools import pairwise, product
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.motions.forward_kinematics import chain, world
+from surefoot.motions.forward_kinematics import chain_from_root, world_poses
 from surefoot.motions.motion import Motion, Skeleton
 
-LEG = (
+LEG_ALIASES = (
     ("upleg", "thigh", "femur", "upperleg", "hip"),
     ("leg", "knee", "shin", "tibia", "calf", "lowerleg", "lowleg", "shank"),
     ("ankle", "foot"),
     ("toebase", "toe", "toes", "ball", "foot"),
 )
-ARM = (
+ARM_ALIASES = (
     ("collar", "clavicle", "clav", "shoulder"),
     ("arm", "upperarm", "uparm", "humerus", "shoulder"),
     ("forearm", "elbow", "radius", "lowerarm", "lowarm"),
     ("wrist", "hand"),
 )
-_SIDED = {alias for role in LEG + ARM for alias in role} | {"hipjoint", "thumb", "finger", "fingers"}
+_SIDED = {alias for role in LEG_ALIASES + ARM_ALIASES for alias in role} | {"hipjoint", "thumb", "finger", "fingers"}
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
 
 
-def said(names: tuple[str, ...]) -> list[tuple[str, str]]:
+def side_and_part(names: tuple[str, ...]) -> list[tuple[str, str]]:
     """Each joint's side (left, right or nothing) and the rest of its name: small letters without numbers.
 
     What stands before a colon, and a first word that all names share (mixamorig:, Bip01), says nothing.
@@ -45,21 +45,23 @@ def said(names: tuple[str, ...]) -> list[tuple[str, str]]:
     return [_sided([w for w in own if not w.isdigit()]) for own in words]
 
 
-def sides(names: tuple[str, ...]) -> list[int]:
+def side_signs(names: tuple[str, ...]) -> list[int]:
     """For each joint 1 if its name says left, −1 if it says right, 0 if it says neither."""
-    return [{"left": 1, "right": -1}.get(side, 0) for side, _ in said(names)]
+    return [{"left": 1, "right": -1}.get(side, 0) for side, _ in side_and_part(names)]
 
 
-def limb(skeleton: Skeleton, side: str, roles: tuple[tuple[str, ...], ...], optional: int) -> list[int | None] | None:
+def limb_joints(
+    skeleton: Skeleton, side: str, roles: tuple[tuple[str, ...], ...], optional: int
+) -> list[int | None] | None:
     """Joints of the roles, each below the one before; the one that is `optional` may be missing."""
-    names = said(skeleton.names)
+    names = side_and_part(skeleton.names)
     choices: list[list[int | None]] = [
         [j for alias in role for j, own in enumerate(names) if own == (side, alias)] for role in roles
     ]
     choices[optional].append(None)
     for found in product(*choices):
         there = [j for j in found if j is not None]
-        if all(a != b and a in chain(skeleton, b) for a, b in pairwise(there)):
+        if all(a != b and a in chain_from_root(skeleton, b) for a, b in pairwise(there)):
             return list(found)
     return None
 
@@ -80,12 +82,12 @@ _LIKE = 0.75  # least ratio of two limbs' lengths
 _ASIDE = 0.02  # [m] two hips are apart sideways at least for their side to be told
 
 
-class Shape:
+class SkeletonShape:
     """A motion's chains from its root, with how high their ends mostly are."""
 
     def __init__(self, motion: Motion) -> None:
         self.skeleton = motion.skeleton
-        self.places, _ = world(motion)
+        self.places, _ = world_poses(motion)
         self.heights = np.median(self.places[..., 2], axis=0)  # (joints,)
         self.lengths = np.linalg.norm(motion.skeleton.offsets, axis=1)
         parents = set(motion.skeleton.parents.tolist())
@@ -93,12 +95,16 @@ class Shape:
 
     def below(self, top: int, joint: int) -> list[int]:
         """The joints from under `top` down to one."""
-        whole = chain(self.skeleton, joint)
+        whole = chain_from_root(self.skeleton, joint)
         return whole[whole.index(top) + 1 :]
 
     def meeting(self, a: int, b: int) -> int:
         """The lowest joint that two joints hang from, or are."""
-        return [x for x, y in zip(chain(self.skeleton, a), chain(self.skeleton, b), strict=False) if x == y][-1]
+        return [
+            x
+            for x, y in zip(chain_from_root(self.skeleton, a), chain_from_root(self.skeleton, b), strict=False)
+            if x == y
+        ][-1]
 
     def legs(self) -> list[list[int | None]] | None:
         """Hip, knee, ankle and toe of the two chains that reach lowest, in no order."""
@@ -117,7 +123,7 @@ class Shape:
     def arms(self, used: set[int], chest_above: int) -> list[list[int | None]] | None:
         """Collar, shoulder, elbow and wrist of the two longest like chains that hang from above the pelvis."""
         best: tuple[float, list[list[int | None]]] | None = None
-        free = [j for j in self.leaves if not used & set(chain(self.skeleton, j)[1:]) and j not in used]
+        free = [j for j in self.leaves if not used & set(chain_from_root(self.skeleton, j)[1:]) and j not in used]
         for i, a in enumerate(free):
             for b in free[i + 1 :]:
                 top = self.meeting(a, b)
@@ -172,7 +178,7 @@ class SkeletonError(SurefootError):
 
 
 @dataclass(frozen=True)
-class Limb:
+class LegJoints:
     """The joints of a leg; a skeleton may have no toe joint."""
 
     hip: int
@@ -182,7 +188,7 @@ class Limb:
 
 
 @dataclass(frozen=True)
-class Arm:
+class ArmJoints:
     """The joints of an arm; a skeleton may have no collar bone."""
 
     collar: int | None
@@ -192,7 +198,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Parts:
+class BodyParts:
     """Joint indices of a skeleton.
 
     The trunk's joints are those above the pelvis, up to and including the one that neck and arms hang from; the
@@ -200,16 +206,16 @@ class Parts:
     """
 
     pelvis: int
-    left: Limb
-    right: Limb
+    left: LegJoints
+    right: LegJoints
     trunk: tuple[int, ...]
     neck: tuple[int, ...]
     head: int | None
-    left_arm: Arm | None
-    right_arm: Arm | None
+    left_arm: ArmJoints | None
+    right_arm: ArmJoints | None
 
 
-def parts_of(motion: Motion) -> tuple[Parts, list[str]]:
+def find_body_parts(motion: Motion) -> tuple[BodyParts, list[str]]:
     """The parts of a motion's body, and in words what is unsure about them.
 
     Raises:
@@ -222,17 +228,17 @@ def parts_of(motion: Motion) -> tuple[Parts, list[str]]:
             f"this one has {len(motion)} frames and {len(skeleton.names)} joints"
         )
     every = slice(None, None, max(len(motion) // 200, 1))  # of the frames: enough to know where things mostly are
-    shape = Shape(Motion(motion.time[every], skeleton, motion.root_position[every], motion.rotations[every]))
+    shape = SkeletonShape(Motion(motion.time[every], skeleton, motion.root_position[every], motion.rotations[every]))
     left, right = _legs(shape, unsure)
     pelvis = shape.meeting(left.hip, right.hip)
     arms = _arms(shape, pelvis, left, right, unsure)
     trunk, neck, head = _upper(shape, pelvis, left, right, arms, unsure)
-    return Parts(pelvis, left, right, trunk, neck, head, *arms), unsure
+    return BodyParts(pelvis, left, right, trunk, neck, head, *arms), unsure
 
 
-def _legs(shape: Shape, unsure: list[str]) -> tuple[Limb, Limb]:
+def _legs(shape: SkeletonShape, unsure: list[str]) -> tuple[LegJoints, LegJoints]:
     skeleton = shape.skeleton
-    named = [limb(skeleton, side, LEG, optional=3) for side in ("left", "right")]
+    named = [limb_joints(skeleton, side, LEG_ALIASES, optional=3) for side in ("left", "right")]
     legs = [leg for leg in named if leg is not None]
     forward, told = np.zeros((0, 2)), ""
     if len(legs) == 2:
@@ -258,7 +264,7 @@ def _legs(shape: Shape, unsure: list[str]) -> tuple[Limb, Limb]:
     for side, leg in zip(("left", "right"), legs, strict=True):
         if leg[3] is None:
             unsure.append(f"the {side} foot has no toe joint")
-    limbs = [Limb(int(hip or 0), int(knee or 0), int(ankle or 0), toe) for hip, knee, ankle, toe in legs]
+    limbs = [LegJoints(int(hip or 0), int(knee or 0), int(ankle or 0), toe) for hip, knee, ankle, toe in legs]
     long = [shape.lengths[shape.below(limb.hip, limb.ankle)].sum() for limb in limbs]
     if min(long) <= 0.0:
         raise SkeletonError("the skeleton's legs have no length; thighs and shanks of some length are needed")
@@ -267,9 +273,11 @@ def _legs(shape: Shape, unsure: list[str]) -> tuple[Limb, Limb]:
     return limbs[0], limbs[1]
 
 
-def _arms(shape: Shape, pelvis: int, left: Limb, right: Limb, unsure: list[str]) -> tuple[Arm | None, Arm | None]:
+def _arms(
+    shape: SkeletonShape, pelvis: int, left: LegJoints, right: LegJoints, unsure: list[str]
+) -> tuple[ArmJoints | None, ArmJoints | None]:
     skeleton = shape.skeleton
-    named = [limb(skeleton, side, ARM, optional=0) for side in ("left", "right")]
+    named = [limb_joints(skeleton, side, ARM_ALIASES, optional=0) for side in ("left", "right")]
     if not any(named):
         used = {joint for limb in (left, right) for joint in shape.below(pelvis, limb.ankle)}
         found = shape.arms(used, pelvis)
@@ -285,15 +293,20 @@ def _arms(shape: Shape, pelvis: int, left: Limb, right: Limb, unsure: list[str])
 
 
 def _upper(
-    shape: Shape, pelvis: int, left: Limb, right: Limb, arms: tuple[Arm | None, Arm | None], unsure: list[str]
+    shape: SkeletonShape,
+    pelvis: int,
+    left: LegJoints,
+    right: LegJoints,
+    arms: tuple[ArmJoints | None, ArmJoints | None],
+    unsure: list[str],
 ) -> tuple[tuple[int, ...], tuple[int, ...], int | None]:
     """Trunk, neck and head: the chain to what is called head, else to the highest end that is no arm's."""
     skeleton = shape.skeleton
     shoulders = [arm.shoulder for arm in arms if arm is not None]
     limbs = {left.hip, right.hip, *shoulders}
-    heads = [j for j, own in enumerate(said(skeleton.names)) if own == ("", "head")]
+    heads = [j for j, own in enumerate(side_and_part(skeleton.names)) if own == ("", "head")]
     if not heads:
-        ends = [j for j in shape.leaves if not limbs & set(chain(skeleton, j))]
+        ends = [j for j in shape.leaves if not limbs & set(chain_from_root(skeleton, j))]
         heads = [j for j in sorted(ends, key=lambda j: -shape.heights[j]) if shape.heights[j] > shape.heights[pelvis]]
         unsure.append(f"{skeleton.names[heads[0]]} is taken for the head" if heads else "no head was found")
     if not heads and not shoulders:
@@ -308,8 +321,10 @@ def _upper(
     return trunk, tuple(j for j in shape.below(shape.meeting(chest, heads[0]), heads[0]) if j != heads[0]), heads[0]
 
 
-def _arm(joints: list[int | None] | None) -> Arm | None:
-    return None if joints is None else Arm(joints[0], int(joints[1] or 0), int(joints[2] or 0), int(joints[3] or 0))
+def _arm(joints: list[int | None] | None) -> ArmJoints | None:
+    return (
+        None if joints is None else ArmJoints(joints[0], int(joints[1] or 0), int(joints[2] or 0), int(joints[3] or 0))
+    )
 
 
 def _list(skeleton: Skeleton, joints: list[int | None]) -> str:

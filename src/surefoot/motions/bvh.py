@@ -15,13 +15,13 @@ import numpy as np
 from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.leaf_bones import leaf_ends
+from surefoot.motions.leaf_bones import leaf_bone_ends
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.motion_editing import rate, resample
+from surefoot.motions.motion_editing import frame_rate, resample
 
 MAX_BYTES = 256 * 1024 * 1024
 MAX_JOINTS = 1000
-LARGEST = 1e9  # of any number: what is larger is an error and not a length or an angle
+LARGEST_NUMBER = 1e9  # of any number: what is larger is an error and not a length or an angle
 _REMARKS = ("#", "//")  # begin lines that are not part of the format, and do no harm
 _CHANNELS = tuple(f"{axis}{kind}" for kind in ("position", "rotation") for axis in "XYZ")
 _ROOT_CHANNELS = "Xposition Yposition Zposition Zrotation Xrotation Yrotation"
@@ -29,7 +29,7 @@ _JOINT_CHANNELS = "Zrotation Xrotation Yrotation"
 
 
 @dataclass
-class Joint:
+class BvhJoint:
     """A joint as it stands in the file; `column` is where its channels (in lower case) begin in a frame."""
 
     name: str
@@ -40,10 +40,10 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class File:
+class BvhFile:
     """Joints in the file's order, and a row of values (frames, channels) for every frame."""
 
-    joints: list[Joint]
+    joints: list[BvhJoint]
     values: np.ndarray
     frame_time: float  # [s]
 
@@ -80,12 +80,12 @@ def hierarchy(names: Sequence[str], parents: np.ndarray, offsets: np.ndarray, en
     return lines + ["\t" * depth + "}" for depth in reversed(range(open_blocks))]
 
 
-def read(path: Path) -> File:
+def parse_file(path: Path) -> BvhFile:
     """Read a file; what is wrong with it is an `OutputError` with the line."""
-    return _Reader(content(path, "a BVH file"), str(path)).file()
+    return _Reader(read_text(path, "a BVH file"), str(path)).file()
 
 
-def content(path: Path, kind: str) -> str:
+def read_text(path: Path, kind: str) -> str:
     """The text of a file of a motion; `kind` is what it should be, for the error."""
     try:
         with path.open("rb") as file:
@@ -109,7 +109,7 @@ class _Reader:
         )
         self._width = 0
 
-    def file(self) -> File:
+    def file(self) -> BvhFile:
         joints = self._joints()
         (number,) = self._after("'Frames: COUNT'")
         if not number.isdecimal() or len(number) > 9:
@@ -117,7 +117,7 @@ class _Reader:
         frame_time = float(self._floats(self._after("'Frame Time: SECONDS'"), 1)[0])
         if frame_time <= 0.0 or not int(number):
             raise self._error("a motion needs at least one frame and a positive frame time")
-        return File(joints, self._values(int(number)), frame_time)
+        return BvhFile(joints, self._values(int(number)), frame_time)
 
     def _after(self, wanted: str) -> list[str]:
         """The one word after the colon of a line that looks like `wanted`; blanks around the colon may be missing."""
@@ -128,10 +128,10 @@ class _Reader:
             raise self._wrong(words, wanted)
         return found[-1:]
 
-    def _joints(self) -> list[Joint]:
+    def _joints(self) -> list[BvhJoint]:
         """Everything up to the word MOTION."""
         self._expect("HIERARCHY")
-        joints: list[Joint] = []
+        joints: list[BvhJoint] = []
         path: list[int] = []  # the joints whose blocks are open; −1 for an end site
         while True:
             words = self._next("'MOTION'" if joints and not path else "a joint or '}'")
@@ -153,9 +153,9 @@ class _Reader:
             else:
                 raise self._wrong(words, "JOINT, End Site or '}'" if path else "ROOT" if not joints else "MOTION")
 
-    def _joint(self, words: list[str], parent: int) -> Joint:
+    def _joint(self, words: list[str], parent: int) -> BvhJoint:
         name = " ".join(words[1:]).removesuffix("{").strip()
-        joint = Joint(name, parent, self._block(words))
+        joint = BvhJoint(name, parent, self._block(words))
         words = self._next("CHANNELS")
         if words[0].lower() != "channels" or len(words) < 2 or words[1] != str(len(words) - 2):
             raise self._wrong(words, "CHANNELS, their number and their names")
@@ -192,7 +192,7 @@ class _Reader:
         if len(lines) < count:
             raise self._error(f"the file ends after {len(lines)} of {count} frames")
         found = np.frombuffer(flat).reshape(count, width) if width else np.zeros((count, 0))
-        wrong = np.flatnonzero(~(np.abs(found) <= LARGEST).all(axis=1))
+        wrong = np.flatnonzero(~(np.abs(found) <= LARGEST_NUMBER).all(axis=1))
         if len(wrong):
             self._line = lines[wrong[0]]
             self._check(found[wrong[0]])
@@ -211,8 +211,8 @@ class _Reader:
     def _check(self, values: np.ndarray) -> None:
         if not np.isfinite(values).all():
             raise self._error("a number that is not finite")
-        if (np.abs(values) > LARGEST).any():
-            raise self._error(f"a number beyond ±{LARGEST:g}, too large for a length or an angle")
+        if (np.abs(values) > LARGEST_NUMBER).any():
+            raise self._error(f"a number beyond ±{LARGEST_NUMBER:g}, too large for a length or an angle")
 
     def _next(self, wanted: str) -> list[str]:
         found = next(self._lines, None)
@@ -264,16 +264,16 @@ def save(
 
 def text(motion: Motion, *, scale: float = 1.0, up: str = "y", forward: str = "z", fps: float | None = None) -> str:
     """What `save` writes. The root's own offset is left out: its position is in its channels."""
-    frame, scale = axes(up, forward), positive(scale)
+    frame, scale = axis_change(up, forward), check_scale(scale)
     if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
         raise OutputError("cannot write a BVH of numbers that are not finite")
-    pace = rate(motion) if fps is None else fps
+    pace = frame_rate(motion) if fps is None else fps
     even = resample(motion, pace, whole=fps is None)
     joints = [joint for joint, _ in depth_first(even.skeleton.parents)]
     offsets = np.where(even.skeleton.parents[:, None] < 0, 0.0, even.skeleton.offsets)
-    places = [scale * table @ frame.T for table in (offsets, leaf_ends(motion), even.root_position)]
+    places = [scale * table @ frame.T for table in (offsets, leaf_bone_ends(motion), even.root_position)]
     turns = np.concatenate([even.rotations[..., :1], even.rotations[..., 1:] @ frame.T], axis=-1)
-    angles = np.degrees(_zxy(quat.continuous(turns)))[:, joints].reshape(len(even), -1)
+    angles = np.degrees(_zxy(quat.make_continuous(turns)))[:, joints].reshape(len(even), -1)
     lines = hierarchy(even.skeleton.names, even.skeleton.parents, places[0], places[1])
     lines += ["MOTION", f"Frames: {len(even)}", f"Frame Time: {float(1.0 / pace)!r}"]
     rows = np.hstack([places[2], angles])
@@ -292,8 +292,8 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
         up: the file's axis that points up: x, y, z, -x, -y or -z.
         forward: the file's axis that points forward.
     """
-    frame, scale = axes(up, forward), positive(scale)
-    file = read(Path(path))
+    frame, scale = axis_change(up, forward), check_scale(scale)
+    file = parse_file(Path(path))
     count, offsets = len(file.values), np.array([joint.offset for joint in file.joints])
     size = float(np.abs(offsets).sum(axis=0).max())
     rotations, root = np.zeros((count, len(offsets), 4)), np.tile(offsets[0], (count, 1))
@@ -304,7 +304,7 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
             if channel.endswith("position"):
                 place[:, axis] = values
             else:
-                turn = quat.about(turn, axis, np.radians(values))
+                turn = quat.rotate_about_own_axis(turn, axis, np.radians(values))
         rotations[:, i] = turn
         if joint.parent < 0:
             root = place
@@ -326,11 +326,11 @@ def load(path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = 
             offsets @ frame / scale,
         ),
         root_position=root @ frame / scale,
-        rotations=quat.continuous(rotations),
+        rotations=quat.make_continuous(rotations),
     )
 
 
-def axes(up: str, forward: str) -> np.ndarray:
+def axis_change(up: str, forward: str) -> np.ndarray:
     """(3, 3) rotation that takes our vectors (x forward, y left, z up) to the file's."""
     for axis in (up, forward):
         if axis not in _AXES:
@@ -340,7 +340,7 @@ def axes(up: str, forward: str) -> np.ndarray:
     return np.column_stack([_AXES[forward], np.cross(_AXES[up], _AXES[forward]), _AXES[up]])
 
 
-def positive(scale: float) -> float:
+def check_scale(scale: float) -> float:
     """The scale, checked."""
     if not 0.0 < scale < np.inf:
         raise OutputError(f"the scale must be a positive number of units per metre, got {scale}")

@@ -17,9 +17,9 @@ import numpy as np
 from surefoot.errors import OutputError
 from surefoot.motions import acclaim as asf_files
 from surefoot.motions import body_parts, bvh
-from surefoot.motions.forward_kinematics import chain, downward, world
+from surefoot.motions.forward_kinematics import chain_from_root, parents_first, world_poses
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.motion_editing import MAX_FPS, rate
+from surefoot.motions.motion_editing import MAX_FPS, frame_rate
 
 UNITS = {
     "metres": 1.0,
@@ -42,7 +42,7 @@ _WAYS = ("y", "z", "x", "-y", "-z", "-x")
 
 
 @dataclass(frozen=True)
-class Legs:
+class LegChains:
     """The joints from hip to ankle of two legs, and whether their names told which they are."""
 
     left: tuple[int, ...]
@@ -51,7 +51,7 @@ class Legs:
 
 
 @dataclass
-class Senses:
+class ClipInference:
     """A clip in its own units and axes, and what is told of it in words."""
 
     motion: Motion
@@ -63,7 +63,7 @@ class Senses:
         few = slice(None, None, max(len(self.motion) // _FRAMES, 1))
         clip = self.motion
         self.skeleton = clip.skeleton
-        self.places, _ = world(
+        self.places, _ = world_poses(
             Motion(clip.time[few], clip.skeleton, clip.root_position[few], clip.rotations[few])
         )  # (n, joints, 3)
         self.legs = _named(self.skeleton) or _twins(self.skeleton)
@@ -77,7 +77,7 @@ class Senses:
     def up(self) -> str:
         """The axis along which head and trunk are above the feet."""
         below = set(self.legs.left + self.legs.right) if self.legs else set[int]()
-        upper = [j for j in range(len(self.skeleton.names)) if not below & set(chain(self.skeleton, j))]
+        upper = [j for j in range(len(self.skeleton.names)) if not below & set(chain_from_root(self.skeleton, j))]
         if self.legs is None or not upper:
             self.unsure.append("no two legs were found that would tell which axis is up: y is taken, as usual")
             return "y"
@@ -133,24 +133,24 @@ class Senses:
             self.unsure.append(f"{told}: it lies or crouches, or unit or up axis are not what was understood")
 
 
-def _named(skeleton: Skeleton) -> Legs | None:
-    said = Counter(name for name in body_parts.said(skeleton.names) if name[0])
+def _named(skeleton: Skeleton) -> LegChains | None:
+    said = Counter(name for name in body_parts.side_and_part(skeleton.names) if name[0])
     if max(said.values(), default=0) > _SAME_NAME:
         return None
     legs = []
     for side in ("left", "right"):
-        found = body_parts.limb(skeleton, side, body_parts.LEG, optional=3)
+        found = body_parts.limb_joints(skeleton, side, body_parts.LEG_ALIASES, optional=3)
         if found is None or found[0] is None or found[2] is None:
             return None
-        whole = chain(skeleton, found[2])
+        whole = chain_from_root(skeleton, found[2])
         legs.append(tuple(whole[whole.index(found[0]) :]))
-    return Legs(legs[0], legs[1], named=True)
+    return LegChains(legs[0], legs[1], named=True)
 
 
-def _twins(skeleton: Skeleton) -> Legs | None:
+def _twins(skeleton: Skeleton) -> LegChains | None:
     """Of all like chains that hang from one joint, the long ones that hang from nearest to the root."""
     lengths = np.linalg.norm(skeleton.offsets, axis=1)
-    order, count = downward(skeleton), len(lengths)
+    order, count = parents_first(skeleton), len(lengths)
     lengths[order[0]] = 0.0
     depth, reach = np.zeros(count), np.zeros(count)  # from the root; on to the farthest end
     onward, children = [-1] * count, [list[int]() for _ in range(count)]
@@ -170,7 +170,7 @@ def _twins(skeleton: Skeleton) -> Legs | None:
         return None
     _, a, b = min(long, key=lambda pair: (depth[pair[0]], -reach[pair[1]]))
     legs = [_two_long(_chain_from(joint, onward), lengths) for joint in (a, b)]
-    return Legs(legs[0], legs[1], named=False)
+    return LegChains(legs[0], legs[1], named=False)
 
 
 def _pair(joints: list[int], onward: list[int], lengths: np.ndarray, reach: np.ndarray) -> tuple[int, int] | None:
@@ -224,7 +224,7 @@ class Clip:
     fps: float
 
 
-def read(
+def read_clip(
     path: str | Path,
     *,
     asf: str | Path | None = None,
@@ -247,7 +247,7 @@ def read(
     if fps is not None and not 0.0 < fps <= MAX_FPS:
         raise OutputError(f"frames per second must be within 0 … {MAX_FPS:g}, got {fps}")
     if up is not None:
-        bvh.axes(up, _FORWARD.get(up[-1:], ""))
+        bvh.axis_change(up, _FORWARD.get(up[-1:], ""))
     if path.suffix.lower() == ".bvh":
         if asf is not None:
             raise OutputError("only an .amc file needs an .asf, a .bvh file holds its skeleton")
@@ -257,7 +257,7 @@ def read(
         if asf is None:
             raise OutputError(f"{path}: an .amc file holds no skeleton; its .asf file is needed")
         raw = asf_files.load(path, asf, up="z", forward="x", fps=fps or 120.0)
-        pace, unit = fps or 120.0, asf_files.unit(asf)
+        pace, unit = fps or 120.0, asf_files.metres_per_unit(asf)
         if fps is None:
             unsure.append("an .amc file has no frame rate: 120 frames per second are taken")
     else:
@@ -266,7 +266,7 @@ def read(
         f"{len(raw.skeleton.names)} joints, {len(raw)} frames at {pace:g} frames per second "
         f"({len(raw) / pace:.2f} s){'' if fps is None else ', as told'}"
     )
-    senses = Senses(raw, understood, unsure)
+    senses = ClipInference(raw, understood, unsure)
     above, metres = up or senses.up(), scale or senses.scale(unit)
     if up is not None:
         understood.append(f"{up} is up, as told")
@@ -279,7 +279,7 @@ def read(
 
 def _pace(raw: Motion, unsure: list[str]) -> float:
     """Frames per second; whole ones where the frame time is one that was rounded."""
-    found = rate(raw)
+    found = frame_rate(raw)
     if not found <= MAX_FPS:
         raise OutputError(f"a clip has at most {MAX_FPS:g} frames per second, this one has {found:g}")
     if abs(found - round(found)) <= _WHOLE * found:
@@ -291,7 +291,7 @@ def _pace(raw: Motion, unsure: list[str]) -> float:
 
 def _converted(raw: Motion, up: str, scale: float, fps: float) -> Motion:
     """In metres, with z up."""
-    frame = bvh.axes(up, _FORWARD[up[-1]])
+    frame = bvh.axis_change(up, _FORWARD[up[-1]])
     rotations = raw.rotations.copy()
     rotations[..., 1:] = rotations[..., 1:] @ frame
     skeleton = raw.skeleton

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.motions import meshes
-from surefoot.motions.body_parts import SkeletonError, parts_of
-from surefoot.motions.forward_kinematics import downward
-from surefoot.motions.leaf_bones import leaf_ends, rest_places
-from surefoot.motions.meshes import Color, Solid
+from surefoot.motions.body_parts import SkeletonError, find_body_parts
+from surefoot.motions.forward_kinematics import parents_first
+from surefoot.motions.leaf_bones import leaf_bone_ends, rest_positions
+from surefoot.motions.meshes import Color, TriangleMesh
 from surefoot.motions.motion import Motion, Skeleton
 
-COLOR: Color = (0.30, 0.42, 0.58, 1.0)
+FALLBACK_COLOR: Color = (0.30, 0.42, 0.58, 1.0)
 _SPINE, _NO_SPINE = 0.55, 0.1  # [leg lengths] of a body that has none, and how high its joints are at most
 _SMALLEST = 0.2  # [m]
 _THICK = 0.052  # radius [sizes] of a limb from which bones of the length of one size hang
@@ -29,14 +29,14 @@ class Bone:
     child: int
 
 
-def size_of(skeleton: Skeleton) -> float:
+def rest_size(skeleton: Skeleton) -> float:
     """Largest extent at rest [m]."""
-    return max(float(np.ptp(rest_places(skeleton), axis=0).max()), _SMALLEST)
+    return max(float(np.ptp(rest_positions(skeleton), axis=0).max()), _SMALLEST)
 
 
-def bones(motion: Motion) -> list[list[Bone]]:
+def bones_by_joint(motion: Motion) -> list[list[Bone]]:
     """For every joint a bone to each of its children, or to its end; a body without a spine gets one."""
-    skeleton, ends, rest = motion.skeleton, leaf_ends(motion), rest_places(motion.skeleton)
+    skeleton, ends, rest = motion.skeleton, leaf_bone_ends(motion), rest_positions(motion.skeleton)
     found = []
     for joint, parent in enumerate(skeleton.parents):
         children = np.flatnonzero(skeleton.parents == joint).tolist()
@@ -47,31 +47,31 @@ def bones(motion: Motion) -> list[list[Bone]]:
     return found
 
 
-def flesh(motion: Motion, spacing: float) -> list[dict[Color, Solid]]:
+def fallback_meshes(motion: Motion, spacing: float) -> list[dict[Color, TriangleMesh]]:
     """For every joint rounded limbs along its bones, in its frame, in rings at most `spacing` apart [m]."""
-    size, every = size_of(motion.skeleton), bones(motion)
+    size, every = rest_size(motion.skeleton), bones_by_joint(motion)
     hanging = np.zeros(len(every))  # [m] all bones from each joint on
-    for joint in reversed(downward(motion.skeleton)):
+    for joint in reversed(parents_first(motion.skeleton)):
         hanging[joint] = sum(_length(bone) + (hanging[bone.child] if bone.child >= 0 else 0.0) for bone in every[joint])
 
     def radius(length: float) -> float:
         return float(_THICK * np.sqrt(size * length))
 
-    found: list[list[Solid]] = []
+    found: list[list[TriangleMesh]] = []
     for own in every:
         limbs = []
         for bone in own:
             first = radius(_length(bone) + (hanging[bone.child] if bone.child >= 0 else 0.0))
             after = [_length(b) + (hanging[b.child] if b.child >= 0 else 0.0) for b in every[bone.child]]
             last = min(radius(max(after)), first) if bone.child >= 0 else _TAPER * first
-            limbs.append(meshes.limb(bone.end, (first, last), spacing))
+            limbs.append(meshes.tapered_capsule(bone.end, (first, last), spacing))
         found.append(limbs)
     head = _head(motion)
     if head is not None:
         way = motion.skeleton.offsets[head]
         way = way / max(float(np.linalg.norm(way)), 1e-9)
-        found[head].append(meshes.ball(size * _HEAD).placed(size * _ABOVE * way, np.eye(3)))
-    return [{COLOR: meshes.joined(limbs)} for limbs in found]
+        found[head].append(meshes.ellipsoid_or_capsule(size * _HEAD).placed(size * _ABOVE * way, np.eye(3)))
+    return [{FALLBACK_COLOR: meshes.merge_meshes(limbs)} for limbs in found]
 
 
 def _length(bone: Bone) -> float:
@@ -80,6 +80,6 @@ def _length(bone: Bone) -> float:
 
 def _head(motion: Motion) -> int | None:
     try:
-        return parts_of(motion)[0].head
+        return find_body_parts(motion)[0].head
     except SkeletonError:
         return None

@@ -12,7 +12,7 @@ from surefoot.motions import painter, posed_body
 from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View, mean_facing
-from surefoot.motions.posed_body import Actor
+from surefoot.motions.posed_body import PosedBody
 from surefoot.terrains.terrain import Terrain
 
 MAX_FIGURES = 200
@@ -83,7 +83,7 @@ def filmstrip(
         raise OutputError("a filmstrip is 200 … 20000 px wide and 150 … 20000 px high")
     if frames is not None and not 1 <= frames <= MAX_FIGURES:
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
-    actor, terrain = posed_body.actor_of(motion), ground.terrain_of(motion)
+    actor, terrain = posed_body.posed_body_of(motion), ground.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
     camera = Camera(view, 1.0, yaw=mean_facing(motion, *window))
     sizes = _measure(actor, terrain, window, camera)
@@ -127,11 +127,13 @@ def _window(motion: Motion, terrain: Terrain | None, start: float | None, end: f
     return start, end
 
 
-def _measure(actor: Actor, terrain: Terrain | None, window: tuple[float, float], camera: Camera) -> _Sizes:
+def _measure(actor: PosedBody, terrain: Terrain | None, window: tuple[float, float], camera: Camera) -> _Sizes:
     times = np.linspace(*window, 25)
     bodies, roots = [actor.limbs(t) for t in times], np.array([_root(actor.motion, t) for t in times])
-    sides, heights = (np.array([painter.extent(body, i, camera.yaw) for body in bodies]) for i in (camera.axis, 2))
-    along, below = camera.along(roots), ground.heights(terrain, roots)
+    sides, heights = (
+        np.array([painter.extent_along(body, i, camera.yaw) for body in bodies]) for i in (camera.axis, 2)
+    )
+    along, below = camera.along(roots), ground.ground_heights(terrain, roots)
     broad = float(np.median(np.ptp(sides, axis=1)))
     return _Sizes(
         times=times,
@@ -144,7 +146,7 @@ def _measure(actor: Actor, terrain: Terrain | None, window: tuple[float, float],
     )
 
 
-def _on_stage(actor: Actor, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan | None:
+def _on_stage(actor: PosedBody, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan | None:
     """The figures at their true places, as many as stand well apart; None if they would not fill the picture."""
     counts, apart = ([frames], _CLOSE) if frames else (list(range(6, 17)), _APART)
     fitting = [n for n in counts if sizes.ways(n).min() >= apart * sizes.broad][-5:]
@@ -158,7 +160,7 @@ def _on_stage(actor: Actor, sizes: _Sizes, frames: int | None, camera: Camera, w
     return _Plan(times, ghosts, replace(camera, scale=scale, left=left))
 
 
-def _set_apart(actor: Actor, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan:
+def _set_apart(actor: PosedBody, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan:
     """The figures at even places of their own."""
     room = width - 2 * _EDGE
     most = int(np.clip(room / (1.12 * sizes.broad * camera.scale), 5, 12))
@@ -169,7 +171,7 @@ def _set_apart(actor: Actor, sizes: _Sizes, frames: int | None, camera: Camera, 
     return _Plan(times, times[:0], replace(camera, scale=scale, left=sizes.middle), places, pitch)
 
 
-def _liveliest(actor: Actor, sizes: _Sizes, counts: list[int]) -> np.ndarray:
+def _liveliest(actor: PosedBody, sizes: _Sizes, counts: list[int]) -> np.ndarray:
     """The moments, for that number of figures whose neighbours differ most: no multiple of the step's duration."""
     if sizes.times[0] == sizes.times[-1]:
         return sizes.times[:1]
@@ -184,7 +186,7 @@ def _liveliest(actor: Actor, sizes: _Sizes, counts: list[int]) -> np.ndarray:
     return best
 
 
-def _cameras(plan: _Plan, actor: Actor) -> list[Camera]:
+def _cameras(plan: _Plan, actor: PosedBody) -> list[Camera]:
     """One camera for each figure: the same, or one that puts it at its place."""
     if plan.places is None:
         return [plan.camera] * len(plan.times)
@@ -194,7 +196,9 @@ def _cameras(plan: _Plan, actor: Actor) -> list[Camera]:
     ]
 
 
-def _paint_grounds(canvas: Canvas, plan: _Plan, cameras: list[Camera], actor: Actor, terrain: Terrain | None) -> None:
+def _paint_grounds(
+    canvas: Canvas, plan: _Plan, cameras: list[Camera], actor: PosedBody, terrain: Terrain | None
+) -> None:
     """One long ground, or a piece for each figure."""
     if plan.places is None:
         path = np.array([_root(actor.motion, t) for t in plan.times])
@@ -219,6 +223,6 @@ def _caption(motion: Motion, window: tuple[float, float], facing: float) -> str:
         if not ground.is_flat(motion.scene.terrain):
             parts.append(motion.scene.terrain.description)
     if window[1] > window[0]:
-        way = painter.turned((_root(motion, window[1]) - _root(motion, window[0]))[None], facing)[0, 0]
+        way = painter.in_yaw_frame((_root(motion, window[1]) - _root(motion, window[0]))[None], facing)[0, 0]
         parts.append(f"{abs(way) / (window[1] - window[0]):.2f} m/s")
     return "  ·  ".join(parts)

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import ndimage
 
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Limb, Parts
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.body_parts import BodyParts, LegJoints
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 _LOW = 0.15, 0.05, 0.03, 0.03  # [leg lengths] above the floor of the pass before: where a foot may stand
@@ -23,7 +23,7 @@ _STIFF = 0.3  # [m] over which stances must be spread for their slope to be beli
 
 
 @dataclass(frozen=True)
-class Floor:
+class FloorPlane:
     """A plane, and how high each foot's ankle is above it while it stands [m]; `still` tells when [frames]."""
 
     slope: np.ndarray  # (2,) rise along x and y
@@ -35,7 +35,7 @@ class Floor:
         return np.asarray(places[:, :2] @ self.slope)
 
 
-def floor_of(time: np.ndarray, ankles: Sequence[np.ndarray], balls: Sequence[np.ndarray], leg: float) -> Floor:
+def fit_floor(time: np.ndarray, ankles: Sequence[np.ndarray], balls: Sequence[np.ndarray], leg: float) -> FloorPlane:
     """Find the floor from the paths (n, 3) of the ankles and the balls of left and right foot [m].
 
     The feet have heights of their own, as captured skeletons do; the slope, which a tilted camera frame leaves
@@ -62,7 +62,7 @@ def floor_of(time: np.ndarray, ankles: Sequence[np.ndarray], balls: Sequence[np.
         ridge = np.diag([_STIFF, _STIFF, 0.0, 0.0])
         found = np.linalg.lstsq(np.vstack([table, ridge]), np.concatenate([wanted, np.zeros(4)]))[0]
         slope, heights = found[:2], [float(h - centre @ found[:2]) for h in found[2:]]
-    return Floor(slope, (heights[0], heights[1]), (still[0], still[1]))
+    return FloorPlane(slope, (heights[0], heights[1]), (still[0], still[1]))
 
 
 GRAVITY = 9.81  # [m/s²]
@@ -79,14 +79,14 @@ _TILTS = (np.radians(0.15), np.radians(6.0))  # of a floor that is levelled: sma
 
 
 @dataclass(frozen=True)
-class Stance:
+class StanceHeights:
     """Heights at which a foot's joints are while planted, in the clip's world [m]."""
 
     toe: float
     ankle: float
 
 
-def speeds(places: np.ndarray, time: np.ndarray) -> np.ndarray:
+def horizontal_speeds(places: np.ndarray, time: np.ndarray) -> np.ndarray:
     """(n,) horizontal speed [m/s] of a joint at (n, 3) places, over 50 ms."""
     count = len(time)
     near = max(round(_OVER / float(np.median(np.diff(time)))), 1)
@@ -95,21 +95,21 @@ def speeds(places: np.ndarray, time: np.ndarray) -> np.ndarray:
     return np.asarray(gone / (time[after] - time[before]))
 
 
-def leg_length(places: np.ndarray, limb: Limb) -> float:
+def leg_length(places: np.ndarray, limb: LegJoints) -> float:
     """Of thigh and shank together [m]."""
     thigh = np.linalg.norm(places[:, limb.knee] - places[:, limb.hip], axis=1)
     shank = np.linalg.norm(places[:, limb.ankle] - places[:, limb.knee], axis=1)
     return float(np.median(thigh + shank))
 
 
-def stance(places: np.ndarray, time: np.ndarray, limb: Limb) -> Stance:
+def stance_heights(places: np.ndarray, time: np.ndarray, limb: LegJoints) -> StanceHeights:
     """A foot's heights while planted; one without a toe joint has the ankle's for both."""
     leg = leg_length(places, limb)
     ankle = _height(places[:, limb.ankle], time, leg)
-    return Stance(ankle if limb.toe is None else _height(places[:, limb.toe], time, leg), ankle)
+    return StanceHeights(ankle if limb.toe is None else _height(places[:, limb.toe], time, leg), ankle)
 
 
-def slope(places: np.ndarray, time: np.ndarray, parts: Parts) -> np.ndarray:
+def floor_slope(places: np.ndarray, time: np.ndarray, parts: BodyParts) -> np.ndarray:
     """(2,) rise of the floor per metre along x and y, as the planted feet have it; zero where they do not tell.
 
     Each foot may have its own height above the same plane.
@@ -121,7 +121,7 @@ def slope(places: np.ndarray, time: np.ndarray, parts: Parts) -> np.ndarray:
         window = 2 * round(_AROUND / float(np.median(np.diff(time)))) + 1
         low = there[:, 2] < ndimage.minimum_filter1d(there[:, 2], window, mode="nearest") + _DENSE
         low &= there[:, 2] < places[:, other, 2] + _ABOVE * leg
-        low &= speeds(there, time) < _STILL * np.sqrt(GRAVITY * leg)
+        low &= horizontal_speeds(there, time) < _STILL * np.sqrt(GRAVITY * leg)
         own = np.zeros((int(low.sum()), 2))
         own[:, foot] = 1.0
         rows.append(np.column_stack([there[low, :2], own, there[low, 2]]))
@@ -140,7 +140,7 @@ def slope(places: np.ndarray, time: np.ndarray, parts: Parts) -> np.ndarray:
     return np.asarray(rise if _TILTS[0] < np.linalg.norm(rise) < np.tan(_TILTS[1]) else np.zeros(2))
 
 
-def level(motion: Motion, rise: np.ndarray) -> Motion:
+def level_floor(motion: Motion, rise: np.ndarray) -> Motion:
     """A motion turned so that a floor that rises by (2,) per metre along x and y is level."""
     normal = np.array([-rise[0], -rise[1], 1.0]) / np.sqrt(1.0 + rise @ rise)
     axis = np.cross(normal, [0.0, 0.0, 1.0])
@@ -153,16 +153,18 @@ def level(motion: Motion, rise: np.ndarray) -> Motion:
     return replace(motion, root_position=quat.rotate(turn[None], motion.root_position), rotations=rotations)
 
 
-def grounded(motion: Motion, parts: Parts, stances: tuple[Stance, Stance]) -> Motion:
+def put_on_ground(motion: Motion, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights]) -> Motion:
     """With the ground at height 0: planted toes are, on average of both feet, as high above it as flesh is thick."""
-    height, usual = heights(motion, parts, stances)
+    height, usual = wanted_and_actual_height(motion, parts, stances)
     return replace(motion, root_position=motion.root_position - [0.0, 0.0, usual - height])
 
 
-def heights(motion: Motion, parts: Parts, stances: tuple[Stance, Stance]) -> tuple[float, float]:
+def wanted_and_actual_height(
+    motion: Motion, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights]
+) -> tuple[float, float]:
     """How high the toes of planted feet, or their ankles where there are no toes, shall be and are so far [m]."""
     limbs = (parts.left, parts.right)
-    places, _ = world(motion)
+    places, _ = world_poses(motion)
     leg = float(np.mean([leg_length(places, limb) for limb in limbs]))
     toes = all(limb.toe is not None for limb in limbs)
     usual = float(np.mean([own.toe if toes else own.ankle for own in stances]))
@@ -171,7 +173,7 @@ def heights(motion: Motion, parts: Parts, stances: tuple[Stance, Stance]) -> tup
 
 def _height(places: np.ndarray, time: np.ndarray, leg: float) -> float:
     """Of the densest layer among the lowest places where a joint is nearly still."""
-    speed, limit = speeds(places, time), _STILL * np.sqrt(GRAVITY * leg)
+    speed, limit = horizontal_speeds(places, time), _STILL * np.sqrt(GRAVITY * leg)
     still = speed < limit
     while still.sum() < max(_FEW * len(time), 5) and not still.all():
         limit *= 1.5

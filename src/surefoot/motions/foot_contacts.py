@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.motions.body_parts import Limb, Parts
-from surefoot.motions.floor_fit import GRAVITY, Stance, leg_length, speeds
+from surefoot.motions.body_parts import BodyParts, LegJoints
+from surefoot.motions.floor_fit import GRAVITY, StanceHeights, horizontal_speeds, leg_length
 from surefoot.motions.motion import Motion
 
-LOADED = 20.0  # [N] vertical force that counts as standing on a foot
+LOADED_FORCE = 20.0  # [N] vertical force that counts as standing on a foot
 SHORTEST_SWING = 0.05  # [s] a foot unloaded for less has not left the ground
 
 
-def strikes(motion: Motion) -> list[tuple[int, int]]:
+def footstrikes(motion: Motion) -> list[tuple[int, int]]:
     """(frame, foot) of every foot strike, in order."""
-    loaded = motion.contact_force[:, :, 2] > LOADED
+    loaded = motion.contact_force[:, :, 2] > LOADED_FORCE
     found = []
     for foot in range(loaded.shape[1]):
         lifted = None
@@ -40,7 +40,7 @@ _FAST = 0.45, 0.75  # [leg lengths/s] in the same way
 _SHORT = 0.05  # [s] shorter touches and shorter gaps do not count
 
 
-def touches(time: np.ndarray, clearance: np.ndarray, speed: np.ndarray, leg: float) -> np.ndarray:
+def foot_stands(time: np.ndarray, clearance: np.ndarray, speed: np.ndarray, leg: float) -> np.ndarray:
     """(n,) whether a foot stands.
 
     Args:
@@ -56,14 +56,14 @@ def touches(time: np.ndarray, clearance: np.ndarray, speed: np.ndarray, leg: flo
         stands = bool(on[i]) or (stands and not off[i])
         found[i] = stands
     for value in (True, False):  # gaps first, then touches
-        for first, last in spans(found != value):
+        for first, last in true_spans(found != value):
             inside = first > 0 and last < len(time)
             if inside and time[last] - time[first] < _SHORT:
                 found[first:last] = value
     return found
 
 
-def spans(flags: np.ndarray) -> list[tuple[int, int]]:
+def true_spans(flags: np.ndarray) -> list[tuple[int, int]]:
     """First frame and frame after the last of every stretch of true frames."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
@@ -91,7 +91,7 @@ class FootContacts:
 
     def mask(self, count: int) -> np.ndarray:
         """(count,) whether the foot is on the ground in each frame."""
-        return mask(self.any, count)
+        return span_mask(self.any, count)
 
 
 @dataclass(frozen=True)
@@ -114,23 +114,25 @@ class Contacts:
         return (60.0 if hops else 120.0) / float(np.median(every)) if len(every) else None
 
 
-def find(places: np.ndarray, time: np.ndarray, parts: Parts, stances: tuple[Stance, Stance]) -> Contacts:
+def find_contacts(
+    places: np.ndarray, time: np.ndarray, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights]
+) -> Contacts:
     """The contacts of a body whose joints are at (n, joints, 3) places."""
     return Contacts(
         *(_foot(places, time, limb, own) for limb, own in zip((parts.left, parts.right), stances, strict=True))
     )
 
 
-def _foot(places: np.ndarray, time: np.ndarray, limb: Limb, own: Stance) -> FootContacts:
+def _foot(places: np.ndarray, time: np.ndarray, limb: LegJoints, own: StanceHeights) -> FootContacts:
     leg, count = leg_length(places, limb), len(time)
     heel = _spans(places[:, limb.ankle], time, own.ankle, leg)
     toe = heel if limb.toe is None else _spans(places[:, limb.toe], time, own.toe, leg)
-    either = _lasting(mask(heel, count) | mask(toe, count), time)
+    either = _lasting(span_mask(heel, count) | span_mask(toe, count), time)
     return FootContacts(tuple(toe), tuple(heel), tuple(either))
 
 
 def _spans(places: np.ndarray, time: np.ndarray, height: float, leg: float) -> list[Span]:
-    above, speed = (places[:, 2] - height) / leg, speeds(places, time) / np.sqrt(GRAVITY * leg)
+    above, speed = (places[:, 2] - height) / leg, horizontal_speeds(places, time) / np.sqrt(GRAVITY * leg)
     high, fast = (
         float(np.clip(_SHARE * np.quantile(values, 0.995), *limits))
         for values, limits in ((above, _HEIGHTS), (speed, _SPEEDS))
@@ -161,7 +163,7 @@ def runs(flags: np.ndarray) -> list[Span]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def mask(spans: tuple[Span, ...] | list[Span], count: int) -> np.ndarray:
+def span_mask(spans: tuple[Span, ...] | list[Span], count: int) -> np.ndarray:
     """(count,) which frames are in any of the spans."""
     on = np.zeros(count, dtype=bool)
     for first, stop in spans:

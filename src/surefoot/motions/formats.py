@@ -46,8 +46,8 @@ def save(
     if not path.parent.is_dir():  # before the work, not after
         raise OutputError(f"cannot write {path}: there is no folder {path.parent}")
     if loop:
-        fps = motion_editing.rate(motion) if fps is None else fps
-        motion = motion_editing.loop(motion)
+        fps = motion_editing.frame_rate(motion) if fps is None else fps
+        motion = motion_editing.cut_loop(motion)
     if not root_motion:
         motion = motion_editing.in_place(motion)
     if fps is not None:

@@ -15,7 +15,7 @@ from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion, Skeleton
 
 
-def downward(skeleton: Skeleton) -> list[int]:
+def parents_first(skeleton: Skeleton) -> list[int]:
     """All joints, each one after its parent."""
     joints = [int(j) for j in np.flatnonzero(skeleton.parents < 0)]
     for joint in joints:  # grows while it is gone through
@@ -23,7 +23,7 @@ def downward(skeleton: Skeleton) -> list[int]:
     return joints
 
 
-def chain(skeleton: Skeleton, joint: int) -> list[int]:
+def chain_from_root(skeleton: Skeleton, joint: int) -> list[int]:
     """The joints from the root down to one, itself included."""
     found = [joint]
     while skeleton.parents[found[-1]] >= 0:
@@ -31,12 +31,12 @@ def chain(skeleton: Skeleton, joint: int) -> list[int]:
     return found[::-1]
 
 
-def world(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def world_poses(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """(n, joints, 3) places [m] and (n, joints, 4) turns of all joints in the world."""
     skeleton = motion.skeleton
     turns = motion.rotations.copy()
     places = np.empty((*turns.shape[:2], 3))
-    for joint in downward(skeleton):
+    for joint in parents_first(skeleton):
         parent = int(skeleton.parents[joint])
         if parent < 0:
             places[:, joint] = motion.root_position
@@ -53,19 +53,19 @@ def heading(places: np.ndarray, left: int, right: int) -> np.ndarray:
     return np.asarray(ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9))
 
 
-def check_written_down(table: CharacterTable) -> None:
+def check_is_table(table: CharacterTable) -> None:
     """Refuse a body read from a file: its own axes and rest pose are not those of our tables."""
     if table.foreign is not None:
         raise CharacterError(f"{table.name} was read from a file; clips are retargeted to bodies written as tables")
 
 
-def matrices(q: np.ndarray) -> np.ndarray:
+def to_matrices(q: np.ndarray) -> np.ndarray:
     """(…, 3, 3) of unit quaternions (…, 4)."""
     columns = [quat.rotate(q, np.broadcast_to(axis, (*q.shape[:-1], 3))) for axis in np.eye(3)]
     return np.stack(columns, axis=-1)
 
 
-def quaternions(m: np.ndarray) -> np.ndarray:
+def from_matrices(m: np.ndarray) -> np.ndarray:
     """(n, 4) unit quaternions, continuous over the frames, of rotation matrices (n, 3, 3)."""
     t = np.trace(m, axis1=1, axis2=2)
     squares = np.stack([t, *(2.0 * m[:, i, i] - t for i in range(3))], axis=1)  # 4 q² − 1
@@ -76,29 +76,29 @@ def quaternions(m: np.ndarray) -> np.ndarray:
     for i in range(3):
         rows[:, 1 + i, 1 + i] = 1.0 + squares[:, 1 + i]
     best = rows[np.arange(len(m)), squares.argmax(axis=1)]
-    return quat.continuous(best / np.linalg.norm(best, axis=1, keepdims=True))
+    return quat.make_continuous(best / np.linalg.norm(best, axis=1, keepdims=True))
 
 
-def turned_by(hinges: tuple[Hinge, ...], angles: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+def hinge_rotations(hinges: tuple[Hinge, ...], angles: Mapping[str, np.ndarray], count: int) -> np.ndarray:
     """(n, 3, 3) rotation of a part in its parent's frame by the angles (n,) [rad] of its hinges."""
     turn = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
     for hinge in hinges:
         turn = quat.multiply(turn, quat.exp(np.outer(angles[hinge.name], hinge.axis)))
-    return matrices(turn)
+    return to_matrices(turn)
 
 
-def places(
+def segment_poses(
     table: CharacterTable, angles: Mapping[str, np.ndarray], root_position: np.ndarray, root_rotation: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """World positions (n, 3) [m] and orientations (n, 3, 3) of all parts by name."""
-    check_written_down(table)
+    check_is_table(table)
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for part in table.segments:
         if part.parent == "world":
-            found[part.name] = (root_position, matrices(root_rotation))
+            found[part.name] = (root_position, to_matrices(root_rotation))
             continue
         at, frame = found[part.parent]
-        turn = turned_by(part.hinges, angles, len(at))
+        turn = hinge_rotations(part.hinges, angles, len(at))
         found[part.name] = (at + frame @ np.asarray(part.offset), frame @ turn)
     return found
 
@@ -118,7 +118,7 @@ def sole_points(table: CharacterTable, side: int) -> tuple[np.ndarray, np.ndarra
     return np.array(points), np.array(radii)
 
 
-def below_ankle(table: CharacterTable, side: int, foot: np.ndarray) -> np.ndarray:
+def sole_depth_below_ankle(table: CharacterTable, side: int, foot: np.ndarray) -> np.ndarray:
     """(n,) how far the lowest point of a sole is below its ankle [m], for orientations (n, 3, 3) of the foot."""
     points, radii = sole_points(table, side)
     return np.asarray((radii - (foot @ points.T)[:, 2]).max(axis=1))

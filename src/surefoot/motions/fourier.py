@@ -31,7 +31,7 @@ def evaluate(coefficients: np.ndarray, phase: np.ndarray) -> np.ndarray:
     return np.asarray(basis(phase, len(coefficients) // 2) @ coefficients)
 
 
-def slope(coefficients: np.ndarray) -> np.ndarray:
+def derivative(coefficients: np.ndarray) -> np.ndarray:
     """The coefficients of the derivative with respect to the phase."""
     found = np.zeros_like(coefficients)
     for k in range(1, len(coefficients) // 2 + 1):
@@ -55,7 +55,7 @@ def left_out(coefficients: np.ndarray, harmonics: int) -> float:
     return float(np.sqrt(0.5 * (coefficients[2 * harmonics + 1 :] ** 2).sum()))
 
 
-def highest(coefficients: np.ndarray) -> float:
+def peak_phase(coefficients: np.ndarray) -> float:
     """The phase at which a signal (2k + 1,) is largest."""
     grid = np.arange(0.0, 1.0, 1.0 / 720.0)
     near = float(grid[np.argmax(evaluate(coefficients, grid))])
@@ -73,7 +73,7 @@ def unexplained(time: np.ndarray, values: np.ndarray, period: float, harmonics: 
     return float((rest**2).sum() / max(float(((values - values.mean(axis=0)) ** 2).sum()), 1e-300))
 
 
-def period_of(
+def find_period(
     time: np.ndarray, values: np.ndarray, shortest: float, longest: float, harmonics: int = 3
 ) -> tuple[float, float]:
     """The period [s] of a signal by its spectrum, and the share of its variance that is not explained by it.

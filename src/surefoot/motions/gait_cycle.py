@@ -14,9 +14,9 @@ import numpy as np
 from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.forward_kinematics import places
-from surefoot.motions.leg_ik import above_ground, bones_of, solved
-from surefoot.motions.retargeting import Retargeted, angles_of
+from surefoot.motions.forward_kinematics import segment_poses
+from surefoot.motions.leg_ik import leg_bones_of, level_foot_above_ground, solve_leg
+from surefoot.motions.retargeting import RetargetedClip, hinge_angles_of
 
 _EVEN = ("surge", "height", "pitch")  # what a mirrored body does alike; sway, roll and yaw are reversed
 Span = tuple[float, float]
@@ -53,7 +53,7 @@ class GaitCycle:
 
     def rates(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
         """Joint speeds [rad/s] at phases, of their shape."""
-        return {name: _at(fourier.slope(series), phase) / self.period for name, series in self.joints.items()}
+        return {name: _at(fourier.derivative(series), phase) / self.period for name, series in self.joints.items()}
 
     def root_at(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
         """The root in its even frame [m, rad] at phases, of their shape."""
@@ -80,7 +80,7 @@ class GaitCycle:
             symmetric=True, contacts=(self.contacts[0], right_spans),
         )  # fmt: skip
 
-    def played(self, cycles: float = 2.0, fps: float = 60.0) -> Retargeted:
+    def played(self, cycles: float = 2.0, fps: float = 60.0) -> RetargetedClip:
         """Frames of so many cycles from phase 0 on, beginning at the origin."""
         time = np.arange(0.0, cycles * self.period + 1e-9, 1.0 / fps)
         done = time / self.period
@@ -90,8 +90,8 @@ class GaitCycle:
         tilt = quat.multiply(_about(1, root["pitch"]), _about(0, root["roll"]))
         rotation = quat.multiply(quat.about_vertical(turn + root["yaw"]), tilt)
         stands = [np.any([(done - a) % 1.0 < b - a for a, b in foot] or [done < 0.0], axis=0) for foot in self.contacts]
-        return Retargeted(
-            time, self.at(done % 1.0), np.column_stack([path.real, path.imag, height]), quat.continuous(rotation),
+        return RetargetedClip(
+            time, self.at(done % 1.0), np.column_stack([path.real, path.imag, height]), quat.make_continuous(rotation),
             np.column_stack(stands), 1.0, self.notes,
         )  # fmt: skip
 
@@ -101,11 +101,13 @@ class GaitCycle:
         return complex(self.travel[0], self.travel[1]) / one if abs(one) > 1e-6 else 0j
 
 
-def even_frame(found: Retargeted, inside: np.ndarray, period: float) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
+def root_in_moving_frame(
+    found: RetargetedClip, inside: np.ndarray, period: float
+) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
     """The root of some frames in a frame that moves and turns evenly, the travel (3,) and the turn per cycle."""
     time = (found.time[inside] - found.time[inside][0]) / period  # [cycles]
     rotation, place = found.root_rotation[inside], found.root_position[inside]
-    heading = quat.yaw(quat.continuous(rotation))
+    heading = quat.yaw(quat.make_continuous(rotation))
     level = quat.multiply(quat.about_vertical(-heading), rotation)
     pitch = np.arcsin(np.clip(2.0 * (level[:, 0] * level[:, 2] - level[:, 1] * level[:, 3]), -1.0, 1.0))
     roll = 2.0 * np.arctan2(level[:, 1], level[:, 0])
@@ -160,7 +162,7 @@ def _mean(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 _FRAMES, _HARMONICS = 120, 8
 
 
-def treading(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
+def step_in_place(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
     """The cycle without travel and turn, with feet that stand still while they stand.
 
     `GaitCycle.in_place` only takes the travel out of the root, so that the feet slide as on a treadmill. Here each
@@ -175,18 +177,18 @@ def treading(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
     frames = slice(0, _FRAMES)
     angles = {name: values[frames] for name, values in played.angles.items()}
     phase, place, turn = np.arange(_FRAMES) / _FRAMES, played.root_position[frames], played.root_rotation[frames]
-    at = places(table, angles, place, turn)
+    at = segment_poses(table, angles, place, turn)
     wanted = {name: frame for name, (_, frame) in at.items()}
     for side, (spans, leg) in enumerate(zip(cycle.contacts, (table.anatomy.left, table.anatomy.right), strict=True)):
-        bones = bones_of(table, side)
-        goal = at[leg.foot][0] - slid(phase, spans)[:, None] * cycle.travel
+        bones = leg_bones_of(table, side)
+        goal = at[leg.foot][0] - stance_slide(phase, spans)[:, None] * cycle.travel
         hip = at[leg.thigh][0]
-        thigh, shank = solved(bones, at[leg.thigh][1], goal - hip)
+        thigh, shank = solve_leg(bones, at[leg.thigh][1], goal - hip)
         ankle = hip + thigh @ bones.knee + shank @ bones.ankle
-        foot = above_ground(table, side, at[leg.foot][1], ankle[:, 2])
+        foot = level_foot_above_ground(table, side, at[leg.foot][1], ankle[:, 2])
         wanted |= {leg.thigh: thigh, leg.shin: shank, leg.foot: foot}
     root = at[table.anatomy.pelvis][1]
-    found, said = angles_of(table, root, wanted)
+    found, said = hinge_angles_of(table, root, wanted)
     legs = {h.name for part in table.segments for h in part.hinges if part.name in _legs(table)}
     joints = {
         name: fourier.fit(phase, found[name], _HARMONICS) if name in legs else c for name, c in cycle.joints.items()
@@ -194,7 +196,7 @@ def treading(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
     return replace(still, joints=joints, notes=(*still.notes, "its feet step where they stand", *said))
 
 
-def slid(phase: np.ndarray, spans: tuple[Span, ...]) -> np.ndarray:
+def stance_slide(phase: np.ndarray, spans: tuple[Span, ...]) -> np.ndarray:
     """(n,) how far a foot is ahead of the middle of its stance [cycles of travel], as the body goes on evenly.
 
     It falls evenly while the foot stands, and smoothly comes back while it does not; 0 throughout for a foot that
@@ -218,7 +220,7 @@ _LEAN, _CROUCH, _STEP_HIGH, _WIDE, _NARROW = np.radians(12.0), np.radians(45.0),
 _PHASES = np.arange(0.0, 1.0, 0.01)
 
 
-def manner(cycle: GaitCycle, table: CharacterTable) -> str:
+def describe_gait(cycle: GaitCycle, table: CharacterTable) -> str:
     """One line about a cycle of a character."""
     speed = cycle.travel[:2] / cycle.period
     words = [_direction(speed), f"{np.linalg.norm(speed):.2f} m/s", f"{120.0 / cycle.period:.0f} steps/min"]
@@ -226,7 +228,7 @@ def manner(cycle: GaitCycle, table: CharacterTable) -> str:
     if abs(turn) > _TURN:
         words.append(f"turning {'left' if turn > 0 else 'right'} by {abs(np.degrees(turn)):.0f}°/s")
     played = cycle.in_place().played(1.0, 100.0 / cycle.period)
-    at = places(table, played.angles, played.root_position, played.root_rotation)
+    at = segment_poses(table, played.angles, played.root_position, played.root_rotation)
     legs = (table.anatomy.left, table.anatomy.right)
     upward = at[table.anatomy.torso][1][:, :, 2]
     lean = float(np.degrees(np.arctan2(upward[:, 0], upward[:, 2]).mean()))

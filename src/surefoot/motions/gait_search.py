@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.characters.links import of_table
+from surefoot.characters.links import limbs_of_table
 from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.errors import SurefootError
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.foot_contacts import spans
-from surefoot.motions.gait_cycle import GaitCycle, Span, even_frame
-from surefoot.motions.retargeting import Retargeted
+from surefoot.motions.foot_contacts import true_spans
+from surefoot.motions.gait_cycle import GaitCycle, Span, root_in_moving_frame
+from surefoot.motions.retargeting import RetargetedClip
 
 _FPS = 30.0  # of the search
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 0.3, 3.0  # [s] of a cycle
@@ -33,7 +33,7 @@ _ENOUGH = 7.0  # cycles (SIMBICON §5: 3 to 7)
 
 
 @dataclass(frozen=True)
-class Steady:
+class PeriodicSpan:
     """Where a clip repeats itself [s], after how long, and how badly: 0 is exactly, 1 not at all."""
 
     start: float
@@ -47,9 +47,9 @@ class Steady:
         return (self.end - self.start) / self.period
 
 
-def features(found: Retargeted, table: CharacterTable) -> tuple[np.ndarray, np.ndarray]:
+def pose_features(found: RetargetedClip, table: CharacterTable) -> tuple[np.ndarray, np.ndarray]:
     """Times (n,) [s] and (n, m) what must repeat: joints, tilt, speed and turning of the body, weighted [rad]."""
-    links = of_table(table).links
+    links = limbs_of_table(table).links
     columns = [_WEIGHTS.get(link.kind, 0.0) * found.angles[name] for link in links for name in link.joints]
     yaw = quat.yaw(found.root_rotation)
     level = quat.multiply(quat.about_vertical(-yaw), found.root_rotation)
@@ -67,9 +67,9 @@ def features(found: Retargeted, table: CharacterTable) -> tuple[np.ndarray, np.n
     return times, np.column_stack([np.interp(times, found.time, column) for column in smooth.T])
 
 
-def find_steady(found: Retargeted, table: CharacterTable) -> Steady | None:
+def find_periodic_span(found: RetargetedClip, table: CharacterTable) -> PeriodicSpan | None:
     """The stretch of steps that repeats itself best; None where nothing lively with steps lasts for 1½ cycles."""
-    times, values = features(found, table)
+    times, values = pose_features(found, table)
     lively = _spread(values, round(min(_LONGEST_PERIOD, times[-1] / 2.0) * _FPS)).max()
     landings = _landings(found, times)
     best, least = None, np.inf
@@ -91,13 +91,13 @@ def find_steady(found: Retargeted, table: CharacterTable) -> Steady | None:
             score = float(mismatch[first]) - _MORE * cycles + _LONG * lag / _FPS
             if score < least:
                 last = first + lag + count - 1
-                best, least = Steady(times[first], times[last], lag / _FPS, float(mismatch[first])), score
+                best, least = PeriodicSpan(times[first], times[last], lag / _FPS, float(mismatch[first])), score
     return best
 
 
-def extended(steady: Steady, found: Retargeted, table: CharacterTable) -> Steady:
+def extend_periodic_span(steady: PeriodicSpan, found: RetargetedClip, table: CharacterTable) -> PeriodicSpan:
     """The same stretch with as many cycles before and after it as are like their neighbours."""
-    times, values = features(found, table)
+    times, values = pose_features(found, table)
     lag, half = round(steady.period * _FPS), max(round(0.5 * steady.period * _FPS), 1)
     first, last = (int(np.argmin(np.abs(times - t))) for t in (steady.start, steady.end))
     if last - first < lag + 2:
@@ -112,7 +112,7 @@ def extended(steady: Steady, found: Retargeted, table: CharacterTable) -> Steady
             break
         first, last = (first - half, last) if before < after else (first, last + half)
     mismatch = float(off[first : last - lag].mean())
-    return Steady(float(times[first]), float(times[last]), steady.period, mismatch)
+    return PeriodicSpan(float(times[first]), float(times[last]), steady.period, mismatch)
 
 
 def _spread(values: np.ndarray, count: int) -> np.ndarray:
@@ -123,13 +123,13 @@ def _spread(values: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(np.maximum((squares[count:] - squares[:-count]) / count - (mean**2).sum(axis=1), 1e-9))
 
 
-def _landings(found: Retargeted, times: np.ndarray) -> np.ndarray:
+def _landings(found: RetargetedClip, times: np.ndarray) -> np.ndarray:
     """(n + 1,) how many times a foot has come down before each moment."""
     moments = np.concatenate([found.time[1:][np.diff(foot.astype(int)) > 0] for foot in found.contacts.T])
     return np.searchsorted(np.sort(moments), np.append(times, times[-1] + 1.0 / _FPS))
 
 
-CYCLIC = 0.42  # largest mismatch of a cycle: of our clips gaits have up to 0.32, dances 0.49 and more
+MAX_CYCLE_MISMATCH = 0.42  # largest mismatch of a cycle: of our clips gaits have up to 0.32, dances 0.49 and more
 _POOR, _WIDER, _FEW = 0.2, 0.5, 2.5  # a mismatch from which on a few cycles are too little: cycles added at both ends
 _SHORTEST_FITTED, _LONGER = 0.3, 1.2  # [s] the shortest period; the longest, in those of the best loop
 _MOST = 8  # harmonics
@@ -147,7 +147,7 @@ class NotCyclicError(SurefootError):
         self.mismatch = mismatch
 
 
-def gait_cycle(found: Retargeted, table: CharacterTable, accuracy: float = np.radians(2.0)) -> GaitCycle:
+def find_gait_cycle(found: RetargetedClip, table: CharacterTable, accuracy: float = np.radians(2.0)) -> GaitCycle:
     """The averaged cycle of the steadiest part of a clip.
 
     Args:
@@ -158,16 +158,16 @@ def gait_cycle(found: Retargeted, table: CharacterTable, accuracy: float = np.ra
     Raises:
         NotCyclicError: where nothing repeats itself well enough.
     """
-    best = find_steady(found, table)
+    best = find_periodic_span(found, table)
     if best is None:
         raise NotCyclicError("no gait cycle: nothing with steps in it lasts for 1½ cycles of 0.3 … 3 s", None)
-    if best.mismatch > CYCLIC:
+    if best.mismatch > MAX_CYCLE_MISMATCH:
         raise NotCyclicError(
             f"no gait cycle: what repeats best ({best.start:.1f} … {best.end:.1f} s, after {best.period:.2f} s) "
-            f"differs by {best.mismatch:.2f} of what unlike moments differ by; a cycle differs by {CYCLIC:g} at most",
+            f"differs by {best.mismatch:.2f} of what unlike moments differ by; a cycle differs by {MAX_CYCLE_MISMATCH:g} at most",
             best.mismatch,
         )
-    steady = extended(best, found, table)
+    steady = extend_periodic_span(best, found, table)
     if best.mismatch > _POOR and steady.cycles < _FEW:
         low, high = best.start - _WIDER * best.period, best.end + _WIDER * best.period
         steady = replace(best, start=max(low, float(found.time[0])), end=min(high, float(found.time[-1])))
@@ -175,9 +175,9 @@ def gait_cycle(found: Retargeted, table: CharacterTable, accuracy: float = np.ra
     period = _period(found, table, inside, steady)
     phase = found.time[inside] / period
     series, residuals = _series({name: angle[inside] for name, angle in found.angles.items()}, phase, accuracy)
-    shift = fourier.highest(series[_right_hip(table)]) - 0.25  # SIMBICON §5
+    shift = fourier.peak_phase(series[_right_hip(table)]) - 0.25  # SIMBICON §5
     joints = {name: fourier.shifted(c, shift) for name, c in series.items()}
-    root, travel, turn = even_frame(found, inside, period)
+    root, travel, turn = root_in_moving_frame(found, inside, period)
     moves = {name: fourier.shifted(fourier.fit(phase, values, _MOST), shift) for name, values in root.items()}
     uneven = asymmetry(joints, table)
     notes = _notes(period, steady, best, residuals, uneven)
@@ -207,13 +207,13 @@ def _right_hip(table: CharacterTable) -> str:
     return table.anatomy.right.joints[0]
 
 
-def _period(found: Retargeted, table: CharacterTable, inside: np.ndarray, steady: Steady) -> float:
+def _period(found: RetargetedClip, table: CharacterTable, inside: np.ndarray, steady: PeriodicSpan) -> float:
     """By the spectrum of the hips [s]."""
     turns = range(min(table.anatomy.hip_hinges, 2))  # flexion and roll: yaw drifts with the heading
     hips = [side.joints[i] for side in (table.anatomy.left, table.anatomy.right) for i in turns]
     signals = np.column_stack([found.angles[name][inside] for name in hips])
     longest = _LONGER * steady.period
-    return fourier.period_of(found.time[inside], signals, min(_SHORTEST_FITTED, 0.5 * longest), longest)[0]
+    return fourier.find_period(found.time[inside], signals, min(_SHORTEST_FITTED, 0.5 * longest), longest)[0]
 
 
 def _series(
@@ -246,13 +246,15 @@ def _contacts(stands: np.ndarray, phase: np.ndarray) -> tuple[tuple[Span, ...], 
 
 def _around(flags: np.ndarray) -> list[tuple[int, int]]:
     """Stretches of true bins of a circle; one over its end ends beyond it."""
-    found = spans(flags)
+    found = true_spans(flags)
     if len(found) > 1 and flags[0] and flags[-1]:
         return [*found[1:-1], (found[-1][0], len(flags) + found[0][1])]
     return found
 
 
-def _notes(period: float, steady: Steady, best: Steady, residuals: dict[str, float], uneven: float) -> tuple[str, ...]:
+def _notes(
+    period: float, steady: PeriodicSpan, best: PeriodicSpan, residuals: dict[str, float], uneven: float
+) -> tuple[str, ...]:
     cycles = (steady.end - steady.start) / period
     notes = [f"a cycle of {period:.2f} s, averaged over {cycles:.1f} cycles ({steady.start:.1f} … {steady.end:.1f} s)"]
     if cycles < 2.0 or best.mismatch > _POOR:

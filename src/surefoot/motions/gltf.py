@@ -17,11 +17,11 @@ import numpy as np
 from surefoot.errors import OutputError
 from surefoot.motions import meshes
 from surefoot.motions import quaternions as quat
-from surefoot.motions.fallback_mesh import COLOR, bones, size_of
-from surefoot.motions.meshes import Color, Solid, of_body
+from surefoot.motions.fallback_mesh import FALLBACK_COLOR, bones_by_joint, rest_size
+from surefoot.motions.meshes import Color, TriangleMesh, meshes_of_body
 from surefoot.motions.motion import Motion
-from surefoot.motions.motion_editing import rate
-from surefoot.motions.skinned_mesh import Hold, Skin, skin_of
+from surefoot.motions.motion_editing import frame_rate
+from surefoot.motions.skinned_mesh import Skin, SkinWeights, skin_of
 
 _MAGIC, _VERSION, _JSON, _BIN = 0x46546C67, 2, 0x4E4F534A, 0x004E4942
 _COMPONENTS = {"f4": 5126, "u4": 5125, "u2": 5123}
@@ -29,14 +29,14 @@ _VERTICES, _TRIANGLES = 34962, 34963
 _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
-def turned(vectors: np.ndarray) -> np.ndarray:
+def to_gltf_axes(vectors: np.ndarray) -> np.ndarray:
     """Our x forward, y left, z up as glTF's Z, X, Y."""
     return vectors[..., [1, 2, 0]]
 
 
-def quaternions(turns: np.ndarray) -> np.ndarray:
+def to_gltf_quaternions(turns: np.ndarray) -> np.ndarray:
     """Our rotations (…, 4) in glTF's axes, w last."""
-    return np.concatenate([turned(turns[..., 1:]), turns[..., :1]], axis=-1)
+    return np.concatenate([to_gltf_axes(turns[..., 1:]), turns[..., :1]], axis=-1)
 
 
 class GltfFile:
@@ -69,13 +69,15 @@ class GltfFile:
             item |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
         return self.add("accessors", item)
 
-    def mesh(self, name: str, shapes: Mapping[Color, Solid], hold: Mapping[Color, Hold] | None = None) -> int:
+    def mesh(
+        self, name: str, shapes: Mapping[Color, TriangleMesh], hold: Mapping[Color, SkinWeights] | None = None
+    ) -> int:
         """Append a mesh with a primitive for every colour, and with what holds each of its vertices if it is a skin."""
         primitives = []
         for color, solid in shapes.items():
             attributes = {
-                "POSITION": self.accessor(turned(solid.vertices), _VERTICES, bounds=True),
-                "NORMAL": self.accessor(turned(solid.normals), _VERTICES),
+                "POSITION": self.accessor(to_gltf_axes(solid.vertices), _VERTICES, bounds=True),
+                "NORMAL": self.accessor(to_gltf_axes(solid.normals), _VERTICES),
             }
             if hold is not None:
                 joints, weights = (
@@ -118,19 +120,19 @@ def encode(motion: Motion, skinned: bool = False) -> bytes:
 
     Without an animation the nodes are in the pose of the first frame; with a skin they are at rest, over the origin.
     """
-    rate(motion)
+    frame_rate(motion)
     lengths = np.linalg.norm(motion.rotations, axis=-1, keepdims=True)
     if not (np.isfinite(motion.root_position).all() and np.isfinite(lengths).all() and lengths.all()):
         raise OutputError("cannot write a GLB of numbers that are not finite, or of rotations of length zero")
     skeleton, file = motion.skeleton, GltfFile()
-    turns = quaternions(quat.continuous(motion.rotations / lengths))
-    places, offsets = turned(motion.root_position), turned(skeleton.offsets)
+    turns = to_gltf_quaternions(quat.make_continuous(motion.rotations / lengths))
+    places, offsets = to_gltf_axes(motion.root_position), to_gltf_axes(skeleton.offsets)
     skin = skin_of(motion) if skinned else None
     if skin is None:
         origin, still = places[0], turns[0]
-        shapes = _sticks(motion) if motion.scene is None else of_body(motion, motion.scene.model)
+        shapes = _sticks(motion) if motion.scene is None else meshes_of_body(motion, motion.scene.model)
     else:
-        origin, still = turned(skin.origin), quaternions(skin.rotations)
+        origin, still = to_gltf_axes(skin.origin), to_gltf_quaternions(skin.rotations)
         shapes = [{} for _ in skeleton.names]
     channels: list[dict[str, Any]] = []
     samplers: list[dict[str, Any]] = []
@@ -157,9 +159,9 @@ def encode(motion: Motion, skinned: bool = False) -> bytes:
 def _add_skin(file: GltfFile, skin: Skin, root: int) -> int:
     """Append the skin and the node that wears it; its number."""
     matrices = np.tile(np.eye(4), (len(skin.places), 1, 1))  # from the world at rest to each joint's frame
-    axes = turned(np.swapaxes(turned(np.swapaxes(skin.axes, 1, 2)), 1, 2))
+    axes = to_gltf_axes(np.swapaxes(to_gltf_axes(np.swapaxes(skin.axes, 1, 2)), 1, 2))
     matrices[:, :3, :3] = np.swapaxes(axes, 1, 2)
-    matrices[:, :3, 3] = -np.einsum("jab,ja->jb", axes, turned(skin.places))
+    matrices[:, :3, 3] = -np.einsum("jab,ja->jb", axes, to_gltf_axes(skin.places))
     columns = np.swapaxes(matrices, 1, 2).reshape(-1, 16)
     joints = list(range(len(skin.places)))
     number = file.add(
@@ -169,7 +171,10 @@ def _add_skin(file: GltfFile, skin: Skin, root: int) -> int:
     return file.add("nodes", {"name": "body", "mesh": file.mesh("body", skin.shapes, skin.hold), "skin": number})
 
 
-def _sticks(motion: Motion) -> list[dict[Color, Solid]]:
+def _sticks(motion: Motion) -> list[dict[Color, TriangleMesh]]:
     """For every joint a stick to each of its children, or to its bone's end; a body without a spine gets one."""
-    radius = _STICK * size_of(motion.skeleton)
-    return [{COLOR: meshes.joined([meshes.stick(bone.end, radius) for bone in own])} for own in bones(motion)]
+    radius = _STICK * rest_size(motion.skeleton)
+    return [
+        {FALLBACK_COLOR: meshes.merge_meshes([meshes.capsule_to(bone.end, radius) for bone in own])}
+        for own in bones_by_joint(motion)
+    ]

@@ -12,13 +12,13 @@ _ON = 0.5  # of the bone before, in whose direction any other last bone goes on
 _SHORTEST, _STUB = 0.02, 0.1  # [m]
 
 
-def leaf_ends(motion: Motion) -> np.ndarray:
+def leaf_bone_ends(motion: Motion) -> np.ndarray:
     """(joints, 3) ends of the bones without children, in their joints' frames [m]; zero for the others.
 
     A body that was simulated has its ends where its shapes end, another one where they are likely.
     """
     skeleton = motion.skeleton
-    rest = rest_places(skeleton)
+    rest = rest_positions(skeleton)
     ends = np.zeros_like(rest)
     for joint, name in enumerate(skeleton.names):
         if not (skeleton.parents == joint).any():
@@ -27,7 +27,7 @@ def leaf_ends(motion: Motion) -> np.ndarray:
     return ends
 
 
-def rest_places(skeleton: Skeleton) -> np.ndarray:
+def rest_positions(skeleton: Skeleton) -> np.ndarray:
     """(joints, 3) where the joints are from the root while nothing is turned [m]."""
     places, joints = np.zeros((len(skeleton.names), 3)), list(np.flatnonzero(skeleton.parents < 0))
     for joint in joints:  # grows while it is gone through

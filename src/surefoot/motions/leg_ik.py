@@ -11,17 +11,17 @@ import numpy as np
 
 from surefoot.characters.table import CharacterTable, Segment
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Limb
-from surefoot.motions.forward_kinematics import below_ankle, matrices, quaternions, world
+from surefoot.motions.body_parts import LegJoints
+from surefoot.motions.forward_kinematics import from_matrices, sole_depth_below_ankle, to_matrices, world_poses
 from surefoot.motions.motion import Motion
-from surefoot.motions.segment_frames import Leg, swung
+from surefoot.motions.segment_frames import LegFrames, align_direction
 
-REACH = 0.9999  # of the length of thigh and shank: how far a leg is stretched
+LONGEST_REACH = 0.9999  # of the length of thigh and shank: how far a leg is stretched
 _BEND = 0.15  # [rad] of bend below which a knee's usual axis counts more than that of its bend
 
 
-def reach(
-    motion: Motion, limb: Limb, left: np.ndarray, ankle: np.ndarray, foot: np.ndarray, toe: np.ndarray
+def reach_ankle(
+    motion: Motion, limb: LegJoints, left: np.ndarray, ankle: np.ndarray, foot: np.ndarray, toe: np.ndarray
 ) -> np.ndarray:
     """(n, joints, 4) rotations with one leg brought to where it is wanted, or as near as it reaches.
 
@@ -35,20 +35,20 @@ def reach(
         foot: (n, 4) how the foot shall be turned in the world.
         toe: (n, 4) the same for the toes; not used if there is no such joint.
     """
-    places, turns = world(motion)
+    places, turns = world_poses(motion)
     rotations, parents = motion.rotations.copy(), motion.skeleton.parents
     thigh = places[:, limb.knee] - places[:, limb.hip]
     shank = places[:, limb.ankle] - places[:, limb.knee]
     goal = ankle - places[:, limb.hip]
     a, b = np.linalg.norm(thigh, axis=1), np.linalg.norm(shank, axis=1)
-    far = np.clip(np.linalg.norm(goal, axis=1), np.abs(a - b) + 1e-6, REACH * (a + b))
+    far = np.clip(np.linalg.norm(goal, axis=1), np.abs(a - b) + 1e-6, LONGEST_REACH * (a + b))
     cross = np.cross(thigh, shank)
-    axis = unit(cross + _BEND * (a * b)[:, None] * _usual(cross, turns[:, limb.hip], left))
-    axis = unit(axis - (axis * unit(thigh)).sum(axis=1, keepdims=True) * unit(thigh))
+    axis = unit_vectors(cross + _BEND * (a * b)[:, None] * _usual(cross, turns[:, limb.hip], left))
+    axis = unit_vectors(axis - (axis * unit_vectors(thigh)).sum(axis=1, keepdims=True) * unit_vectors(thigh))
     bent = np.arctan2((cross * axis).sum(axis=1), (thigh * shank).sum(axis=1))
     wanted = np.arccos(np.clip((far**2 - a**2 - b**2) / (2.0 * a * b), -1.0, 1.0))
     flex = quat.exp((wanted - bent)[:, None] * axis)
-    swing = between(thigh + quat.rotate(flex, shank), goal)
+    swing = shortest_rotation(thigh + quat.rotate(flex, shank), goal)
     parent = parents[limb.hip]
     above = turns[:, parent] if parent >= 0 else np.tile([1.0, 0.0, 0.0, 0.0], (len(motion), 1))
     rotations[:, limb.hip] = _local(above, quat.multiply(swing, turns[:, limb.hip]))
@@ -67,19 +67,19 @@ def _usual(cross: np.ndarray, hip: np.ndarray, left: np.ndarray) -> np.ndarray:
     bent = np.linalg.norm(cross, axis=1) > 0.5 * np.quantile(np.linalg.norm(cross, axis=1), 0.95)
     own = own[bent].mean(axis=0)
     if np.linalg.norm(own) < 1e-3 * np.linalg.norm(left[0]) ** 2:
-        return unit(left)
-    return quat.rotate(hip, unit(own)[None])
+        return unit_vectors(left)
+    return quat.rotate(hip, unit_vectors(own)[None])
 
 
-def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def shortest_rotation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(n, 4) the smallest rotations that turn the directions of (n, 3) `a` into those of `b`."""
-    a, b = unit(a), unit(b)
+    a, b = unit_vectors(a), unit_vectors(b)
     axis = np.cross(a, b)
     sine, cosine = np.linalg.norm(axis, axis=1, keepdims=True), (a * b).sum(axis=1, keepdims=True)
-    return quat.exp(np.arctan2(sine, cosine) * unit(axis))
+    return quat.exp(np.arctan2(sine, cosine) * unit_vectors(axis))
 
 
-def unit(vectors: np.ndarray) -> np.ndarray:
+def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     """(n, 3) of length 1; zero stays zero."""
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
 
@@ -113,7 +113,7 @@ class LegBones:
         return float(np.linalg.norm(self.knee) + np.linalg.norm(self.ankle))
 
 
-def bones_of(table: CharacterTable, side: int) -> LegBones:
+def leg_bones_of(table: CharacterTable, side: int) -> LegBones:
     """The leg of a side, left (0) or right (1)."""
     parts: dict[str, Segment] = {part.name: part for part in table.segments}
     leg = (table.anatomy.left, table.anatomy.right)[side]
@@ -121,13 +121,13 @@ def bones_of(table: CharacterTable, side: int) -> LegBones:
     return LegBones(hip, knee, ankle)
 
 
-def weights(leg: Leg, leg_length: float) -> np.ndarray:
+def ground_weights(leg: LegFrames, leg_length: float) -> np.ndarray:
     """(n,) how much a foot's place counts: 1 near the ground, 0 far above it, smooth between."""
     share = np.clip((_FAR * leg_length - leg.clearance) / ((_FAR - _NEAR) * leg_length), 0.0, 1.0)
     return np.asarray(share * share * (3.0 - 2.0 * share))
 
 
-def root_moves(errors: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def root_correction(errors: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """(n, 3) how to move the root so that feet that count come nearer to their places.
 
     Args:
@@ -140,7 +140,7 @@ def root_moves(errors: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.asarray(moves + np.array([0.0, 0.0, lift]))
 
 
-def goals(table: CharacterTable, leg: Leg, scale: float, reach: float, hip: np.ndarray) -> np.ndarray:
+def ankle_goals(table: CharacterTable, leg: LegFrames, scale: float, reach: float, hip: np.ndarray) -> np.ndarray:
     """(n, 3) where an ankle should be [m]: as far from its hip as in the clip, as far above where it stands flat.
 
     Heights are scaled alike for both legs; across the ground each leg is scaled by its own length, ours `reach` [m].
@@ -150,7 +150,7 @@ def goals(table: CharacterTable, leg: Leg, scale: float, reach: float, hip: np.n
     return found
 
 
-def above_ground(table: CharacterTable, side: int, foot: np.ndarray, height: np.ndarray) -> np.ndarray:
+def level_foot_above_ground(table: CharacterTable, side: int, foot: np.ndarray, height: np.ndarray) -> np.ndarray:
     """(n, 3, 3) orientations of a foot, levelled as far as its sole would else be below the ground.
 
     A foot without toe joints that rolls over its tip is less steep than one whose toes stay flat behind it.
@@ -161,18 +161,18 @@ def above_ground(table: CharacterTable, side: int, foot: np.ndarray, height: np.
         foot: (n, 3, 3) as in the clip.
         height: (n,) of the ankle above the ground [m].
     """
-    flat = swung(foot[..., 2], np.tile([0.0, 0.0, 1.0], (len(foot), 1))) @ foot
-    one, other = quaternions(foot), quaternions(flat)
+    flat = align_direction(foot[..., 2], np.tile([0.0, 0.0, 1.0], (len(foot), 1))) @ foot
+    one, other = from_matrices(foot), from_matrices(flat)
     free, held = np.zeros(len(foot)), np.ones(len(foot))  # shares of the way to flat
-    deep = below_ankle(table, side, foot) > height + _DEEP
+    deep = sole_depth_below_ankle(table, side, foot) > height + _DEEP
     for _ in range(_HALVINGS):
         middle = 0.5 * (free + held)
-        under = below_ankle(table, side, matrices(quat.slerp(one, other, middle))) > height + _DEEP
+        under = sole_depth_below_ankle(table, side, to_matrices(quat.slerp(one, other, middle))) > height + _DEEP
         free, held = np.where(under, middle, free), np.where(under, held, middle)
-    return np.where(deep[:, None, None], matrices(quat.slerp(one, other, held)), foot)
+    return np.where(deep[:, None, None], to_matrices(quat.slerp(one, other, held)), foot)
 
 
-def reached(
+def extend_leg(
     bones: LegBones, thigh: np.ndarray, shank: np.ndarray, farther: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Frames (n, 3, 3) of thigh and shank that carry the ankle a step (n, 3) [m] farther, as far as they easily can."""
@@ -184,11 +184,11 @@ def reached(
     slide = np.cross(np.tile([0.0, 1.0, 0.0], (len(now), 1)), now - bones.knee)  # of the ankle, per radian of bend
     pull = (slide * now).sum(axis=1) / reach  # [m/rad] how the leg's reach changes with its bend
     bend = bend + pull * (np.linalg.norm(goal, axis=1) - reach) / (pull**2 + _STIFF**2)
-    thigh = swung(np.einsum("nij,nj->ni", thigh, _ankle(bones, bend)), goal) @ thigh
+    thigh = align_direction(np.einsum("nij,nj->ni", thigh, _ankle(bones, bend)), goal) @ thigh
     return thigh, thigh @ _about_y(bend)
 
 
-def solved(bones: LegBones, thigh: np.ndarray, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def solve_leg(bones: LegBones, thigh: np.ndarray, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Frames (n, 3, 3) of thigh and shank with the ankle at goals (n, 3) from the hip [m], the knee ahead.
 
     `thigh` tells which way the knee looks; goals that are too far are pointed at.
@@ -198,7 +198,7 @@ def solved(bones: LegBones, thigh: np.ndarray, goal: np.ndarray) -> tuple[np.nda
     cosine = np.clip((reach**2 - one**2 - other**2) / (2.0 * one * other), -1.0, 1.0)
     rest = np.arctan2(bones.knee[0], bones.knee[2]) - np.arctan2(bones.ankle[0], bones.ankle[2])
     bend = rest + np.arccos(cosine)
-    thigh = swung(np.einsum("nij,nj->ni", thigh, _ankle(bones, bend)), goal) @ thigh
+    thigh = align_direction(np.einsum("nij,nj->ni", thigh, _ankle(bones, bend)), goal) @ thigh
     return thigh, thigh @ _about_y(bend)
 
 
@@ -209,4 +209,4 @@ def _ankle(bones: LegBones, bend: np.ndarray) -> np.ndarray:
 
 def _about_y(angles: np.ndarray) -> np.ndarray:
     zeros = np.zeros_like(angles)
-    return matrices(np.stack([np.cos(0.5 * angles), zeros, np.sin(0.5 * angles), zeros], axis=-1))
+    return to_matrices(np.stack([np.cos(0.5 * angles), zeros, np.sin(0.5 * angles), zeros], axis=-1))

@@ -16,30 +16,30 @@ _AROUND, _RINGS = 20, 5  # corners of a circle, rings from a pole to the equator
 
 
 @dataclass(frozen=True)
-class Solid:
+class TriangleMesh:
     """Vertices (n, 3) [m], their outward unit normals (n, 3), and triangles (m, 3), counter-clockwise from outside."""
 
     vertices: np.ndarray
     normals: np.ndarray
     triangles: np.ndarray
 
-    def placed(self, position: np.ndarray, axes: np.ndarray) -> Solid:
+    def placed(self, position: np.ndarray, axes: np.ndarray) -> TriangleMesh:
         """The same at another place, turned by a matrix (3, 3)."""
-        return Solid(position + self.vertices @ axes.T, self.normals @ axes.T, self.triangles)
+        return TriangleMesh(position + self.vertices @ axes.T, self.normals @ axes.T, self.triangles)
 
 
-def of_geom(model: mujoco.MjModel, geom: int, spacing: float = np.inf) -> Solid | None:
+def mesh_of_geom(model: mujoco.MjModel, geom: int, spacing: float = np.inf) -> TriangleMesh | None:
     """A geom's shape in its body's frame; None for what bodies are not made of.
 
     Along a capsule rings of vertices are at most `spacing` [m] apart, so that it can be bent.
     """
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        solid = ball(np.full(3, size[0]))
+        solid = ellipsoid_or_capsule(np.full(3, size[0]))
     elif kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        solid = ball(size)
+        solid = ellipsoid_or_capsule(size)
     elif kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        solid = ball(np.full(3, size[0]), float(size[1]), _between(2.0 * float(size[1]), spacing))
+        solid = ellipsoid_or_capsule(np.full(3, size[0]), float(size[1]), _between(2.0 * float(size[1]), spacing))
     elif kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
         solid = cylinder(float(size[0]), float(size[1]))
     elif kind == mujoco.mjtGeom.mjGEOM_BOX:
@@ -51,43 +51,45 @@ def of_geom(model: mujoco.MjModel, geom: int, spacing: float = np.inf) -> Solid 
     return solid.placed(model.geom_pos[geom], axes.reshape(3, 3))
 
 
-def joined(solids: list[Solid]) -> Solid:
+def merge_meshes(solids: list[TriangleMesh]) -> TriangleMesh:
     """Several solids as one."""
     starts = np.cumsum([0] + [len(solid.vertices) for solid in solids[:-1]])
-    return Solid(
+    return TriangleMesh(
         np.concatenate([solid.vertices for solid in solids]),
         np.concatenate([solid.normals for solid in solids]),
         np.concatenate([solid.triangles + start for solid, start in zip(solids, starts, strict=True)]),
     )
 
 
-def stick(end: np.ndarray, radius: float) -> Solid:
+def capsule_to(end: np.ndarray, radius: float) -> TriangleMesh:
     """A capsule from the origin to a point (3,) [m]."""
     length = float(np.linalg.norm(end))
     if length < 1e-6:
-        return ball(np.full(3, radius))
+        return ellipsoid_or_capsule(np.full(3, radius))
     quat, axes = np.empty(4), np.empty(9)
     mujoco.mju_quatZ2Vec(quat, np.asarray(end, float))
     mujoco.mju_quat2Mat(axes, quat)
-    return ball(np.full(3, radius), 0.5 * length).placed(0.5 * np.asarray(end), axes.reshape(3, 3))
+    return ellipsoid_or_capsule(np.full(3, radius), 0.5 * length).placed(0.5 * np.asarray(end), axes.reshape(3, 3))
 
 
-def limb(end: np.ndarray, radii: tuple[float, float], spacing: float) -> Solid:
+def tapered_capsule(end: np.ndarray, radii: tuple[float, float], spacing: float) -> TriangleMesh:
     """A rounded cone from the origin to a point (3,), with a radius at each, in rings at most `spacing` apart [m]."""
     length, (first, last) = float(np.linalg.norm(end)), radii
     if length < 1e-6:
-        return ball(np.full(3, max(radii)))
+        return ellipsoid_or_capsule(np.full(3, max(radii)))
     quat, axes = np.empty(4), np.empty(9)
     mujoco.mju_quatZ2Vec(quat, np.asarray(end, float))
     mujoco.mju_quat2Mat(axes, quat)
-    straight = ball(np.ones(3), 0.5 * length, _between(length, spacing))
+    straight = ellipsoid_or_capsule(np.ones(3), 0.5 * length, _between(length, spacing))
     share = np.clip(straight.vertices[:, 2:] / length + 0.5, 0.0, 1.0)
     middle = np.column_stack([np.zeros((len(share), 2)), (share - 0.5) * length])
     vertices = middle + ((1.0 - share) * first + share * last) * (straight.vertices - middle)
-    return Solid(vertices, straight.normals, straight.triangles).placed(0.5 * np.asarray(end), axes.reshape(3, 3))
+    return TriangleMesh(vertices, straight.normals, straight.triangles).placed(
+        0.5 * np.asarray(end), axes.reshape(3, 3)
+    )
 
 
-def ball(radii: np.ndarray, half_length: float = 0.0, between: int = 0) -> Solid:
+def ellipsoid_or_capsule(radii: np.ndarray, half_length: float = 0.0, between: int = 0) -> TriangleMesh:
     """An ellipsoid of radii (3,), or with a half length along z [m] a capsule, with rings between its ends; smooth."""
     up = np.linspace(0.0, 0.5 * np.pi, _RINGS + 1)
     latitudes = np.concatenate([-up[::-1], np.zeros(between), up if half_length else up[1:]])
@@ -97,20 +99,20 @@ def ball(radii: np.ndarray, half_length: float = 0.0, between: int = 0) -> Solid
     vertices = directions * radii
     vertices[:, 2] += np.repeat(shifts, _AROUND + 1)
     normals = directions / radii
-    return Solid(vertices, normals / np.linalg.norm(normals, axis=1, keepdims=True), _strips(len(latitudes)))
+    return TriangleMesh(vertices, normals / np.linalg.norm(normals, axis=1, keepdims=True), _strips(len(latitudes)))
 
 
-def cylinder(radius: float, half_length: float) -> Solid:
+def cylinder(radius: float, half_length: float) -> TriangleMesh:
     """A cylinder along z with flat ends [m]."""
     profile = _lathe(np.array([0.0, radius, radius, radius, radius, 0.0]), half_length * np.repeat([-1.0, 1.0], 3))
     sides = _lathe(np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0]), np.array([-1.0, -1.0, 0.0, 0.0, 1.0, 1.0]))
     strips = _strips(6)
     corners = profile[strips]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    return Solid(profile, sides, strips[area > 1e-9 * radius * max(radius, half_length)])
+    return TriangleMesh(profile, sides, strips[area > 1e-9 * radius * max(radius, half_length)])
 
 
-def box(half: np.ndarray) -> Solid:
+def box(half: np.ndarray) -> TriangleMesh:
     """A box of half sizes (3,) [m] with sharp edges."""
     square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     vertices, normals = [], []
@@ -122,7 +124,7 @@ def box(half: np.ndarray) -> Solid:
             vertices.append(face * half)
             normals.append(normal)
     quads = 4 * np.arange(6)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
-    return Solid(np.concatenate(vertices), np.concatenate(normals), quads.reshape(-1, 3))
+    return TriangleMesh(np.concatenate(vertices), np.concatenate(normals), quads.reshape(-1, 3))
 
 
 def _between(length: float, spacing: float) -> int:
@@ -151,7 +153,7 @@ def _strips(rings: int) -> np.ndarray:
 Color = tuple[float, float, float, float]  # red, green, blue, opacity, 0 … 1
 
 
-def of_body(motion: Motion, model: mujoco.MjModel, spacing: float = np.inf) -> list[dict[Color, Solid]]:
+def meshes_of_body(motion: Motion, model: mujoco.MjModel, spacing: float = np.inf) -> list[dict[Color, TriangleMesh]]:
     """For every joint the shapes of its body in its frame, those of one colour as one; what is hidden is left out.
 
     Args:
@@ -162,10 +164,10 @@ def of_body(motion: Motion, model: mujoco.MjModel, spacing: float = np.inf) -> l
     found = []
     for name in motion.skeleton.names:
         body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
-        by_color: dict[Color, list[Solid]] = {}
+        by_color: dict[Color, list[TriangleMesh]] = {}
         for geom in np.flatnonzero(model.geom_bodyid == body) if body > 0 else ():
-            solid, (r, g, b, a) = of_geom(model, int(geom), spacing), model.geom_rgba[geom].tolist()
+            solid, (r, g, b, a) = mesh_of_geom(model, int(geom), spacing), model.geom_rgba[geom].tolist()
             if solid is not None and a > 0.0:
                 by_color.setdefault((r, g, b, a), []).append(solid)
-        found.append({color: joined(parts) for color, parts in by_color.items()})
+        found.append({color: merge_meshes(parts) for color, parts in by_color.items()})
     return found

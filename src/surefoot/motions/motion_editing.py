@@ -17,14 +17,14 @@ import numpy as np
 
 from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.foot_contacts import strikes
-from surefoot.motions.leaf_bones import leaf_ends
+from surefoot.motions.foot_contacts import footstrikes
+from surefoot.motions.leaf_bones import leaf_bone_ends
 from surefoot.motions.motion import Motion
 
 _SAME = 1e-6  # [m, rad]
 
 
-def between(model: mujoco.MjModel, one: np.ndarray, other: np.ndarray, share: np.ndarray) -> np.ndarray:
+def interpolate_qpos(model: mujoco.MjModel, one: np.ndarray, other: np.ndarray, share: np.ndarray) -> np.ndarray:
     """(n, nq) coordinates a share (n,) of the way from one table of coordinates to another."""
     found, step = one.copy(), np.zeros(model.nv)
     for frame, goal, part in zip(found, other, share, strict=True):
@@ -33,7 +33,7 @@ def between(model: mujoco.MjModel, one: np.ndarray, other: np.ndarray, share: np
     return found
 
 
-def closed(model: mujoco.MjModel, qpos: np.ndarray, share: np.ndarray) -> np.ndarray:
+def close_loop_qpos(model: mujoco.MjModel, qpos: np.ndarray, share: np.ndarray) -> np.ndarray:
     """(n, nq) each frame moved by its share (n,) of the way from the last frame's coordinates to the first's."""
     found, step = qpos.copy(), np.zeros(model.nv)
     mujoco.mj_differentiatePos(model, step, 1.0, qpos[-1], qpos[0])
@@ -42,7 +42,7 @@ def closed(model: mujoco.MjModel, qpos: np.ndarray, share: np.ndarray) -> np.nda
     return found
 
 
-def rooted(
+def move_root_qpos(
     model: mujoco.MjModel, qpos: np.ndarray, here: np.ndarray, places: np.ndarray, turns: np.ndarray
 ) -> np.ndarray:
     """Move the root from `here` to other places (n, 3) and turns (n, 4).
@@ -77,7 +77,7 @@ _LIVELY = 0.3  # of the most that any stretch of its length strays: what a cycle
 _SHORTER = 0.05  # more mismatch than the least is allowed to a shorter cycle
 
 
-def find(motion: Motion) -> tuple[int, int]:
+def find_loop(motion: Motion) -> tuple[int, int]:
     """First and last frame of the whole cycle whose ends fit best."""
     if len(motion) >= 3:
         poses = pose_vectors(motion)
@@ -95,9 +95,9 @@ def pose_vectors(motion: Motion) -> np.ndarray:
 
     Each is weighted by how much of the body it moves, so that fingers and toes hardly count.
     """
-    turns = quat.continuous(motion.rotations)
+    turns = quat.make_continuous(motion.rotations)
     turns[:, 0] = quat.multiply(quat.about_vertical(-quat.yaw(turns[:, 0])), turns[:, 0])
-    turns = quat.continuous(turns)
+    turns = quat.make_continuous(turns)
     mean = turns.mean(axis=0)
     size = np.linalg.norm(mean, axis=-1, keepdims=True)
     mean = np.where(size > 1e-6, mean / np.maximum(size, 1e-6), turns[0])
@@ -108,7 +108,7 @@ def pose_vectors(motion: Motion) -> np.ndarray:
 def _levers(motion: Motion) -> np.ndarray:
     """(joints,) length of the longest chain of bones that hangs from each joint, as a share of the longest of all."""
     parents, lengths = motion.skeleton.parents, np.linalg.norm(motion.skeleton.offsets, axis=1)
-    levers = np.linalg.norm(leaf_ends(motion), axis=1)
+    levers = np.linalg.norm(leaf_bone_ends(motion), axis=1)
     for _ in parents:  # at most as many passes as the chain is long
         longer = levers.copy()
         np.maximum.at(longer, parents[parents >= 0], (levers + lengths)[parents >= 0])
@@ -122,7 +122,7 @@ def _between_strikes(motion: Motion) -> Iterator[tuple[int, int]]:
     """From each foot's strike to its next one."""
     if not motion.contact_force.size:
         return
-    found = strikes(motion)
+    found = footstrikes(motion)
     for foot in range(motion.contact_force.shape[1]):
         yield from pairwise(frame for frame, which in found if which == foot)
 
@@ -188,7 +188,7 @@ _BLENDED = ("qvel", "torque", "contact_force", "center_of_pressure", "com", "sli
 _KEPT = ("state", "phase")  # those of the nearest frame
 
 
-def rate(motion: Motion) -> float:
+def frame_rate(motion: Motion) -> float:
     """Mean recorded frames per second; 1 for a single frame."""
     if not len(motion) or (np.diff(motion.time) <= 0.0).any():
         raise OutputError("a motion needs frames at increasing times")
@@ -205,7 +205,7 @@ def resample(motion: Motion, fps: float, *, whole: bool = False) -> Motion:
     """
     if not 0.0 < fps <= MAX_FPS:
         raise OutputError(f"frames per second must be within 0 … {MAX_FPS:g}, got {fps}")
-    rate(motion)
+    frame_rate(motion)
     start, span = float(motion.time[0]), float(np.ptp(motion.time))
     count = (max(round(span * fps), 1) if whole else int(span * fps + 1e-6)) + 1 if span else 1
     if count > MAX_FRAMES:
@@ -229,7 +229,7 @@ def resample(motion: Motion, fps: float, *, whole: bool = False) -> Motion:
     if motion.qpos.size:
         others["qpos"] = blend(motion.qpos)
         if motion.scene is not None:
-            others["qpos"] = between(motion.scene.model, motion.qpos[before], motion.qpos[after], share)
+            others["qpos"] = interpolate_qpos(motion.scene.model, motion.qpos[before], motion.qpos[after], share)
     return replace(
         motion,
         time=even,
@@ -272,14 +272,14 @@ def in_place(motion: Motion) -> Motion:
     return replace(motion, root_position=places, rotations=rotations, qpos=qpos, qvel=np.zeros(0), **moved)
 
 
-def loop(motion: Motion) -> Motion:
+def cut_loop(motion: Motion) -> Motion:
     """One whole cycle, from time 0 on, whose last frame is its first one but for horizontal travel and turn.
 
     What little the ends differ by is spread over the cycle, half of it before the middle and half after. A net
     turn of less than 10° is a drift and closed like any joint; a larger one is kept. A climb is closed as well.
     """
     _check(motion)
-    first, last = find(motion)
+    first, last = find_loop(motion)
     cut = replace(motion, **{name: table[first : last + 1] for name, table in _frames(motion).items()})
     since = cut.time - cut.time[0]
     share = since / since[-1] - 0.5
@@ -293,13 +293,13 @@ def loop(motion: Motion) -> Motion:
     places = cut.root_position + share[:, None] * gap * np.array([0.0, 0.0, 1.0])
     qpos = cut.qpos
     if cut.scene is not None and qpos.size:
-        qpos = closed(cut.scene.model, qpos, share)
+        qpos = close_loop_qpos(cut.scene.model, qpos, share)
     qpos = _follow(cut, qpos, cut.root_position + share[:, None] * gap, places, rotations[:, 0])
     return replace(cut, time=since, root_position=places, rotations=rotations, qpos=qpos)
 
 
 def _check(motion: Motion) -> None:
-    rate(motion)
+    frame_rate(motion)
     if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
         raise OutputError("a motion with numbers that are not finite has no cycle and no mean travel")
 
@@ -313,4 +313,4 @@ def _follow(motion: Motion, qpos: np.ndarray, here: np.ndarray, places: np.ndarr
     """`qpos` with the root moved from `here`; nothing where the body is not known."""
     if motion.scene is None or not qpos.size:
         return np.zeros(0)
-    return rooted(motion.scene.model, qpos, here, places, turns)
+    return move_root_qpos(motion.scene.model, qpos, here, places, turns)

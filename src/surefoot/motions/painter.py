@@ -18,8 +18,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from surefoot.errors import UnknownNameError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import SkeletonError, parts_of
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.body_parts import SkeletonError, find_body_parts
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 from surefoot.motions.posed_body import Color, Limb, Shape
 
@@ -60,15 +60,15 @@ class Camera:
 
     def along(self, points: np.ndarray) -> np.ndarray:
         """(n,) coordinates of points (n, 2 or 3) along the picture's right axis [m]."""
-        return turned(points, self.yaw)[:, self.axis]
+        return in_yaw_frame(points, self.yaw)[:, self.axis]
 
     def across(self, points: np.ndarray) -> np.ndarray:
         """(n,) the other horizontal coordinate [m]: to the left from the side, ahead from the front."""
-        return turned(points, self.yaw)[:, 1 - self.axis]
+        return in_yaw_frame(points, self.yaw)[:, 1 - self.axis]
 
     def place(self, along: np.ndarray, across: np.ndarray) -> np.ndarray:
         """(n, 2) the world's x and y of what is `along` and `across` [m]."""
-        return turned(np.column_stack([along, across] if self.axis == 0 else [across, along]), -self.yaw)
+        return in_yaw_frame(np.column_stack([along, across] if self.axis == 0 else [across, along]), -self.yaw)
 
     def pixels(self, along: np.ndarray, height: np.ndarray) -> np.ndarray:
         """(n, 2) pixels of places along the picture's right axis and heights [m]."""
@@ -127,16 +127,16 @@ def paint_body(canvas: Canvas, limbs: Iterable[Limb], camera: Camera, fade: floa
         for grow, shade in ((_OUTLINE, 0.68), (0.0, 1.0)):
             for shape in limbs[i].shapes:
                 tone = tuple(shade * c for c in shape.color)
-                canvas.polygon(_outline(shape, camera, grow), mixed((tone[0], tone[1], tone[2]), PAPER, paper))
+                canvas.polygon(_outline(shape, camera, grow), blend_colors((tone[0], tone[1], tone[2]), PAPER, paper))
 
 
-def mixed(one: Color, other: Color, share: float) -> Color:
+def blend_colors(one: Color, other: Color, share: float) -> Color:
     """A colour on the way from one to the other."""
     r, g, b = ((1.0 - share) * a + share * b for a, b in zip(one, other, strict=True))
     return (r, g, b)
 
 
-def turned(points: np.ndarray, yaw: float) -> np.ndarray:
+def in_yaw_frame(points: np.ndarray, yaw: float) -> np.ndarray:
     """Points (n, 2 or 3) of the world in a frame that is turned by a yaw [rad]: ahead, left, up [m]."""
     if yaw == 0.0:
         return points
@@ -145,9 +145,9 @@ def turned(points: np.ndarray, yaw: float) -> np.ndarray:
     return np.column_stack([cosine * x + sine * y, cosine * y - sine * x, points[:, 2:]])
 
 
-def extent(limbs: Iterable[Limb], axis: int, yaw: float = 0.0) -> tuple[float, float]:
+def extent_along(limbs: Iterable[Limb], axis: int, yaw: float = 0.0) -> tuple[float, float]:
     """Least and greatest coordinate of a body along an axis of the world turned by a yaw [m, rad]."""
-    shapes = [(turned(shape.points, yaw)[:, axis], shape.radius) for limb in limbs for shape in limb.shapes]
+    shapes = [(in_yaw_frame(shape.points, yaw)[:, axis], shape.radius) for limb in limbs for shape in limb.shapes]
     low = min(float(places.min()) - radius for places, radius in shapes)
     return low, max(float(places.max()) + radius for places, radius in shapes)
 
@@ -183,7 +183,7 @@ def is_flat(terrain: Terrain | None) -> bool:
     return terrain is None or terrain.description == "flat"
 
 
-def heights(terrain: Terrain | None, places: np.ndarray) -> np.ndarray:
+def ground_heights(terrain: Terrain | None, places: np.ndarray) -> np.ndarray:
     """(n,) heights of the ground at places (n, 2 or 3) of the world [m]."""
     return np.zeros(len(places)) if terrain is None else np.asarray(terrain.height(places[:, 0], places[:, 1]))
 
@@ -221,7 +221,7 @@ def _cut(terrain: Terrain | None, camera: Camera, along: np.ndarray, path: np.nd
     if not goes_on or (terrain is not None and terrain.vertices is not None):
         across = np.full(len(places), across.mean())
     order = np.argsort(places)
-    return heights(terrain, camera.place(along, np.interp(along, places[order], across[order])))
+    return ground_heights(terrain, camera.place(along, np.interp(along, places[order], across[order])))
 
 
 def _profile(terrain: Terrain | None, camera: Camera, first: float, last: float, path: np.ndarray) -> np.ndarray:
@@ -268,12 +268,12 @@ def mean_facing(motion: Motion, start: float = -math.inf, end: float = math.inf)
 def _between_hips(motion: Motion, first: int, last: int) -> np.ndarray | None:
     """(3,) mean way from the right hip to the left one [m]; None where there are none that tell anything."""
     try:
-        parts, _ = parts_of(motion)
+        parts, _ = find_body_parts(motion)
     except SkeletonError:
         return None
     part = Motion(
         motion.time[first:last], motion.skeleton, motion.root_position[first:last], motion.rotations[first:last]
     )
-    places, _ = world(part)
+    places, _ = world_poses(part)
     across = (places[:, parts.left.hip] - places[:, parts.right.hip]).mean(axis=0)
     return np.asarray(across) if np.hypot(across[0], across[1]) > _APART else None

@@ -11,11 +11,11 @@ import numpy as np
 
 from surefoot.errors import OutputError
 from surefoot.motions import body_parts, forward_kinematics
-from surefoot.motions.leaf_bones import rest_places
+from surefoot.motions.leaf_bones import rest_positions
 from surefoot.motions.motion import Motion
-from surefoot.terrains.balls import bodies as balls_of
+from surefoot.terrains.balls import ball_bodies as balls_of
 from surefoot.terrains.balls import is_parked
-from surefoot.terrains.ground_shapes import NAME as PLATFORM
+from surefoot.terrains.ground_shapes import PLATFORM_BODY as PLATFORM
 
 Color = tuple[float, float, float]  # 0 … 1
 
@@ -43,7 +43,7 @@ class Limb:
     side: int
 
 
-class Actor(Protocol):
+class PosedBody(Protocol):
     """Knows where a motion's body is at any time; between frames it is interpolated."""
 
     motion: Motion
@@ -55,23 +55,27 @@ class Actor(Protocol):
         """Balls that fly at a time [s]: they are no reason to look farther."""
 
 
-def actor_of(motion: Motion) -> Actor:
+def posed_body_of(motion: Motion) -> PosedBody:
     """The body a motion was simulated with, or a stick figure where only a skeleton is known."""
     if not len(motion):
         raise OutputError("cannot draw a motion without frames")
     if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
         raise OutputError("cannot draw a motion with numbers that are not finite")
-    return _Body(motion, motion.scene.model) if motion.scene is not None and motion.qpos.size else _Sticks(motion)
+    return (
+        _SimulatedBody(motion, motion.scene.model)
+        if motion.scene is not None and motion.qpos.size
+        else _StickFigure(motion)
+    )
 
 
-class _Body:
+class _SimulatedBody:
     """Poses the scene's own model."""
 
     def __init__(self, motion: Motion, model: mujoco.MjModel) -> None:
         self.motion, self._model = motion, model
         self._data, self._step = mujoco.MjData(model), np.zeros(model.nv)
         self._balls = balls_of(model)
-        self._sides = body_parts.sides(tuple(model.body(i).name for i in range(model.nbody)))
+        self._sides = body_parts.side_signs(tuple(model.body(i).name for i in range(model.nbody)))
         platform = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, PLATFORM)
         self._geoms: dict[int, list[tuple[int, np.ndarray, float]]] = {}  # by body
         for geom in range(model.ngeom):
@@ -106,14 +110,14 @@ class _Body:
         return Shape(self._data.geom_xpos[geom] + points @ axes.T, radius, (color[0], color[1], color[2]))
 
 
-class _Sticks:
+class _StickFigure:
     """Poses a skeleton; where it has no spine or no toes, they are guessed from the length of its legs."""
 
     def __init__(self, motion: Motion) -> None:
         self.motion, skeleton = motion, motion.skeleton
-        self._order, self._sides = forward_kinematics.downward(skeleton), body_parts.sides(skeleton.names)
+        self._order, self._sides = forward_kinematics.parents_first(skeleton), body_parts.side_signs(skeleton.names)
         ends = [list(skeleton.offsets[skeleton.parents == joint]) for joint in range(len(skeleton.names))]
-        rest = rest_places(skeleton)
+        rest = rest_positions(skeleton)
         size = float(np.ptp(rest, axis=0).max())
         leg = max(-float(rest[:, 2].min()), _LEG * size, 0.1)
         self._radius = 0.032 * leg

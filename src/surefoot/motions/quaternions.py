@@ -41,7 +41,7 @@ def exp(vectors: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
 
 
-def about(q: np.ndarray, axis: int, angles: np.ndarray) -> np.ndarray:
+def rotate_about_own_axis(q: np.ndarray, axis: int, angles: np.ndarray) -> np.ndarray:
     """The rotations `q` (…, 4) after those by angles (…) [rad] about one of their own axes: 0, 1 or 2."""
     cosine, sine = np.cos(0.5 * angles)[..., None], np.sin(0.5 * angles)[..., None]
     one, two, three = (1 + (axis + k) % 3 for k in range(3))
@@ -51,7 +51,7 @@ def about(q: np.ndarray, axis: int, angles: np.ndarray) -> np.ndarray:
     return np.asarray(cosine * q + sine * signs * q[..., order])
 
 
-def angles(q: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+def euler_angles(q: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     """(n, 3) angles [rad] of frames (n, 4) as turns about three different axes, each carried along by those before.
 
     They go on smoothly from frame to frame. The other way to write the same rotations, where the middle angle lies
@@ -68,7 +68,7 @@ def angles(q: np.ndarray, axes: Sequence[int]) -> np.ndarray:
         ],
         axis=-1,
     )
-    ways = np.stack([one, other_way(one)])
+    ways = np.stack([one, other_euler_solution(one)])
     steps = ways[:, 1:] - one[:-1]
     steps -= 2.0 * np.pi * np.round(steps / (2.0 * np.pi))
     crossed = np.diff((steps**2).sum(axis=-1), axis=0)[0] < 0.0
@@ -76,7 +76,7 @@ def angles(q: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     return np.asarray(np.unwrap(np.where(other[:, None], ways[1], ways[0]), axis=0))
 
 
-def other_way(found: np.ndarray) -> np.ndarray:
+def other_euler_solution(found: np.ndarray) -> np.ndarray:
     """The other three angles (…, 3) that make the rotations of three `angles`."""
     return np.asarray(found * np.array([1.0, -1.0, 1.0]) + np.pi)
 
@@ -86,7 +86,7 @@ def slerp(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
     return multiply(a, exp(np.asarray(share)[..., None] * log(multiply(inverse(a), b))))
 
 
-def continuous(q: np.ndarray) -> np.ndarray:
+def make_continuous(q: np.ndarray) -> np.ndarray:
     """Frames (n, …, 4) with each one's signs nearest to those of the frame before."""
     flips = np.einsum("...i,...i->...", q[1:], q[:-1]) < 0.0
     found = q.copy()

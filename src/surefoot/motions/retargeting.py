@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.characters.links import LEFT, RIGHT, Link, of_table
+from surefoot.characters.links import LEFT, RIGHT, Link, limbs_of_table
 from surefoot.characters.table import CharacterTable, Hinge, Segment
-from surefoot.motions.body_parts import Parts
-from surefoot.motions.foot_contacts import touches
-from surefoot.motions.forward_kinematics import check_written_down, places, quaternions, turned_by
-from surefoot.motions.leg_ik import above_ground, bones_of, goals, reached, root_moves, weights
+from surefoot.motions.body_parts import BodyParts
+from surefoot.motions.foot_contacts import foot_stands
+from surefoot.motions.forward_kinematics import check_is_table, from_matrices, hinge_rotations, segment_poses
+from surefoot.motions.leg_ik import (
+    ankle_goals,
+    extend_leg,
+    ground_weights,
+    leg_bones_of,
+    level_foot_above_ground,
+    root_correction,
+)
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.segment_frames import Frames, flattened, frames_of
+from surefoot.motions.segment_frames import SegmentFrames, project_to_sagittal, segment_frames_of
 
 if TYPE_CHECKING:
     from surefoot.motions.motion import SimulatedScene
@@ -29,7 +36,7 @@ _TOLD = np.radians(1.0)  # beyond a limit, from which on it is told
 _OUTSIDE = 0.3  # what a radian beyond a limit costs in every frame, against a radian between two frames
 
 
-def angles_of(
+def hinge_angles_of(
     table: CharacterTable, root: np.ndarray, wanted: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """Angles (n,) [rad] of all hinges, and in words which limits were in the way.
@@ -55,7 +62,7 @@ def angles_of(
         for hinge in part.hinges:
             angles[hinge.name] = np.clip(found[hinge.name], hinge.low, hinge.high)
             notes += _beyond(hinge, found[hinge.name] - angles[hinge.name])
-        frames[part.name] = parent @ turned_by(part.hinges, angles, len(root))
+        frames[part.name] = parent @ hinge_rotations(part.hinges, angles, len(root))
     return angles, notes
 
 
@@ -114,7 +121,7 @@ _TURNED_OUT = np.radians(8.0)  # of a foot against its shank, from which on its 
 
 
 @dataclass(frozen=True)
-class Retargeted:
+class RetargetedClip:
     """What a body's joints and its root do; joints go by name."""
 
     time: np.ndarray  # (n,) [s]
@@ -126,7 +133,7 @@ class Retargeted:
     notes: tuple[str, ...]  # what was understood and what is lost, in words
 
 
-def retarget(motion: Motion, parts: Parts, table: CharacterTable) -> Retargeted:
+def retarget(motion: Motion, parts: BodyParts, table: CharacterTable) -> RetargetedClip:
     """Carry a clip over to a character.
 
     Bones point as in the clip, seen from an upright reference posture that both have; the root's path is scaled by
@@ -139,52 +146,54 @@ def retarget(motion: Motion, parts: Parts, table: CharacterTable) -> Retargeted:
         parts: which of its joints is what.
         table: a character that is written down as a table.
     """
-    check_written_down(table)
-    frames = frames_of(motion, parts)
+    check_is_table(table)
+    frames = segment_frames_of(motion, parts)
     if table.root == "planar":
-        frames = flattened(frames, motion.time)
-    bones = [bones_of(table, side) for side in (LEFT, RIGHT)]
+        frames = project_to_sagittal(frames, motion.time)
+    bones = [leg_bones_of(table, side) for side in (LEFT, RIGHT)]
     scale = float(np.mean([bone.length for bone in bones])) / frames.leg_length
     root = frames.trunk if table.anatomy.torso == table.anatomy.pelvis else frames.pelvis
-    counts = np.array([weights(leg, frames.leg_length) for leg in frames.legs])
+    counts = np.array([ground_weights(leg, frames.leg_length) for leg in frames.legs])
     middle = 0.5 * scale * (frames.legs[0].hip + frames.legs[1].hip)
     middle[:, 2] -= scale * frames.floor
     errors, wanted = [], _wanted(table, frames)
     for bone, leg in zip(bones, frames.legs, strict=True):
         hip = middle + root @ bone.hip
-        errors.append(goals(table, leg, scale, bone.length, hip) - hip - leg.thigh @ bone.knee - leg.shank @ bone.ankle)
-    position = middle + root_moves(np.array(errors), counts)
+        errors.append(
+            ankle_goals(table, leg, scale, bone.length, hip) - hip - leg.thigh @ bone.knee - leg.shank @ bone.ankle
+        )
+    position = middle + root_correction(np.array(errors), counts)
     for side, (bone, leg) in enumerate(zip(bones, frames.legs, strict=True)):
         ours = (table.anatomy.left, table.anatomy.right)[side]
         farther = counts[side][:, None] * (errors[side] - (position - middle))
-        thigh, shank = reached(bone, leg.thigh, leg.shank, farther)
+        thigh, shank = extend_leg(bone, leg.thigh, leg.shank, farther)
         ankle = position + root @ bone.hip + thigh @ bone.knee + shank @ bone.ankle
         wanted |= {ours.thigh: thigh, ours.shin: shank}
         if leg.toes is not None:  # they bend; a foot without is as stiff as ours
-            wanted[ours.foot] = above_ground(table, side, leg.foot, ankle[:, 2])
-    angles, notes = angles_of(table, root, wanted)
-    turn = quaternions(root)
+            wanted[ours.foot] = level_foot_above_ground(table, side, leg.foot, ankle[:, 2])
+    angles, notes = hinge_angles_of(table, root, wanted)
+    turn = from_matrices(root)
     position = _settled(table, frames, scale, angles, position, turn, counts)
     said = [
         f"legs of {frames.leg_length:.3f} m become legs of {scale * frames.leg_length:.3f} m: lengths × {scale:.3f}"
     ]
     said += [*frames.notes, *_turned_out(table, frames), *notes]
     standing = np.column_stack(
-        [touches(motion.time, leg.clearance, leg.speed, frames.leg_length) for leg in frames.legs]
+        [foot_stands(motion.time, leg.clearance, leg.speed, frames.leg_length) for leg in frames.legs]
     )
-    return Retargeted(motion.time - motion.time[0], angles, position, turn, standing, scale, tuple(said))
+    return RetargetedClip(motion.time - motion.time[0], angles, position, turn, standing, scale, tuple(said))
 
 
-def coordinates(table: CharacterTable, found: Retargeted) -> np.ndarray:
+def qpos_of(table: CharacterTable, found: RetargetedClip) -> np.ndarray:
     """(n, nq) of a simulated model of this character: its root, then its hinges, a part's before its children's."""
-    angles = np.column_stack([found.angles[name] for name in hinges(table)])
+    angles = np.column_stack([found.angles[name] for name in hinge_order(table)])
     if table.root == "free":
         return np.hstack([found.root_position, found.root_rotation, angles])
     pitch = -2.0 * np.arctan2(found.root_rotation[:, 2], found.root_rotation[:, 0])
     return np.column_stack([found.root_position[:, 0], found.root_position[:, 2], np.unwrap(pitch), angles])
 
 
-def hinges(table: CharacterTable) -> list[str]:
+def hinge_order(table: CharacterTable) -> list[str]:
     """Names of a character's hinges in the order of its model's coordinates."""
     parts, waiting, names = {part.name: part for part in table.segments}, ["world"], list[str]()
     while waiting:
@@ -194,9 +203,9 @@ def hinges(table: CharacterTable) -> list[str]:
     return names
 
 
-def _wanted(table: CharacterTable, frames: Frames) -> dict[str, np.ndarray]:
+def _wanted(table: CharacterTable, frames: SegmentFrames) -> dict[str, np.ndarray]:
     """World orientations of all parts that the clip says something about, but for thighs and shanks."""
-    links = of_table(table).links
+    links = limbs_of_table(table).links
     single = not any(link.kind == "upper_back" for link in links)
     found = {}
     for link in links:
@@ -206,7 +215,7 @@ def _wanted(table: CharacterTable, frames: Frames) -> dict[str, np.ndarray]:
     return found
 
 
-def _frame(link: Link, frames: Frames, single: bool) -> np.ndarray | None:
+def _frame(link: Link, frames: SegmentFrames, single: bool) -> np.ndarray | None:
     middle: Mapping[str, np.ndarray] = {
         "lower_back": frames.trunk if single else frames.belly,
         "upper_back": frames.chest,
@@ -222,19 +231,21 @@ def _frame(link: Link, frames: Frames, single: bool) -> np.ndarray | None:
 
 
 def _settled(
-    table: CharacterTable, frames: Frames, scale: float, angles: dict[str, np.ndarray], position: np.ndarray,
+    table: CharacterTable, frames: SegmentFrames, scale: float, angles: dict[str, np.ndarray], position: np.ndarray,
     turn: np.ndarray, counts: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """(n, 3) the root, up or down by what the limits of the joints have left over."""
-    at, errors = places(table, angles, position, turn), []
+    at, errors = segment_poses(table, angles, position, turn), []
     for side, leg in enumerate(frames.legs):
         ours = (table.anatomy.left, table.anatomy.right)[side]
-        errors.append(goals(table, leg, scale, bones_of(table, side).length, at[ours.thigh][0]) - at[ours.foot][0])
-    moves = root_moves(np.array(errors), counts)
+        errors.append(
+            ankle_goals(table, leg, scale, leg_bones_of(table, side).length, at[ours.thigh][0]) - at[ours.foot][0]
+        )
+    moves = root_correction(np.array(errors), counts)
     return np.asarray(position + moves * [0.0, 0.0, 1.0])
 
 
-def _turned_out(table: CharacterTable, frames: Frames) -> list[str]:
+def _turned_out(table: CharacterTable, frames: SegmentFrames) -> list[str]:
     """Which feet are turned outward against their shanks, where our ankles cannot."""
     notes = []
     for name, sign, leg in zip(("left", "right"), (1.0, -1.0), frames.legs, strict=True):
@@ -248,7 +259,7 @@ def _turned_out(table: CharacterTable, frames: Frames) -> list[str]:
     return notes
 
 
-def motion_of(found: Retargeted, table: CharacterTable, scene: SimulatedScene | None = None) -> Motion:
+def to_motion(found: RetargetedClip, table: CharacterTable, scene: SimulatedScene | None = None) -> Motion:
     """The same frames as a motion of the character's parts.
 
     Args:
@@ -260,8 +271,8 @@ def motion_of(found: Retargeted, table: CharacterTable, scene: SimulatedScene | 
     rotations = np.empty((len(found.time), len(order), 4))
     for i, part in enumerate(table.segments):
         root = part.parent == "world"
-        turn = turned_by(part.hinges, found.angles, len(found.time))
-        rotations[:, i] = found.root_rotation if root else quaternions(turn)
+        turn = hinge_rotations(part.hinges, found.angles, len(found.time))
+        rotations[:, i] = found.root_rotation if root else from_matrices(turn)
     skeleton = Skeleton(
         tuple(order),
         np.array([-1 if part.parent == "world" else order.index(part.parent) for part in table.segments]),
@@ -270,6 +281,6 @@ def motion_of(found: Retargeted, table: CharacterTable, scene: SimulatedScene | 
     qpos = np.zeros(0)
     if scene is not None:
         qpos = np.tile(scene.model.qpos0, (len(found.time), 1))
-        own = coordinates(table, found)
+        own = qpos_of(table, found)
         qpos[:, : own.shape[1]] = own
     return Motion(found.time, skeleton, found.root_position, rotations, qpos=qpos, scene=scene)

@@ -22,10 +22,10 @@ from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Arm, Limb, Parts
-from surefoot.motions.floor_fit import Floor, floor_of
-from surefoot.motions.forward_kinematics import matrices, world
-from surefoot.motions.leaf_bones import rest_places
+from surefoot.motions.body_parts import ArmJoints, BodyParts, LegJoints
+from surefoot.motions.floor_fit import FloorPlane, fit_floor
+from surefoot.motions.forward_kinematics import to_matrices, world_poses
+from surefoot.motions.leaf_bones import rest_positions
 from surefoot.motions.motion import Motion
 
 _TILTED = np.radians(30.0)  # of a foot from its rest pose, from which on its flat pose is in doubt
@@ -43,7 +43,7 @@ class FlatFoot:
 
 
 @dataclass(frozen=True)
-class Posture:
+class UprightPoses:
     """World places (n, joints, 3) [m] and turns (n, joints, 4) away from an upright reference posture.
 
     `reference` (joints, 3) has the places in that posture, facing x.
@@ -60,7 +60,7 @@ class Posture:
 
     def frame(self, joint: int) -> np.ndarray:
         """(n, 3, 3) how a joint is turned."""
-        return matrices(self.turns[:, joint])
+        return to_matrices(self.turns[:, joint])
 
     def span(self, one: int, other: int) -> float:
         """Distance of two joints [m]."""
@@ -70,7 +70,7 @@ class Posture:
         """(n,) of a joint [m/s]."""
         return np.asarray(np.linalg.norm(np.gradient(self.places[:, joint], motion.time, axis=0), axis=1))
 
-    def flat_foot(self, limb: Limb, name: str, floor: Floor, side: int) -> FlatFoot:
+    def flat_foot(self, limb: LegJoints, name: str, floor: FloorPlane, side: int) -> FlatFoot:
         """What a foot is like while it stands still and low."""
         still, notes, toe_frame = floor.still[side], [], np.eye(3)
         up = np.median(self.frame(limb.ankle)[still, 2], axis=0)  # the vertical in the joint's frame
@@ -86,11 +86,11 @@ class Posture:
         return FlatFoot(frame, left @ right, float(np.median(ball[:, 2] - floor.below(ball))), tuple(notes))
 
 
-def posture_of(motion: Motion, parts: Parts) -> Posture:
+def upright_poses_of(motion: Motion, parts: BodyParts) -> UprightPoses:
     """Places and turns of all joints, from the rest pose if that is upright, else from the most upright frame."""
     skeleton = motion.skeleton
-    places, turns = world(motion)
-    reference, basis, notes = rest_places(skeleton), np.tile([1.0, 0.0, 0.0, 0.0], (len(skeleton.names), 1)), []
+    places, turns = world_poses(motion)
+    reference, basis, notes = rest_positions(skeleton), np.tile([1.0, 0.0, 0.0, 0.0], (len(skeleton.names), 1)), []
     if _uprightness(reference[None], parts)[0] < _STEEP:
         frame = int(np.argmax(_uprightness(places, parts)))
         reference, basis = places[frame], turns[frame]
@@ -99,19 +99,19 @@ def posture_of(motion: Motion, parts: Parts) -> Posture:
     facing = quat.about_vertical(np.array([np.arctan2(-side[0], side[1])]))
     reference = quat.rotate(quat.inverse(facing), reference - reference[parts.pelvis])
     back = quat.multiply(quat.inverse(basis), facing)  # from the reference posture's axes to a joint's own
-    return Posture(places, quat.continuous(quat.multiply(turns, back[None])), reference, tuple(notes))
+    return UprightPoses(places, quat.make_continuous(quat.multiply(turns, back[None])), reference, tuple(notes))
 
 
-def top_of(parts: Parts) -> int:
+def trunk_top(parts: BodyParts) -> int:
     """The joint at the upper end of the trunk."""
     if parts.neck:
         return parts.neck[0]
     return parts.head if parts.head is not None else parts.trunk[-1] if parts.trunk else parts.pelvis
 
 
-def _uprightness(places: np.ndarray, parts: Parts) -> np.ndarray:
+def _uprightness(places: np.ndarray, parts: BodyParts) -> np.ndarray:
     """(n,) the least cosine between the vertical and the spine and the legs."""
-    spine = [(parts.pelvis, top_of(parts))] if top_of(parts) != parts.pelvis else []
+    spine = [(parts.pelvis, trunk_top(parts))] if trunk_top(parts) != parts.pelvis else []
     bones = [*spine, *((limb.ankle, limb.hip) for limb in (parts.left, parts.right))]
     found = []
     for low, high in bones:
@@ -134,7 +134,7 @@ _DOWN = np.array([0.0, 0.0, -1.0])
 
 
 @dataclass(frozen=True)
-class Leg:
+class LegFrames:
     """Frames (n, 3, 3) of a leg's parts and places (n, 3) of its joints in the world [m]."""
 
     thigh: np.ndarray
@@ -150,7 +150,7 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Frames:
+class SegmentFrames:
     """The whole body; arms are None where the clip has none."""
 
     pelvis: np.ndarray
@@ -158,33 +158,37 @@ class Frames:
     chest: np.ndarray
     trunk: np.ndarray  # one part from the pelvis to the neck
     head: np.ndarray
-    legs: tuple[Leg, Leg]
+    legs: tuple[LegFrames, LegFrames]
     arms: tuple[tuple[np.ndarray, np.ndarray, np.ndarray] | None, ...]  # upper arm, forearm, hand
     leg_length: float  # [m]
     floor: np.ndarray  # (n,) its height below the hips [m]
     notes: tuple[str, ...]
 
 
-def frames_of(motion: Motion, parts: Parts) -> Frames:
+def segment_frames_of(motion: Motion, parts: BodyParts) -> SegmentFrames:
     """All frames of a clip whose joints are known."""
     if len(motion) < 3:
         raise OutputError(f"a clip needs at least 3 frames to be understood, this one has {len(motion)}")
-    posture = posture_of(motion, parts)
+    posture = upright_poses_of(motion, parts)
     notes = list(posture.notes)
     pelvis = posture.frame(parts.pelvis)
     chest_joint = parts.trunk[-1] if parts.trunk else parts.pelvis
-    chest, base, top = posture.frame(chest_joint), parts.trunk[0] if parts.trunk else parts.pelvis, top_of(parts)
-    trunk = swung(chest[..., 2], posture.places[:, top] - posture.places[:, base]) @ chest if top != base else chest
+    chest, base, top = posture.frame(chest_joint), parts.trunk[0] if parts.trunk else parts.pelvis, trunk_top(parts)
+    trunk = (
+        align_direction(chest[..., 2], posture.places[:, top] - posture.places[:, base]) @ chest
+        if top != base
+        else chest
+    )
     head = chest if parts.head is None else posture.frame(parts.head)
     if len(parts.trunk) > 1:
         belly = posture.frame(parts.trunk[(len(parts.trunk) - 1) // 2])
     else:
-        belly = matrices(quat.slerp(posture.turn(parts.pelvis), posture.turn(chest_joint), np.array(0.5)))
+        belly = to_matrices(quat.slerp(posture.turn(parts.pelvis), posture.turn(chest_joint), np.array(0.5)))
     sides = ((parts.left, "left"), (parts.right, "right"))
     ends = [limb.ankle if limb.toe is None else limb.toe for limb, _ in sides]
     lengths = [posture.span(limb.hip, limb.knee) + posture.span(limb.knee, limb.ankle) for limb, _ in sides]
     length = float(np.mean(lengths))
-    floor = floor_of(
+    floor = fit_floor(
         motion.time,
         [posture.places[:, limb.ankle] for limb, _ in sides],
         [posture.places[:, end] for end in ends],
@@ -194,7 +198,7 @@ def frames_of(motion: Motion, parts: Parts) -> Frames:
         notes.append(f"the floor slopes by {100.0 * np.linalg.norm(floor.slope):.1f} %, which is taken out")
     legs = [_leg(motion, posture, floor, side, limb, name, notes) for side, (limb, name) in enumerate(sides)]
     arms = [None if arm is None else _arm(posture, arm) for arm in (parts.left_arm, parts.right_arm)]
-    return Frames(
+    return SegmentFrames(
         pelvis,
         belly,
         chest,
@@ -208,20 +212,20 @@ def frames_of(motion: Motion, parts: Parts) -> Frames:
     )
 
 
-def swung(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def align_direction(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """(n, 3, 3) the shortest rotations that turn directions (n, 3) into others."""
     one, other = (v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12) for v in (one, other))
     half = np.concatenate([1.0 + (one * other).sum(axis=-1, keepdims=True), np.cross(one, other)], axis=-1)
     size = np.linalg.norm(half, axis=-1, keepdims=True)
-    return matrices(np.where(size > 1e-9, half / np.maximum(size, 1e-9), [0.0, 1.0, 0.0, 0.0]))
+    return to_matrices(np.where(size > 1e-9, half / np.maximum(size, 1e-9), [0.0, 1.0, 0.0, 0.0]))
 
 
-def _limb(posture: Posture, near: int, middle: int, far: int, bend: float) -> tuple[np.ndarray, np.ndarray]:
+def _limb(posture: UprightPoses, near: int, middle: int, far: int, bend: float) -> tuple[np.ndarray, np.ndarray]:
     """Frames of the two bones of a limb whose middle joint bends backward (−1) or forward (1)."""
-    rest = swung(_DOWN[None], (posture.reference[middle] - posture.reference[near])[None])[0]
+    rest = align_direction(_DOWN[None], (posture.reference[middle] - posture.reference[near])[None])[0]
     upper = posture.frame(near) @ rest
     bone = posture.places[:, middle] - posture.places[:, near]
-    upper = swung(-upper[..., 2], bone) @ upper  # exact also where joints between the two turn
+    upper = align_direction(-upper[..., 2], bone) @ upper  # exact also where joints between the two turn
     lower = posture.places[:, far] - posture.places[:, middle]
     lower = lower / np.linalg.norm(lower, axis=1, keepdims=True)
     across = bend * np.einsum("nij,ni->nj", upper, lower)[:, :2]  # the sine of the bend, forward and to the left
@@ -230,10 +234,12 @@ def _limb(posture: Posture, near: int, middle: int, far: int, bend: float) -> tu
     across = bend * np.einsum("nij,ni->nj", upper, lower)[:, :2]
     ahead = np.maximum(across[:, 0], 0.0)
     upper = upper @ _about_z(ahead * across[:, 1] / (ahead**2 + _EASE[bend] ** 2))
-    return upper, swung(-upper[..., 2], lower) @ upper
+    return upper, align_direction(-upper[..., 2], lower) @ upper
 
 
-def _leg(motion: Motion, posture: Posture, floor: Floor, side: int, limb: Limb, name: str, notes: list[str]) -> Leg:
+def _leg(
+    motion: Motion, posture: UprightPoses, floor: FloorPlane, side: int, limb: LegJoints, name: str, notes: list[str]
+) -> LegFrames:
     thigh, shank = _limb(posture, limb.hip, limb.knee, limb.ankle, -1.0)
     flat, high = posture.flat_foot(limb, name, floor, side), floor.ankle_heights[side]
     notes += flat.notes
@@ -246,25 +252,27 @@ def _leg(motion: Motion, posture: Posture, floor: Floor, side: int, limb: Limb, 
         speed = np.minimum(speed, posture.speed(motion, limb.toe))
         toes = posture.frame(limb.toe) @ flat.toe_frame
     length = posture.span(limb.hip, limb.knee) + posture.span(limb.knee, limb.ankle)
-    return Leg(thigh, shank, foot, toes, posture.places[:, limb.hip], ankle, above - high, clearance, speed, length)
+    return LegFrames(
+        thigh, shank, foot, toes, posture.places[:, limb.hip], ankle, above - high, clearance, speed, length
+    )
 
 
-def _arm(posture: Posture, arm: Arm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arm(posture: UprightPoses, arm: ArmJoints) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     upper, fore = _limb(posture, arm.shoulder, arm.elbow, arm.wrist, 1.0)
     # the hand as it is to the forearm in the reference posture, seen from the forearm's own joint
     rest = np.swapaxes(posture.frame(arm.elbow), 1, 2) @ posture.frame(arm.wrist)
-    settled = swung(_DOWN[None], (posture.reference[arm.wrist] - posture.reference[arm.elbow])[None])[0]
+    settled = align_direction(_DOWN[None], (posture.reference[arm.wrist] - posture.reference[arm.elbow])[None])[0]
     return upper, fore, fore @ settled.T @ rest @ settled
 
 
 def _about_z(angles: np.ndarray) -> np.ndarray:
-    return matrices(quat.about_vertical(angles))
+    return to_matrices(quat.about_vertical(angles))
 
 
 _SLOW = 0.6  # [s] over which a heading is averaged
 
 
-def flattened(frames: Frames, time: np.ndarray) -> Frames:
+def project_to_sagittal(frames: SegmentFrames, time: np.ndarray) -> SegmentFrames:
     """The same motion in the plane y = 0, going along x or against it; `time` (n,) [s] is that of the frames."""
     left, right = frames.legs
     middle, across = 0.5 * (left.hip + right.hip), left.hip - right.hip
@@ -280,7 +288,7 @@ def flattened(frames: Frames, time: np.ndarray) -> Frames:
     def sole(frame: np.ndarray) -> np.ndarray:
         return _pitched(np.arctan2(-frame[:, 2, 0], (frame[..., 0] * ahead).sum(axis=1)))
 
-    def leg(one: Leg) -> Leg:
+    def leg(one: LegFrames) -> LegFrames:
         toes, hip = None if one.toes is None else sole(one.toes), np.column_stack([way, 0.0 * way, middle[:, 2]])
         ankle = np.column_stack([way + ((one.ankle - middle) * ahead).sum(axis=1), 0.0 * way, one.ankle[:, 2]])
         return replace(

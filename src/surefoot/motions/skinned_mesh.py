@@ -12,17 +12,17 @@ import numpy as np
 
 from surefoot.motions import meshes
 from surefoot.motions import quaternions as quat
-from surefoot.motions.fallback_mesh import flesh, size_of
-from surefoot.motions.forward_kinematics import world
-from surefoot.motions.leaf_bones import leaf_ends
-from surefoot.motions.meshes import Color, Solid, of_body
+from surefoot.motions.fallback_mesh import fallback_meshes, rest_size
+from surefoot.motions.forward_kinematics import world_poses
+from surefoot.motions.leaf_bones import leaf_bone_ends
+from surefoot.motions.meshes import Color, TriangleMesh, meshes_of_body
 from surefoot.motions.motion import Motion
 
 _NEAR, _FAR = 1.5, 2.5  # [reaches] from a joint up to where its blend is whole, and from where on there is none
 
 
 @dataclass(frozen=True)
-class Hold:
+class SkinWeights:
     """Of every vertex two joints (n, 2) and how much it follows each, weights (n, 2): 1 in all, the larger first."""
 
     joints: np.ndarray
@@ -30,7 +30,7 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class Hinge:
+class JointBlend:
     """Where a bone meets its parent: place (3,) [m], the way (3,) from the parent's side to the bone's, and reach [m].
 
     The blend goes from one bone to the other over one reach before the place to one reach behind it.
@@ -53,7 +53,7 @@ class Hinge:
         return np.asarray(1.0 - _smooth((far - _NEAR) / (_FAR - _NEAR)))
 
 
-def hold(vertices: np.ndarray, joint: int, hinges: list[Hinge]) -> Hold:
+def skin_weights(vertices: np.ndarray, joint: int, hinges: list[JointBlend]) -> SkinWeights:
     """Who holds points (n, 3) of a bone's own shape, given all hinges at rest.
 
     Where two hinges are equally near, as between the legs, none of them takes part.
@@ -74,7 +74,7 @@ def hold(vertices: np.ndarray, joint: int, hinges: list[Hinge]) -> Hold:
     joints = np.column_stack([np.full(len(vertices), joint), np.where(shares > 0.0, other, joint)])
     weights = np.column_stack([1.0 - shares, shares])
     order = np.argsort(-weights, axis=1, kind="stable")
-    return Hold(np.take_along_axis(joints, order, axis=1), np.take_along_axis(weights, order, axis=1))
+    return SkinWeights(np.take_along_axis(joints, order, axis=1), np.take_along_axis(weights, order, axis=1))
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
@@ -99,40 +99,40 @@ class Skin:
     rotations: np.ndarray  # (joints, 4) at rest in the parent's frame, w first
     places: np.ndarray  # (joints, 3) [m]
     axes: np.ndarray  # (joints, 3, 3) of the joints' frames, in columns
-    shapes: dict[Color, Solid]
-    hold: dict[Color, Hold]
+    shapes: dict[Color, TriangleMesh]
+    hold: dict[Color, SkinWeights]
 
 
 def skin_of(motion: Motion) -> Skin:
     """The skin of a motion's body: round its simulated shapes, or round the bones of a stranger's skeleton."""
-    skeleton, size = motion.skeleton, size_of(motion.skeleton)
-    own = [] if motion.scene is None else of_body(motion, motion.scene.model, _SPACING * size)
+    skeleton, size = motion.skeleton, rest_size(motion.skeleton)
+    own = [] if motion.scene is None else meshes_of_body(motion, motion.scene.model, _SPACING * size)
     if not any(own):
-        own = flesh(motion, _SPACING * size)
+        own = fallback_meshes(motion, _SPACING * size)
     rotations = _rest(motion)
     still = Motion(np.zeros(1), skeleton, np.zeros((1, 3)), rotations[None])
-    places, turns = (table[0] for table in world(still))
+    places, turns = (table[0] for table in world_poses(still))
     axes = np.stack([quat.rotate(turns, axis) for axis in np.eye(3)], axis=-1)
     placed = [
         {color: solid.placed(places[joint], axes[joint]) for color, solid in shapes.items()}
         for joint, shapes in enumerate(own)
     ]
     hinges = _hinges(motion, places, turns, placed, size)
-    shapes: dict[Color, list[Solid]] = {}
-    holds: dict[Color, list[Hold]] = {}
+    shapes: dict[Color, list[TriangleMesh]] = {}
+    holds: dict[Color, list[SkinWeights]] = {}
     for joint, parts in enumerate(placed):
         for color, solid in parts.items():
             shapes.setdefault(color, []).append(solid)
-            holds.setdefault(color, []).append(hold(solid.vertices, joint, hinges))
+            holds.setdefault(color, []).append(skin_weights(solid.vertices, joint, hinges))
     lift = np.array([0.0, 0.0, -min(float(s.vertices[:, 2].min()) for part in placed for s in part.values())])
     return Skin(
         lift,
         rotations,
         places + lift,
         axes,
-        {color: meshes.joined(parts).placed(lift, np.eye(3)) for color, parts in shapes.items()},
+        {color: meshes.merge_meshes(parts).placed(lift, np.eye(3)) for color, parts in shapes.items()},
         {
-            color: Hold(np.concatenate([h.joints for h in parts]), np.concatenate([h.weights for h in parts]))
+            color: SkinWeights(np.concatenate([h.joints for h in parts]), np.concatenate([h.weights for h in parts]))
             for color, parts in holds.items()
         },
     )
@@ -150,10 +150,10 @@ def _rest(motion: Motion) -> np.ndarray:
 
 
 def _hinges(
-    motion: Motion, places: np.ndarray, turns: np.ndarray, placed: list[dict[Color, Solid]], size: float
-) -> list[Hinge]:
+    motion: Motion, places: np.ndarray, turns: np.ndarray, placed: list[dict[Color, TriangleMesh]], size: float
+) -> list[JointBlend]:
     """A hinge for every joint but the root, in the half-way direction of the two bones that meet there."""
-    parents, ends = motion.skeleton.parents, places + quat.rotate(turns, leaf_ends(motion))
+    parents, ends = motion.skeleton.parents, places + quat.rotate(turns, leaf_bone_ends(motion))
     found = []
     for joint, parent in enumerate(parents.tolist()):
         if parent < 0:
@@ -168,7 +168,7 @@ def _hinges(
         near = [np.linalg.norm(s.vertices - places[joint], axis=1).min() for s in placed[joint].values()]
         reach = float(np.clip(min(near, default=0.0), _REACH[0] * size, _REACH[1] * size))
         long = float(np.linalg.norm(on))
-        found.append(Hinge(joint, parent, places[joint], way, min(reach, _SHARE * long) if long > 1e-6 else reach))
+        found.append(JointBlend(joint, parent, places[joint], way, min(reach, _SHARE * long) if long > 1e-6 else reach))
     return found
 
 

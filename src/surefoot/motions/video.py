@@ -38,7 +38,7 @@ def frames(
         height: of a picture [px].
         view: from the `side` or the `front` of where it faces on average.
     """
-    actor, terrain = posed_body.actor_of(motion), ground.terrain_of(motion)
+    actor, terrain = posed_body.posed_body_of(motion), ground.terrain_of(motion)
     start, span = float(motion.time[0]), float(np.ptp(motion.time))
     count = int(span * fps + 1e-6) + 1
     if count > MAX_FRAMES:
@@ -99,7 +99,7 @@ def _rate(motion: Motion) -> float:
 
 def _size(limbs: list[posed_body.Limb]) -> float:
     """How large a body is [m], however it lies."""
-    return max(0.5, *(high - low for low, high in (painter.extent(limbs, axis) for axis in range(3))))
+    return max(0.5, *(high - low for low, high in (painter.extent_along(limbs, axis) for axis in range(3))))
 
 
 def _path(motion: Motion, times: np.ndarray, fps: float, camera: Camera) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -109,6 +109,6 @@ def _path(motion: Motion, times: np.ndarray, fps: float, camera: Camera) -> tupl
     """
     roots = np.column_stack([np.interp(times, motion.time, motion.root_position[:, axis]) for axis in range(2)])
     along, across = camera.along(roots), camera.across(roots)
-    level = ground.heights(ground.terrain_of(motion), roots)
+    level = ground.ground_heights(ground.terrain_of(motion), roots)
     middle, steady, level = (gaussian_filter1d(a, _LAG * fps, mode="nearest") for a in (along, across, level))
     return camera.place(along, steady if camera.view == "side" else across), middle, level

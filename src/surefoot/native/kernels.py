@@ -30,17 +30,17 @@ def kernel(function: F) -> F:
     return njit(forceinline=True, _nrt=False, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
-def viewer(function: F) -> F:
+def array_kernel(function: F) -> F:
     """Compile as `kernel` does, for a function that returns one array."""
     return njit(forceinline=True, _nrt=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
-def apart(function: F) -> F:
+def noinline(function: F) -> F:
     """Compile as `kernel` does, but as a function of its own: a rare path then costs the usual one nothing."""
     return njit(_nrt=False, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
-def plain(function: F) -> F:
+def python_impl(function: F) -> F:
     """The Python function underneath a kernel: kernels themselves can only be called by kernels."""
     return getattr(function, "py_func", function)  # type: ignore[no-any-return]
 

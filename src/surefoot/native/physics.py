@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native import layout
-from surefoot.native.kernels import array_at, block, kernel, records, viewer
+from surefoot.native.kernels import array_at, array_kernel, block, kernel, records
 
 ANATOMY = np.dtype([(n, "f8") for n in (
     "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "planar", "channels",
@@ -92,7 +92,7 @@ def _number(address: int) -> float:
     return array_at(address, (1,), np.float64)[0]  # type: ignore[no-any-return]
 
 
-@viewer
+@array_kernel
 def userdata_of(model: int, data: int) -> Any:
     """The whole `userdata` of a simulation, from the addresses of its `mjModel` and `mjData`."""
     return array_at(_long(data + _USERDATA), (_long(model + _NUSERDATA),), np.float64)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.kernels import block, kernel, plain, records
+from surefoot.native.kernels import block, kernel, python_impl, records
 
 MAGIC = 5.07e7 + 0.1996  # first number of a row that is ours: no counter, angle or force equals it
 SCHEMA = 1.0
@@ -146,7 +146,7 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1
 
 def view(userdata: np.ndarray) -> Row:
     """The named views of a formatted row, for Python."""
-    return plain(row_of)(userdata)
+    return python_impl(row_of)(userdata)
 
 
 def reports(userdata: np.ndarray) -> np.ndarray:

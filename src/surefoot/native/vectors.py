@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.native.kernels import apart, kernel
+from surefoot.native.kernels import kernel, noinline
 
 # Vectors and quaternions (w first) are plain tuples here: a kernel allocates nothing.
 Vector = tuple[float, float, float]
@@ -16,7 +16,7 @@ Quaternion = tuple[float, float, float, float]
 
 
 @kernel
-def turned(yaw: float, roll: float, pitch: float) -> Quaternion:
+def from_yaw_roll_pitch(yaw: float, roll: float, pitch: float) -> Quaternion:
     """Orientation of a part turned by `pitch` (x towards z), then `roll` (y towards z), then `yaw` (x towards y)."""
     cz, sz = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
     cx, sx = math.cos(0.5 * roll), math.sin(0.5 * roll)
@@ -26,7 +26,7 @@ def turned(yaw: float, roll: float, pitch: float) -> Quaternion:
 
 
 @kernel
-def turn_between(wanted: Quaternion, actual: Any) -> Vector:
+def rotation_between(wanted: Quaternion, actual: Any) -> Vector:
     """Rotation vector [rad], in world axes, that takes `actual` to `wanted` the shorter way round."""
     w, x, y, z = wanted
     a, b, c, d = actual[0], -actual[1], -actual[2], -actual[3]
@@ -42,15 +42,15 @@ def turn_between(wanted: Quaternion, actual: Any) -> Vector:
 
 
 @kernel
-def within(torque: Vector, limit: float) -> Vector:
+def limit_norm(torque: Vector, limit: float) -> Vector:
     """The same direction, no longer than `limit`."""
-    size = length(torque)
+    size = norm(torque)
     k = limit / size if size > limit else 1.0
     return k * torque[0], k * torque[1], k * torque[2]
 
 
 @kernel
-def length(vector: Vector) -> float:
+def norm(vector: Vector) -> float:
     """Euclidean length of a vector."""
     return math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
 
@@ -74,13 +74,13 @@ def add(a: Vector, b: Vector) -> Vector:
 
 
 @kernel
-def minus(a: Any, b: Any) -> Vector:
+def subtract(a: Any, b: Any) -> Vector:
     """A − b, of anything that has three numbers."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @kernel
-def scaled(k: float, a: Vector) -> Vector:
+def scale(k: float, a: Vector) -> Vector:
     """K a."""
     return k * a[0], k * a[1], k * a[2]
 
@@ -95,7 +95,7 @@ def unit(a: Vector) -> Vector:
 
 
 @kernel
-def times(p: Quaternion, q: Quaternion) -> Quaternion:
+def multiply(p: Quaternion, q: Quaternion) -> Quaternion:
     """The rotation q, then p."""
     return (
         p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
@@ -112,19 +112,19 @@ def inverse(q: Quaternion) -> Quaternion:
 
 
 @kernel
-def about(axis: Vector, angle: float) -> Quaternion:
+def from_axis_angle(axis: Vector, angle: float) -> Quaternion:
     """Rotation about a unit axis [rad]."""
     s = math.sin(0.5 * angle)
     return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
 
 
 @kernel
-def rotated(q: Quaternion, v: Vector) -> Vector:
+def rotate(q: Quaternion, v: Vector) -> Vector:
     """A vector turned by a rotation."""
     axis = (q[1], q[2], q[3])
     first = cross(axis, v)
     first = (first[0] + q[0] * v[0], first[1] + q[0] * v[1], first[2] + q[0] * v[2])
-    return add(v, scaled(2.0, cross(axis, first)))
+    return add(v, scale(2.0, cross(axis, first)))
 
 
 @kernel
@@ -136,7 +136,7 @@ def _beside(n: Vector, a: Vector) -> Vector:
     return unit(c)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def between_frames(u: Vector, n: Vector, t: Vector, w: Vector) -> Quaternion:
     """Rotation that takes u's direction to t's and turns n, about it, as near to w as can be."""
     a, b = unit(u), unit(t)
@@ -163,7 +163,7 @@ def between_frames(u: Vector, n: Vector, t: Vector, w: Vector) -> Quaternion:
 
 
 @kernel
-def ahead_and_left(heading: float, x: float, y: float) -> tuple[float, float]:
+def to_heading_frame(heading: float, x: float, y: float) -> tuple[float, float]:
     """A horizontal vector in the character frame."""
     c, s = math.cos(heading), math.sin(heading)
     return c * x + s * y, c * y - s * x

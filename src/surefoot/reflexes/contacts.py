@@ -9,7 +9,7 @@ from surefoot.native.physics import ELSEWHERE, GROUND, OTHER
 
 
 @kernel
-def feel_ground(world: Any, touch: Any) -> bool:
+def detect_foot_contacts(world: Any, touch: Any) -> bool:
     """Set `touch` per foot; true if any other part of the character bears on the ground."""
     for foot in range(len(touch)):
         touch[foot] = 0.0
@@ -29,7 +29,7 @@ def feel_ground(world: Any, touch: Any) -> bool:
 
 
 @kernel
-def feel_things(world: Any) -> tuple[int, int]:
+def find_touched_object(world: Any) -> tuple[int, int]:
     """A thing that the character touches, and with which body; 0 and 0 if there is none."""
     for i in range(len(world.contact)):
         contact = world.contact[i]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.kernels import kernel, plain, viewer
+from surefoot.native.kernels import array_kernel, kernel, python_impl
 from surefoot.reflexes.servo import clamp
 
 _AROUND = 1  # bins on either side that a bin is averaged with
@@ -54,12 +54,12 @@ def lessons_size(channels: int, bins: int) -> int:
     return 2 * (4 * channels + 1) * bins
 
 
-def grow_lessons(table: np.ndarray, channels: int, torque: float) -> None:
+def rescale_lessons(table: np.ndarray, channels: int, torque: float) -> None:
     """Multiply all learned and gathered torques, in place."""
     bins = len(table) // (2 * (4 * channels + 1))
     for side in range(2):
         for channel in range(channels):
-            lesson = plain(lesson_of)(table, channels, bins, side, channel)
+            lesson = python_impl(lesson_of)(table, channels, bins, side, channel)
             lesson.torque[:] *= torque
             lesson.feedback[:] *= torque
 
@@ -74,7 +74,7 @@ def lesson_of(table: Any, channels: int, bins: int, side: int, channel: int) -> 
     )  # fmt: skip
 
 
-@viewer
+@array_kernel
 def visits_of(table: Any, channels: int, bins: int, side: int) -> Any:
     """(bins,) how often each bin of a leg's step was visited."""
     at = (side * (4 * channels + 1) + 4 * channels) * bins

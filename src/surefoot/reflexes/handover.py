@@ -34,7 +34,7 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
 
 
 @kernel
-def told(row: Any, command: int, default: float) -> float:
+def command_or(row: Any, command: int, default: float) -> float:
     """A command, or what the style says while none was given."""
     return row.commands[command] if row.commands[COMMAND_GIVEN + command] != 0.0 else default  # type: ignore[no-any-return]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.native.kernels import apart
-from surefoot.native.vectors import Quaternion, Vector, about, add, between_frames, cross, dot, rotated
+from surefoot.native.kernels import noinline
+from surefoot.native.vectors import Quaternion, Vector, add, between_frames, cross, dot, from_axis_angle, rotate
 
 STRAIGHT = 0.9995  # of its full length: a limb is never asked to be straighter
 
 
-@apart
+@noinline
 def middle_angle(chain: Any, distance: float) -> float:
     """Angle of the middle joint, from neutral about n, that brings the end to a distance from the root [rad].
 
@@ -32,15 +32,15 @@ def middle_angle(chain: Any, distance: float) -> float:
     return chain.bend * min(chain.bend * angle, chain.most)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def span(chain: Any, angle: float) -> float:
     """Distance from the root to the end with the middle joint at an angle from neutral [m]."""
     a, b, n = (chain.ax, chain.ay, chain.az), (chain.bx, chain.by, chain.bz), (chain.nx, chain.ny, chain.nz)
-    end = add(a, rotated(about(n, angle), b))
+    end = add(a, rotate(from_axis_angle(n, angle), b))
     return math.sqrt(dot(end, end))
 
 
-@apart
+@noinline
 def first_rotation(chain: Any, angle: float, target: Vector, axis: Vector) -> Quaternion:
     """How the first link is turned from neutral when the end lies at `target` from the root.
 
@@ -51,4 +51,4 @@ def first_rotation(chain: Any, angle: float, target: Vector, axis: Vector) -> Qu
         axis: where the middle joint's axis should point there; the twist of the knee.
     """
     a, b, n = (chain.ax, chain.ay, chain.az), (chain.bx, chain.by, chain.bz), (chain.nx, chain.ny, chain.nz)
-    return between_frames(add(a, rotated(about(n, angle), b)), n, target, axis)  # type: ignore[no-any-return]
+    return between_frames(add(a, rotate(from_axis_angle(n, angle), b)), n, target, axis)  # type: ignore[no-any-return]

@@ -8,8 +8,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.native.kernels import apart, kernel
-from surefoot.native.vectors import Quaternion, Vector, add, cross, inverse, minus, rotated, times, turn_between
+from surefoot.native.kernels import kernel, noinline
+from surefoot.native.vectors import (
+    Quaternion,
+    Vector,
+    add,
+    cross,
+    inverse,
+    multiply,
+    rotate,
+    rotation_between,
+    subtract,
+)
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.reflexes.servo import clamp
 
@@ -24,20 +34,20 @@ def quaternion_of(world: Any, body: int) -> Quaternion:
 @kernel
 def relative_target(world: Any, link: Any, turn: Quaternion) -> Quaternion:
     """World orientation of a link turned so much from neutral as seen from its base."""
-    base = times(quaternion_of(world, int(link.near)), inverse((link.bw, link.bx, link.by, link.bz)))
-    return times(times(base, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
+    base = multiply(quaternion_of(world, int(link.near)), inverse((link.bw, link.bx, link.by, link.bz)))
+    return multiply(multiply(base, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
 
 
 @kernel
 def framed_target(frame: Quaternion, link: Any, turn: Quaternion) -> Quaternion:
     """World orientation of a link turned so much from neutral as seen in the character frame."""
-    return times(times(frame, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
+    return multiply(multiply(frame, turn), (link.w, link.x, link.y, link.z))  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def turn_to(wanted: Quaternion, actual: Quaternion) -> Vector:
     """Rotation vector in world axes from an orientation to the wanted one [rad]."""
-    return turn_between(wanted, actual)  # type: ignore[no-any-return]
+    return rotation_between(wanted, actual)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -45,7 +55,7 @@ def link_torque(world: Any, link: Any, target: Quaternion, kp: float, kd: float)
     """Torque vector kp·error − kd·ω on the far part of a link, ω against its base [N·m]."""
     body, base = int(link.body), int(link.near)
     error = turn_to(target, quaternion_of(world, body))
-    spin = minus(world.cvel[body], world.cvel[base])
+    spin = subtract(world.cvel[body], world.cvel[base])
     return kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2]
 
 
@@ -89,7 +99,7 @@ def weight_torque(world: Any, link: Any) -> Vector:
 @kernel
 def hand_torque(world: Any, link: Any, hand: Vector, force: Vector) -> Vector:
     """Torque at a link by which a hand that hangs on it exerts a force on the world: Jᵀ F [N·m]."""
-    return cross(minus(hand, anchor_of(world, link)), force)  # type: ignore[no-any-return]
+    return cross(subtract(hand, anchor_of(world, link)), force)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -112,7 +122,7 @@ def hand_point(world: Any, chain: Any) -> Vector:
     """Where a hand is [m]."""
     body = int(chain.body)
     origin = world.xpos[body]
-    return add((origin[0], origin[1], origin[2]), rotated(quaternion_of(world, body), (chain.px, chain.py, chain.pz)))  # type: ignore[no-any-return]
+    return add((origin[0], origin[1], origin[2]), rotate(quaternion_of(world, body), (chain.px, chain.py, chain.pz)))  # type: ignore[no-any-return]
 
 
 @kernel

@@ -98,7 +98,7 @@ def _with_own_files(skill: Skill, folder: Path) -> Skill:
     reference = getattr(skill.parameters, "reference", "")
     if not isinstance(reference, str) or not reference.endswith(".npz"):
         return skill
-    return varied(skill, {"reference": str(folder / reference)})
+    return with_parameters(skill, {"reference": str(folder / reference)})
 
 
 @functools.cache
@@ -122,7 +122,7 @@ def library_path(full_name: str) -> Path:
     return _paths()[full_name]
 
 
-def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skill:
+def with_parameters(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skill:
     """A copy with other values, by dotted path.
 
     Paths are as in the file: `states.1.cd`, `states.0.targets.swing_hip`, `learning.bins`, `start.speed`,
@@ -133,11 +133,13 @@ def varied(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skil
 
     document: dict[str, Any] = _with_lists(skill.model_dump(by_alias=True))
     for path, value in values.items():
-        set_value(document, path, value if value is None or isinstance(value, (str, bool, int)) else float(value))
+        set_document_value(
+            document, path, value if value is None or isinstance(value, (str, bool, int)) else float(value)
+        )
     return files.validate(document, f"{skill.full_name} (changed)")
 
 
-def set_value(document: Any, path: str, value: Any) -> None:
+def set_document_value(document: Any, path: str, value: Any) -> None:
     """Set one value of a skill's document by its dotted path, making parts that are not written down yet."""
     keys: list[Any] = [int(k) if k.isdecimal() else k for k in path.split(".")]
     node: Any = document if keys[0] in ("start", "fall") else document["parameters"]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from surefoot import plugins
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
-from surefoot.skills.schema import BIPED, Problem, Skill
+from surefoot.skills import BIPED
+from surefoot.skills.schema import Problem, Skill
 
 
 def problems(skill: Skill) -> Iterator[Problem]:

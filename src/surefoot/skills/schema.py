@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from surefoot import plugins
 from surefoot.native.userdata import SLOT
-from surefoot.skills import BIPED as BIPED
 
 SCHEMA_VERSION = 1
 Problem = tuple[tuple[str | int, ...], str]  # where in a skill file, and what is wrong there

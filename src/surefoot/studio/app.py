@@ -23,8 +23,8 @@ from surefoot.errors import SurefootError
 from surefoot.studio.panels import panels
 from surefoot.studio.panels.panel import Panel
 from surefoot.studio.server import open_server
-from surefoot.studio.session import FIRST_SKILL, Loop, Session
-from surefoot.studio.skill_document import Editing
+from surefoot.studio.session import FIRST_SKILL, Session, SimulationThread
+from surefoot.studio.skill_document import ActiveDocument
 from surefoot.studio.stage import Stage
 
 _SLOW = 0.1  # [s] between refreshments of the panels
@@ -55,13 +55,13 @@ class Studio:
         if not self.folder.is_dir():
             raise SurefootError(f"there is no folder {folder}")
         self.session = Session(setup or Setup(FIRST_SKILL))
-        self.editing = Editing(self.session)
+        self.editing = ActiveDocument(self.session)
         self.server = open_server(host, port)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=_BRAND)
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(430)
         self.stage = Stage(self.server)
-        self.loop = Loop(self.session, self._draw, self.complain)
+        self.loop = SimulationThread(self.session, self._draw, self.complain)
         self._last, self._complaint = 0.0, ("", 0.0)
         self._known: tuple[object, ...] = ()
         self._always, tabbed = panels()
@@ -119,7 +119,7 @@ class Studio:
         self.server.stop()
 
 
-def serve(
+def run_studio(
     skill: str = "human/fast-walk",
     character: str | None = None,
     terrain: str = "flat",
@@ -158,7 +158,7 @@ def serve(
         say(f"the studio is at {address} (Ctrl-C ends it)")
         if not is_loopback(studio.server.get_host()):
             say(warning(studio.server.get_host(), studio.server.get_port(), studio.folder))
-        if browser and has_screen():
+        if browser and has_display():
             threading.Thread(target=_show, args=(address,), daemon=True).start()
         _wait(until or threading.Event())
     finally:
@@ -189,7 +189,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def has_screen() -> bool:
+def has_display() -> bool:
     """Whether a browser could be seen: a terminal on a machine without a screen would be taken over by a text one."""
     if sys.platform.startswith("linux"):
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

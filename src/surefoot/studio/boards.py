@@ -21,14 +21,14 @@ import viser
 from surefoot.characters.table import CharacterTable, standing_height
 from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
 from surefoot.studio import style_parameters
-from surefoot.studio.stick_figure import LEFT, MIDDLE, RIGHT, Handle, Stick, stick
-from surefoot.studio.style_parameters import Knots, Limits, Title
+from surefoot.studio.stick_figure import LEFT, MIDDLE, RIGHT, Handle, StickFigure, draw_pose
+from surefoot.studio.style_parameters import CurveLabel, Knots, Limits
 
 Point = tuple[float, float]
-TURN = 0.159  # [rad] it is turned so that it faces the camera where that stands at first
+BOARD_YAW = 0.159  # [rad] it is turned so that it faces the camera where that stands at first
 Color = tuple[int, int, int]
 Anchor = Literal["top-left", "top-center", "top-right", "bottom-left", "bottom-center", "bottom-right"]
-Dragged = Callable[[Point, str], None]  # where to, and "start", "update" or "end"
+DragCallback = Callable[[Point, str], None]  # where to, and "start", "update" or "end"
 
 
 class Board:
@@ -89,7 +89,7 @@ class Board:
             f"{self._name}/{name}", words, position=place, anchor=anchor, font_screen_scale=scale
         )
 
-    def dot(self, name: str, at: Point, color: Color, radius: float, dragged: Dragged | None = None) -> None:
+    def dot(self, name: str, at: Point, color: Color, radius: float, dragged: DragCallback | None = None) -> None:
         """Put a dot; with `dragged` it can be moved with the mouse. One of the same name only moves there."""
         place = (at[0], -0.02, at[1])
         if name in self._dots:
@@ -146,10 +146,10 @@ _TIMES: tuple[tuple[float, str, Anchor], ...] = (
     (0.0, "foot off", "top-left"), (0.5, "mid-step", "top-center"), (1.0, "foot down", "top-right"),
 )  # fmt: skip
 _FINE = np.linspace(0.0, 1.0, 97)
-Moved = Callable[[int, tuple[float, float], str], None]  # a knot, where to (phase, value), "start" … "end"
+KnotDragCallback = Callable[[int, tuple[float, float], str], None]  # a knot, where to (phase, value), "start" … "end"
 
 
-def axis(values: Knots, title: Title, within: Limits) -> tuple[float, float, float]:
+def axis_ticks(values: Knots, title: CurveLabel, within: Limits) -> tuple[float, float, float]:
     """Lowest and highest mark and their distance, in the unit that is shown: room for the values, zero, and more."""
     unit = title.unit
     shown = [0.0, *(value * unit.factor for _, value in values)]
@@ -163,9 +163,9 @@ def axis(values: Knots, title: Title, within: Limits) -> tuple[float, float, flo
 class CurveBoard:
     """Shows one curve at a time."""
 
-    def __init__(self, scene: viser.SceneApi, moved: Moved) -> None:
+    def __init__(self, scene: viser.SceneApi, moved: KnotDragCallback) -> None:
         """Put it up, empty and hidden; `moved` is called by the page's threads."""
-        self._board, self._moved = Board(scene, "/curve", CURVE_CORNER, TURN), moved
+        self._board, self._moved = Board(scene, "/curve", CURVE_CORNER, BOARD_YAW), moved
         self._board.visible = False
         self._drawn: tuple[object, ...] = ()  # of what the frame was drawn for
         self._low, self._high, self._step = 0.0, 1.0, 1.0
@@ -182,7 +182,7 @@ class CurveBoard:
         if shown != self._board.visible:
             self._board.visible = shown
 
-    def show(self, title: Title, knots: Knots, chosen: int, within: Limits, held: bool = False) -> None:
+    def show(self, title: CurveLabel, knots: Knots, chosen: int, within: Limits, held: bool = False) -> None:
         """Draw a curve.
 
         Args:
@@ -192,7 +192,7 @@ class CurveBoard:
             within: lowest and highest value it may have.
             held: whether a knot is being dragged: the axis then stays as it is.
         """
-        marks = (self._low, self._high, self._step) if held and self._drawn else axis(knots, title, within)
+        marks = (self._low, self._high, self._step) if held and self._drawn else axis_ticks(knots, title, within)
         frame = (title, len(knots), marks)
         if frame != self._drawn:
             self._low, self._high, self._step = marks
@@ -200,7 +200,7 @@ class CurveBoard:
             self._board.clear()
             self._draw_frame(title)
         self._knots = knots
-        self._board.line("curve", self._places(_FINE, style_parameters.at(knots, _FINE)), _CURVE, 4.0)
+        self._board.line("curve", self._places(_FINE, style_parameters.evaluate(knots, _FINE)), _CURVE, 4.0)
         for i, (phase, value) in enumerate(knots):
             place = self._places(np.array([phase]), np.array([value]))[0]
             drag = lambda there, part, i=i: self._moved(i, self._told(there), part)  # noqa: E731
@@ -217,10 +217,10 @@ class CurveBoard:
     def run(self, phase: float) -> None:
         """Let the dot be where the step is, 0 … 1."""
         if self._knots and self.visible:
-            place = self._places(np.array([phase]), style_parameters.at(self._knots, [phase]))[0]
+            place = self._places(np.array([phase]), style_parameters.evaluate(self._knots, [phase]))[0]
             self._board.dot("now", (place[0], place[1]), _PHASE_DOT, 0.028)
 
-    def _draw_frame(self, title: Title) -> None:
+    def _draw_frame(self, title: CurveLabel) -> None:
         board, unit = self._board, title.unit
         for mark in np.arange(self._low, self._high + 0.5 * self._step, self._step):
             up = self._places(np.zeros(1), np.array([mark / self._factor]))[0, 1]
@@ -251,8 +251,8 @@ class CurveBoard:
 
 POSES_WIDTH, POSES_HEIGHT = 3.9, 1.4  # [m]
 _POSES_CORNER = (
-    -0.5 * POSES_WIDTH * math.cos(TURN),
-    0.35 - 0.5 * POSES_WIDTH * math.sin(TURN),
+    -0.5 * POSES_WIDTH * math.cos(BOARD_YAW),
+    0.35 - 0.5 * POSES_WIDTH * math.sin(BOARD_YAW),
     2.02,
 )  # [m] above whoever walks there
 _ROW = 8  # figures side by side
@@ -263,11 +263,13 @@ _FADED: Color = (208, 212, 217)
 _PLINTH, _LIT = (200, 205, 210), (46, 160, 110)
 _DOT, _CHOSEN_STATE = (58, 110, 140), (236, 164, 40)
 _DOT_RADIUS = 0.05  # [m] of a figure of life size
-Edited = Callable[[int, Handle, float, str], None]  # state, handle, the angle it is dragged to [rad], phase of the drag
+PoseDragCallback = Callable[
+    [int, Handle, float, str], None
+]  # state, handle, the angle it is dragged to [rad], phase of the drag
 
 
 @dataclass(frozen=True)
-class Place:
+class FigureSlot:
     """A figure of the row: state, which leg swings, whether it is the mirrored half, where it stands."""
 
     state: int
@@ -280,7 +282,9 @@ class Place:
 class PoseBoard:
     """Draws a pose graph. All of it is called by the loop's thread; drags are posted to it."""
 
-    def __init__(self, scene: viser.SceneApi, post: Callable[[Callable[[], object]], None], edited: Edited) -> None:
+    def __init__(
+        self, scene: viser.SceneApi, post: Callable[[Callable[[], object]], None], edited: PoseDragCallback
+    ) -> None:
         """Put the board up, empty.
 
         Args:
@@ -288,11 +292,11 @@ class PoseBoard:
             post: has something done by the loop's thread.
             edited: told what a drag asks for.
         """
-        self._board = Board(scene, "/poses", _POSES_CORNER, TURN)
+        self._board = Board(scene, "/poses", _POSES_CORNER, BOARD_YAW)
         self._post, self._edited = post, edited
-        self._places: list[Place] = []
+        self._places: list[FigureSlot] = []
         self._drawn: list[tuple[PoseState, str] | None] = []
-        self._sticks: list[Stick] = []
+        self._sticks: list[StickFigure] = []
         self._table: CharacterTable | None = None
         self._also: frozenset[str] = frozenset()
         self._lit = -1
@@ -312,18 +316,18 @@ class PoseBoard:
     def show(self, table: CharacterTable, parameters: SimbiconParameters) -> None:
         """Draw a graph; of one that is drawn already only what changed."""
         also = frozenset(role for state in parameters.states for role in state.targets)
-        layout = places(table, parameters)
+        layout = layout_figures(table, parameters)
         if layout != self._places or table is not self._table or also != self._also:
             self._board.clear()
             self._places, self._table, self._also = layout, table, also
             self._drawn, self._lit = [None] * len(layout), -1
-            self._sticks = [stick(table, parameters.states[p.state], p.swing, also) for p in layout]
+            self._sticks = [draw_pose(table, parameters.states[p.state], p.swing, also) for p in layout]
         for i, place in enumerate(layout):
             state = parameters.states[place.state]
             wanted = (state, caption(place, state))
             if self._drawn[i] != wanted:
                 self._drawn[i] = wanted
-                self._sticks[i] = stick(table, state, place.swing, also)
+                self._sticks[i] = draw_pose(table, state, place.swing, also)
                 self._draw(i, wanted[1])
 
     def light(self, index: int, chosen: int) -> None:
@@ -365,7 +369,7 @@ class PoseBoard:
             )
 
     @staticmethod
-    def _placed(place: Place, points: np.ndarray) -> np.ndarray:
+    def _placed(place: FigureSlot, points: np.ndarray) -> np.ndarray:
         return np.asarray(points * place.scale + np.array(place.at))
 
     def _grabbed(self, i: int, name: str) -> Callable[[Point, str], None]:
@@ -394,7 +398,7 @@ class PoseBoard:
         return self._board.place(self.spot(state, name))
 
 
-def places(table: CharacterTable, parameters: SimbiconParameters) -> list[Place]:
+def layout_figures(table: CharacterTable, parameters: SimbiconParameters) -> list[FigureSlot]:
     """The figures of a graph from left to right, the mirrored half last; long graphs in rows."""
     states = parameters.states
     halves = (0, 1) if parameters.mirrored else (0,)
@@ -410,11 +414,11 @@ def places(table: CharacterTable, parameters: SimbiconParameters) -> list[Place]
             down, across = divmod(half * len(states) + i, row)
             x = 0.5 * POSES_WIDTH + (across - 0.5 * (row - 1)) * apart
             swing = half if state.leg == "same" else 1 - half
-            found.append(Place(i, swing, half == 1, (x, (rows - 1 - down) * POSES_HEIGHT / rows + _MARGIN), scale))
+            found.append(FigureSlot(i, swing, half == 1, (x, (rows - 1 - down) * POSES_HEIGHT / rows + _MARGIN), scale))
     return found
 
 
-def acting(parameters: SimbiconParameters, index: int) -> int:
+def active_figure(parameters: SimbiconParameters, index: int) -> int:
     """Which figure shows the state that the expanded graph is in; −1: none, it went on as another skill."""
     own = len(parameters.states)
     if index >= own * parameters.halves:
@@ -422,13 +426,13 @@ def acting(parameters: SimbiconParameters, index: int) -> int:
     return index if parameters.mirrored else index % own
 
 
-def ending(state: PoseState) -> str:
+def end_condition(state: PoseState) -> str:
     """What ends a state, in a word or two."""
     return f"{state.duration:.2f} s" if state.until is None else f"until {state.until}"
 
 
-def caption(place: Place, state: PoseState) -> str:
+def caption(place: FigureSlot, state: PoseState) -> str:
     """What stands below a figure; small figures have little room."""
     if place.mirrored:
         return f"{place.state} mirrored"
-    return f"{place.state} · {state.until if state.until and place.scale < _SMALL_FIGURE else ending(state)}"
+    return f"{place.state} · {state.until if state.until and place.scale < _SMALL_FIGURE else end_condition(state)}"

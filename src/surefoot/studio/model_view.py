@@ -63,37 +63,37 @@ class Instances:
 def instances(model: mujoco.MjModel, bodies: Collection[int]) -> dict[str, Instances]:
     """The visible shapes of some bodies, by the solid they are copies of; planes and fields are left out."""
     rows: dict[str, list[Row]] = {}
-    for geom in visible(model, bodies):
-        for kind, scale, along in parts(model, geom):
+    for geom in visible_geoms(model, bodies):
+        for kind, scale, along in geom_solids(model, geom):
             rows.setdefault(kind, []).append((geom, scale, along))
     return {kind: _gathered(model, kind, found) for kind, found in rows.items()}
 
 
-def visible(model: mujoco.MjModel, bodies: Collection[int]) -> list[int]:
+def visible_geoms(model: mujoco.MjModel, bodies: Collection[int]) -> list[int]:
     """The geoms of some bodies that are to be seen.
 
     Those of group 3 and above are seen only on bodies that have no others at all: then they are all there is.
     """
-    geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in bodies and color_of(model, g)[3] > 0.0]
+    geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in bodies and geom_color(model, g)[3] > 0.0]
     shown = [g for g in geoms if model.geom_group[g] < _HIDDEN]
     return shown or geoms
 
 
-def color_of(model: mujoco.MjModel, geom: int) -> np.ndarray:
+def geom_color(model: mujoco.MjModel, geom: int) -> np.ndarray:
     """(4,) red, green, blue and opacity, 0 … 1; its material's if it has none of its own."""
     material = int(model.geom_matid[geom])
     own = model.geom_rgba[geom]
     return np.asarray(model.mat_rgba[material] if material >= 0 and (own == _PLAIN).all() else own)
 
 
-def solid(model: mujoco.MjModel, kind: str) -> tuple[np.ndarray, np.ndarray]:
+def unit_mesh(model: mujoco.MjModel, kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) and triangles (m, 3) of what instances of a kind are copies of."""
     if kind == BALL:
-        return welded(meshes.ball(np.ones(3)))
+        return weld_vertices(meshes.ellipsoid_or_capsule(np.ones(3)))
     if kind == TUBE:
-        return welded(meshes.cylinder(1.0, 1.0))
+        return weld_vertices(meshes.cylinder(1.0, 1.0))
     if kind == BOX:
-        return welded(meshes.box(np.ones(3)))
+        return weld_vertices(meshes.box(np.ones(3)))
     mesh = int(kind.removeprefix(MESH))
     vertex, face = int(model.mesh_vertadr[mesh]), int(model.mesh_faceadr[mesh])
     return (
@@ -102,7 +102,7 @@ def solid(model: mujoco.MjModel, kind: str) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def welded(shape: meshes.Solid) -> tuple[np.ndarray, np.ndarray]:
+def weld_vertices(shape: meshes.TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
     """Vertices and triangles in which points that have place and normal in common are one.
 
     A page makes its own normals from the triangles that meet in a vertex: without this a ball shows a seam.
@@ -114,7 +114,7 @@ def welded(shape: meshes.Solid) -> tuple[np.ndarray, np.ndarray]:
     return shape.vertices[first], triangles[whole]
 
 
-def parts(model: mujoco.MjModel, geom: int) -> list[tuple[str, tuple[float, float, float], float]]:
+def geom_solids(model: mujoco.MjModel, geom: int) -> list[tuple[str, tuple[float, float, float], float]]:
     """The solids a geom is made of: kind, scale, and shift along its z axis."""
     kind, (x, y, z) = int(model.geom_type[geom]), (float(s) for s in model.geom_size[geom])
     if kind == _G.mjGEOM_SPHERE:
@@ -134,16 +134,16 @@ def parts(model: mujoco.MjModel, geom: int) -> list[tuple[str, tuple[float, floa
 
 def _gathered(model: mujoco.MjModel, kind: str, rows: list[Row]) -> Instances:
     geom, scale = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
-    color = np.array([np.round(255.0 * color_of(model, row[0])[:3]) for row in rows]).astype(np.uint8)
+    color = np.array([np.round(255.0 * geom_color(model, row[0])[:3]) for row in rows]).astype(np.uint8)
     is_round = kind == BALL and bool((scale == scale[:, :1]).all())
     return Instances(geom, scale, np.array([row[2] for row in rows]), color, is_round)
 
 
-Grab = Callable[["viser.SceneNodeDragEvent[viser.BatchedMeshHandle]", int], None]
+BodyDragCallback = Callable[["viser.SceneNodeDragEvent[viser.BatchedMeshHandle]", int], None]
 _TINT, _TINTED = np.array([70.0, 96.0, 132.0]), 0.55  # a right side that looks like the left one is drawn towards it
 
 
-class Figure:
+class BodyView:
     """The moving bodies of one model."""
 
     def __init__(
@@ -166,8 +166,8 @@ class Figure:
         """
         self.model, self._bodies = model, bodies
         self._parts: list[tuple[Instances, viser.BatchedMeshHandle]] = []
-        for kind, found in distinguished(model, instances(model, bodies), sides).items():
-            vertices, triangles = solid(model, kind)
+        for kind, found in tint_right_side(model, instances(model, bodies), sides).items():
+            vertices, triangles = unit_mesh(model, kind)
             node = scene.add_batched_meshes_simple(
                 f"{name}/{kind}", vertices, triangles, np.tile([1.0, 0.0, 0.0, 0.0], (len(found.geom), 1)),
                 np.zeros((len(found.geom), 3)), batched_scales=found.scale, batched_colors=found.color, lod="off",
@@ -196,7 +196,7 @@ class Figure:
             if not found.is_round:
                 node.batched_wxyzs = found.turns(data).astype(np.float32)
 
-    def on_grab(self, grabbed: Grab) -> None:
+    def on_grab(self, grabbed: BodyDragCallback) -> None:
         """Have dragging reported, with the body that was dragged."""
         for found, node in self._parts:
 
@@ -211,7 +211,7 @@ class Figure:
             node.remove()
 
 
-def distinguished(
+def tint_right_side(
     model: mujoco.MjModel,
     parts: dict[str, Instances],
     sides: tuple[Collection[int], Collection[int]],
@@ -233,7 +233,7 @@ def distinguished(
     return found
 
 
-MOST = 50_000  # vertices of one surface
+MAX_VERTICES = 50_000  # vertices of one surface
 _GEOM = mujoco.mjtGeom
 _WIDE = 100.0  # [m] half width beyond which nobody sees a box's sides
 _COLOR = (226, 222, 214)  # of the ground
@@ -267,7 +267,7 @@ def surfaces(model: mujoco.MjModel) -> list[Surface]:
     mujoco.mj_kinematics(model, data)
     found: list[Surface] = []
     boxes: list[int] = []
-    for geom in visible(model, fixed_bodies(model)):
+    for geom in visible_geoms(model, fixed_bodies(model)):
         kind, is_ground = int(model.geom_type[geom]), int(model.geom_bodyid[geom]) == 0
         if kind == _GEOM.mjGEOM_BOX and is_ground:
             boxes.append(geom)
@@ -285,7 +285,7 @@ def planes(model: mujoco.MjModel) -> list[tuple[np.ndarray, np.ndarray]]:
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     found = []
-    for geom in visible(model, fixed_bodies(model)):
+    for geom in visible_geoms(model, fixed_bodies(model)):
         if int(model.geom_type[geom]) == _GEOM.mjGEOM_PLANE:
             turn = np.empty(4)
             mujoco.mju_mat2Quat(turn, data.geom_xmat[geom])
@@ -293,9 +293,9 @@ def planes(model: mujoco.MjModel) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def same(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
+def looks_same(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     """Whether two models look alike as far as they stand still."""
-    a, b = (visible(model, fixed_bodies(model)) for model in (one, other))
+    a, b = (visible_geoms(model, fixed_bodies(model)) for model in (one, other))
     arrays = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_rgba")
     return len(a) == len(b) and all(
         np.array_equal(x, y)
@@ -306,7 +306,7 @@ def same(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
     )
 
 
-class Ground:
+class GroundView:
     """The surfaces on a page, below a node that is moved as a whole."""
 
     def __init__(self, scene: viser.SceneApi, name: str, model: mujoco.MjModel) -> None:
@@ -369,7 +369,7 @@ def _boxes(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]) -> Surf
             for i in range(0, 24, 4)
             if whole.normals[i, 2] >= 0.0 and not (half[1] > _WIDE and whole.normals[i, 1] != 0.0)
         ]
-        if 4 * len(vertices) + 4 * len(faces) > MOST:
+        if 4 * len(vertices) + 4 * len(faces) > MAX_VERTICES:
             break
         axes = data.geom_xmat[geom].reshape(3, 3)
         vertices += [data.geom_xpos[geom] + face @ axes.T for face in faces]
@@ -406,7 +406,7 @@ def _kept(heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if (rows - 1) % stride == 0 and (columns - 1) % stride == 0 and _is_same(heights, stride):
             exact.append(stride)
     stride = exact[-1]
-    while (-(-rows // stride) + 1) * (-(-columns // stride) + 1) > MOST:
+    while (-(-rows // stride) + 1) * (-(-columns // stride) + 1) > MAX_VERTICES:
         stride += 1
     up, right = (np.unique(np.append(np.arange(0, n, stride), n - 1)) for n in heights.shape)
     return up, right
@@ -429,9 +429,9 @@ def _prop(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Surface:
     """A single fixed shape."""
     vertices, triangles = np.empty((0, 3)), np.empty((0, 3), int)
     faceted = int(model.geom_type[geom]) == _GEOM.mjGEOM_BOX
-    for kind, scale, along in parts(model, geom):
-        corners, faces = solid(model, kind)
+    for kind, scale, along in geom_solids(model, geom):
+        corners, faces = unit_mesh(model, kind)
         triangles = np.concatenate([triangles, faces + len(vertices)])
         vertices = np.concatenate([vertices, corners * scale + (0.0, 0.0, along)])
     placed = data.geom_xpos[geom] + vertices @ data.geom_xmat[geom].reshape(3, 3).T
-    return Surface(placed, triangles, _bytes(color_of(model, geom)), faceted, throws=True)
+    return Surface(placed, triangles, _bytes(geom_color(model, geom)), faceted, throws=True)

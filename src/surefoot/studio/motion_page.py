@@ -14,7 +14,7 @@ from surefoot.errors import OutputError
 from surefoot.motions import meshes, painter, posed_body
 from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
-from surefoot.motions.motion_editing import rate, resample
+from surefoot.motions.motion_editing import frame_rate, resample
 
 if TYPE_CHECKING:
     import viser
@@ -43,10 +43,10 @@ def webpage(motion: Motion) -> bytes:
     The figure stays in the middle and the ground moves past; at most 30 frames a second are kept. A motion whose
     simulated body is not known is drawn as a stick figure.
     """
-    rate(motion)
+    frame_rate(motion)
     if not (np.isfinite(motion.qpos).all() and np.isfinite(motion.root_position).all()):
         raise OutputError("cannot draw a motion with numbers that are not finite")
-    fps = min(rate(motion), FPS)
+    fps = min(frame_rate(motion), FPS)
     even = resample(motion, fps, whole=True) if len(motion) > 1 else motion
     if len(even) > MAX_FRAMES:
         raise OutputError(f"a page has at most {MAX_FRAMES} frames, this motion takes {len(even)}")
@@ -56,9 +56,11 @@ def webpage(motion: Motion) -> bytes:
 
 def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
     places = gaussian_filter1d(motion.root_position, _LAG * fps, axis=0, mode="nearest")
-    places[:, 2] = gaussian_filter1d(ground.heights(ground.terrain_of(motion), places), _LAG * fps, mode="nearest")
-    limbs = posed_body.actor_of(motion).limbs(float(motion.time[0]))
-    low, high = painter.extent(limbs, 2)
+    places[:, 2] = gaussian_filter1d(
+        ground.ground_heights(ground.terrain_of(motion), places), _LAG * fps, mode="nearest"
+    )
+    limbs = posed_body.posed_body_of(motion).limbs(float(motion.time[0]))
+    low, high = painter.extent_along(limbs, 2)
     height = max(high - low, 0.5)
     middle = np.array([0.0, 0.0, 0.5 * height])
     server.initial_camera.look_at = tuple(middle)
@@ -81,10 +83,10 @@ class _Body:
     """The simulated body, and the things around it."""
 
     def __init__(self, scene: viser.SceneApi, motion: Motion, model: mujoco.MjModel) -> None:
-        from surefoot.studio.model_view import Figure
+        from surefoot.studio.model_view import BodyView
 
         self._motion, self._model, self._data = motion, model, mujoco.MjData(model)
-        self._figure = Figure(scene, "/figure", model, set(range(1, model.nbody)))
+        self._figure = BodyView(scene, "/figure", model, set(range(1, model.nbody)))
 
     def place(self, frame: int, origin: np.ndarray) -> None:
         self._data.qpos[:] = self._motion.qpos[frame]
@@ -96,11 +98,11 @@ class _Sticks:
     """A stick figure: a ball at every joint, a tube along every bone."""
 
     def __init__(self, scene: viser.SceneApi, motion: Motion) -> None:
-        self._actor = posed_body.actor_of(motion)
+        self._actor = posed_body.posed_body_of(motion)
         shapes = self._shapes(0)
         radii, colors = np.array([s.radius for s in shapes]), np.array([s.color for s in shapes])
         lengths = np.array([np.linalg.norm(s.points[-1] - s.points[0]) for s in shapes])
-        ball, tube = meshes.ball(np.ones(3)), meshes.cylinder(1.0, 1.0)
+        ball, tube = meshes.ellipsoid_or_capsule(np.ones(3)), meshes.cylinder(1.0, 1.0)
         self._still = np.tile([1.0, 0.0, 0.0, 0.0], (len(shapes), 1))
         self._nodes = [
             scene.add_batched_meshes_simple(

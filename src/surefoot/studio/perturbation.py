@@ -31,7 +31,7 @@ _STEEP, _RISING = math.radians(65.0), math.radians(20.0)  # [rad] that is simply
 
 
 @dataclass(frozen=True)
-class Acting:
+class ActivePush:
     """A push that acts: on which point of a body's frame (None: its COM), and its force (3,) [N]."""
 
     body: int
@@ -45,13 +45,13 @@ class Acting:
         return np.asarray(data.xpos[self.body] + data.xmat[self.body].reshape(3, 3) @ self.point)
 
 
-def acting(sim: Simulation) -> list[Acting]:
+def active_pushes(sim: Simulation) -> list[ActivePush]:
     """All pushes that act on a simulation now, whatever made them."""
     now, dt, row = sim.time, sim.model.opt.timestep, sim.memory
     if now > row.header[0].pushed_until:
         return []
     return [
-        Acting(
+        ActivePush(
             int(push.body),
             (float(push.px), float(push.py), float(push.pz)) if push.at_point else None,
             np.array([push.fx, push.fy, push.fz]),
@@ -61,17 +61,17 @@ def acting(sim: Simulation) -> list[Acting]:
     ]
 
 
-def forward_of(sim: Simulation) -> float:
+def heading_of(sim: Simulation) -> float:
     """World yaw of straight ahead [rad]."""
     return float(sim.memory.report[0].heading)
 
 
-def pushed(yaw: float, rise: float = 0.0) -> np.ndarray:
+def unit_vector(yaw: float, rise: float = 0.0) -> np.ndarray:
     """(3,) unit vector towards a yaw, raised above the horizontal [rad]."""
     return np.array([math.cos(rise) * math.cos(yaw), math.cos(rise) * math.sin(yaw), math.sin(rise)])
 
 
-def in_words(force: np.ndarray, forward: float) -> str:
+def describe_force(force: np.ndarray, forward: float) -> str:
     """How hard and where to, as seen by a figure whose straight ahead is the yaw `forward` [rad]."""
     newtons = f"{np.linalg.norm(force):.0f} N"
     rise = math.atan2(force[2], math.hypot(force[0], force[1]))
@@ -82,10 +82,10 @@ def in_words(force: np.ndarray, forward: float) -> str:
     return f"{newtons}, {way}{height}"
 
 
-STRONGEST = 600.0  # [N] a hand can pull with
-STIFF = 1000.0  # [N/m] of the spring between the grabbed point and the mouse
-FLIGHT, FARTHEST = 0.5, 3.0  # [s] and [m] a ball flies at most until it hits
-LYING = 8.0  # [s] after which a thrown ball is taken away
+MAX_PULL = 600.0  # [N] a hand can pull with
+SPRING_STIFFNESS = 1000.0  # [N/m] of the spring between the grabbed point and the mouse
+FLIGHT_TIME, MAX_THROW_DISTANCE = 0.5, 3.0  # [s] and [m] a ball flies at most until it hits
+BALL_LIFETIME = 8.0  # [s] after which a thrown ball is taken away
 _SILENT = 2.0  # [s] without news of the mouse after which a grip opens
 _HELD = 3.0  # [frames] a pull lasts that nobody renews
 _CALM = 0.25  # most that a spring may move a part within a frame, as a share of its stretch: more would shake it
@@ -104,7 +104,7 @@ class _Grip:
     pulling: tuple[float, ...] | None = None  # the push that does it: its start, body and point
 
 
-class Hands:
+class Perturbation:
     """What a person does to the figure.
 
     Attributes:
@@ -115,7 +115,7 @@ class Hands:
     def __init__(self, session: Session) -> None:
         """Lay hands on a session."""
         self.session = session
-        self.strongest, self.returns = 0.5 * STRONGEST, False
+        self.strongest, self.returns = 0.5 * MAX_PULL, False
         self._grip: _Grip | None = None
         self._thrown: dict[int, tuple[Simulation, float]] = {}  # by ball: when [s]
         self._moment = 0
@@ -183,7 +183,7 @@ class Hands:
         center, spin, linear = data.subtree_com[sim.model.body_rootid[body]], data.cvel[body, :3], data.cvel[body, 3:]
         moving = linear + np.cross(spin, here - center) - data.subtree_linvel[1]  # as seen by who walks along
         mass, frame = max(float(sim.model.body_mass[body]), _LIGHT), max(self.session.rate, 0.1) / FPS
-        k = min(STIFF, _CALM * mass / frame**2)
+        k = min(SPRING_STIFFNESS, _CALM * mass / frame**2)
         force = k * (to - here) - 0.5 * math.sqrt(k * mass) * moving
         if sim.scene.table.root == "planar":
             force[1] = 0.0
@@ -225,7 +225,7 @@ class Hands:
             body: a segment's name.
         """
         sim = self.session.sim
-        force = newtons * pushed(forward_of(sim) + direction, rise)
+        force = newtons * unit_vector(heading_of(sim) + direction, rise)
         if sim.scene.table.root == "planar" and math.hypot(force[0], force[2]) < 0.1 * newtons:
             raise CommandError(f"{sim.scene.table.name} moves in a plane: it cannot be pushed to a side")
         sim.push((force[0], force[1], force[2]), duration, body or sim.scene.table.anatomy.torso, None, delay)
@@ -244,8 +244,8 @@ class Hands:
         self._moment += 1
         data = sim.scene.posture.of(self, self._moment, sim.data.qpos, sim.data.qvel)
         torso = sim.model.body(sim.scene.table.anatomy.torso).id
-        flight = min(FLIGHT, FARTHEST / speed)
-        start = data.xipos[torso] + speed * flight * pushed(forward_of(sim) + direction)
+        flight = min(FLIGHT_TIME, MAX_THROW_DISTANCE / speed)
+        start = data.xipos[torso] + speed * flight * unit_vector(heading_of(sim) + direction)
         radius = list(BALLS.values())[ball].radius if ball in range(len(BALLS)) else 0.0
         start[2] = max(start[2], float(sim.scene.terrain.height(start[0], start[1])) + 1.5 * radius)
         goal = data.xipos[torso] + flight * data.subtree_linvel[1]
@@ -256,14 +256,14 @@ class Hands:
 
     def _take_balls_away(self) -> None:
         sim = self.session.sim
-        for ball, body in enumerate(balls.bodies(sim.model)):
+        for ball, body in enumerate(balls.ball_bodies(sim.model)):
             if not sim.data.xfrc_applied[body].any():
                 continue
             of, since = self._thrown.get(ball, (sim, math.inf))
             if of is not sim or since > sim.time:  # another's, or of a time that has not come yet: it went back
                 self._thrown[ball] = sim, sim.time
-            elif sim.time - since > LYING:
-                sim.park(ball)
+            elif sim.time - since > BALL_LIFETIME:
+                sim.remove_ball(ball)
 
     def news(self) -> str | None:
         """What there is to say about a fall, once when it happens; looking back is no news."""
@@ -274,7 +274,7 @@ class Hands:
         return f"{sim.fall_cause}, {sim.fallen_at:.1f} s after the start" if is_new else None
 
 
-METRES = 0.002  # [m/N] length of an arrow
+METRES_PER_NEWTON = 0.002  # [m/N] length of an arrow
 _SHORTEST = 0.12  # [m] shorter ones could not be seen
 _STAYS = 0.6  # [s] of real time that an arrow stays after its force
 _NOW, _PAST = (200, 60, 40), (222, 178, 168)
@@ -286,12 +286,12 @@ _ABOVE = np.array([0.0, 0.0, 0.06])  # [m] from an arrow's tip to its words
 class _Seen:
     """A force as it was last seen, and when [s]."""
 
-    force: Acting
+    force: ActivePush
     words: str
     at: float
 
 
-class Arrows:
+class ForceArrows:
     """All arrows of a stage."""
 
     def __init__(self, scene: viser.SceneApi) -> None:
@@ -307,8 +307,8 @@ class Arrows:
         now, sim = time.monotonic(), session.sim
         if self._of is not sim:
             self._of, self._seen = sim, {}
-        for force in acting(sim):
-            self._seen[force.body, force.point] = _Seen(force, in_words(force.force, forward_of(sim)), now)
+        for force in active_pushes(sim):
+            self._seen[force.body, force.point] = _Seen(force, describe_force(force.force, heading_of(sim)), now)
         self._seen = {key: seen for key, seen in self._seen.items() if now - seen.at <= _STAYS}
         if self._seen or self._arrows:
             self._show(list(self._seen.values())[:_MOST], data, origin, now)
@@ -340,8 +340,8 @@ class Arrows:
                 self._labels[i].text = item.words
 
 
-def _ends(force: Acting, data: mujoco.MjData) -> np.ndarray:
+def _ends(force: ActivePush, data: mujoco.MjData) -> np.ndarray:
     """(2, 3) an arrow from the point that is pushed, in the world [m]."""
     size = float(np.linalg.norm(force.force))
     place = force.place(data)
-    return np.array([place, place + max(METRES, _SHORTEST / max(size, 1e-9)) * force.force])
+    return np.array([place, place + max(METRES_PER_NEWTON, _SHORTEST / max(size, 1e-9)) * force.force])

@@ -33,12 +33,12 @@ from websockets.http11 import Request, Response
 
 from surefoot.errors import SurefootError
 
-CLIENTS = 128  # pages at once
-SOCKETS = 256  # connections at once, those included that have not said yet what they want
-LARGEST = 640 * 1024  # bytes a message from a page: a page sends files in parts of 512 kB
-LARGEST_PLAIN = 64 * 1024  # bytes a message that brings no file
-LARGEST_UPLOAD = 256 * 1024  # bytes a file
-STALLED = 15.0  # [s] after which a page that takes nothing is disconnected: what it was sent waits in memory
+MAX_CLIENTS = 128  # pages at once
+MAX_SOCKETS = 256  # connections at once, those included that have not said yet what they want
+MAX_MESSAGE = 640 * 1024  # bytes a message from a page: a page sends files in parts of 512 kB
+MAX_PLAIN_MESSAGE = 64 * 1024  # bytes a message that brings no file
+MAX_UPLOAD = 256 * 1024  # bytes a file
+STALL_TIMEOUT = 15.0  # [s] after which a page that takes nothing is disconnected: what it was sent waits in memory
 _RECEIVED, _SENT, _UPLOADED = 2000.0, 1000.0, 4.0  # messages a second, of all pages together
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 PROTOCOL = f"viser-v{viser.__version__}"
@@ -51,7 +51,7 @@ _LISTENED = (  # what a page may say; the rest of viser's messages are dropped, 
 _log = logging.getLogger(__name__)
 
 
-class Guard:
+class ConnectionGuard:
     """Decides who may connect and what is listened to; one for each server."""
 
     def __init__(self, host: str) -> None:
@@ -87,7 +87,7 @@ class Guard:
             return _Connection(self, *arguments, **others)
 
         options["create_connection"] = connect
-        options |= {"max_size": LARGEST, "max_queue": 2, "open_timeout": 5.0, "close_timeout": 2.0}
+        options |= {"max_size": MAX_MESSAGE, "max_queue": 2, "open_timeout": 5.0, "close_timeout": 2.0}
         asyncio.get_running_loop().set_exception_handler(_one_line)
         return self._serve(handler, host, port, process_request=process, logger=_quiet_logger(), **options)
 
@@ -110,8 +110,8 @@ class Guard:
             return connection.respond(http.HTTPStatus.FORBIDDEN, "this origin may not connect\n")
         if PROTOCOL not in re.split(r"[\s,]+", ",".join(request.headers.get_all("Sec-WebSocket-Protocol"))):
             return connection.respond(http.HTTPStatus.BAD_REQUEST, f"{PROTOCOL} is spoken here\n")
-        if len(connection.server.connections) >= CLIENTS:
-            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{CLIENTS} pages are open already\n")
+        if len(connection.server.connections) >= MAX_CLIENTS:
+            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_CLIENTS} pages are open already\n")
         return None
 
     def is_ours(self, host: str) -> bool:
@@ -134,7 +134,7 @@ class Guard:
 class _Connection(ws.ServerConnection):
     """One page. What it says is checked before viser hears it; what is rubbish closes this connection only."""
 
-    def __init__(self, guard: Guard, *arguments: Any, **options: Any) -> None:
+    def __init__(self, guard: ConnectionGuard, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._guard = guard
         self._is_known = False  # viser knows it, and cleans up behind it, after its first camera message
@@ -142,14 +142,14 @@ class _Connection(ws.ServerConnection):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        if len(self.server.handlers) > SOCKETS:
+        if len(self.server.handlers) > MAX_SOCKETS:
             self.transport.abort()
 
     async def send(self, message: Any, text: bool | None = None) -> None:
         """Send at a pace that a hundred pages leave time for the simulation; who takes nothing is disconnected."""
         await self._guard.sent.turn()
         try:
-            async with asyncio.timeout(STALLED):
+            async with asyncio.timeout(STALL_TIMEOUT):
                 await super().send(message, text)
         except TimeoutError:
             self.transport.abort()
@@ -177,8 +177,8 @@ class _Connection(ws.ServerConnection):
         fields = msgspec.msgpack.decode(raw)
         name = fields.pop("type")
         kind = self._guard.kinds[name]
-        if len(raw) > LARGEST_PLAIN and name != "FileTransferPart":
-            raise ValueError(f"a message has at most {LARGEST_PLAIN // 1024} kB")
+        if len(raw) > MAX_PLAIN_MESSAGE and name != "FileTransferPart":
+            raise ValueError(f"a message has at most {MAX_PLAIN_MESSAGE // 1024} kB")
         if name not in _LISTENED:
             return None
         if not _is_finite(fields) or set(fields) - set(kind.__annotations__):
@@ -189,7 +189,7 @@ class _Connection(ws.ServerConnection):
         elif name == "GuiUpdateMessage" and set(fields["updates"]) != {"value"}:
             raise ValueError("only values can be set")
         elif name == "FileTransferPart":
-            fits = fields["transfer_uuid"] == self._transfer and len(fields["content"]) <= LARGEST_UPLOAD
+            fits = fields["transfer_uuid"] == self._transfer and len(fields["content"]) <= MAX_UPLOAD
             return raw if fits else None
         elif name == "FileTransferStartUpload":
             return await self._begun(raw, fields)
@@ -201,11 +201,11 @@ class _Connection(ws.ServerConnection):
             return None
         await self._guard.uploaded.turn()
         size, self._transfer = fields["size_bytes"], ""
-        if 0 <= size <= LARGEST_UPLOAD and fields["part_count"] == (size > 0) and len(fields["filename"]) <= 255:
+        if 0 <= size <= MAX_UPLOAD and fields["part_count"] == (size > 0) and len(fields["filename"]) <= 255:
             self._transfer = fields["transfer_uuid"]
             return raw
         name = "".join(c for c in fields["filename"][:60] if c.isprintable())
-        reason = f"{name} was not taken: it has {size / 1024:.0f} kB, at most {LARGEST_UPLOAD // 1024} are"
+        reason = f"{name} was not taken: it has {size / 1024:.0f} kB, at most {MAX_UPLOAD // 1024} are"
         self._guard.refuse(reason, fields["transfer_uuid"][:64])
         # Nothing will come, and less than was promised: viser ends the page's progress bar and gives nobody a file.
         fields |= {"type": "FileTransferStartUpload", "transfer_uuid": "refused", "filename": ""}
@@ -303,7 +303,7 @@ def open_server(host: str = "127.0.0.1", port: int = 8080) -> viser.ViserServer:
     """
     host = "127.0.0.1" if host == "localhost" else host
     warnings.filterwarnings("ignore", r"\[viser\] Dropping upload ''")  # that is how large files are refused
-    guard = Guard(host)
+    guard = ConnectionGuard(host)
     with _opening, _silence(), guard.in_place():
         server = Server(host=host, port=_free_port(host, port), label="Surefoot", verbose=False)
     guard.refuse = server.refuse

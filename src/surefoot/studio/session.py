@@ -35,8 +35,8 @@ from surefoot.terrains import Ball, with_props
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
-KEPT = 60.0  # [s]
-BODIES = 12  # simulations whose moments are kept: every change of body or ground makes another
+HISTORY_SECONDS = 60.0  # [s]
+MAX_BODIES = 12  # simulations whose moments are kept: every change of body or ground makes another
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Moment:
 class Timeline:
     """Moments in their order. Most numbers of a state never change: only those that did are kept."""
 
-    def __init__(self, seconds: float = KEPT) -> None:
+    def __init__(self, seconds: float = HISTORY_SECONDS) -> None:
         """Keep the last so many seconds."""
         self.seconds = seconds
         self._moments: deque[Moment] = deque()
@@ -90,7 +90,7 @@ class Timeline:
     def _forget_bodies(self) -> None:
         """Of many bodies those that lasted longest are kept: each holds a whole compiled model."""
         lasted = Counter(moment.sim for moment in self._moments)
-        while len(lasted) >= BODIES:
+        while len(lasted) >= MAX_BODIES:
             briefest = min(lasted, key=lambda sim: lasted[sim])
             del lasted[briefest]
             self._moments = deque(moment for moment in self._moments if moment.sim is not briefest)
@@ -140,7 +140,7 @@ class Timeline:
 FPS = 60.0
 SLOWEST, FASTEST = 0.02, 4.0  # simulated seconds in one second
 _LONGEST = 0.1  # [s] of real time made up for at once; what is late beyond it is lost, not hurried
-BEFORE_FALL = 2.0  # [s]
+REWIND_SECONDS = 2.0  # [s]
 BALLS = {"small": Ball(0.08), "medium": Ball(0.12), "large": Ball(0.18)}  # always at hand, parked
 
 
@@ -247,7 +247,7 @@ class Session:
         if not self.sim.fallen:
             raise CommandError("it has not fallen")
         fell = (self.shown.clock if self.shown else self.clock) - (self.sim.time - self.sim.fallen_at)
-        moment = self.timeline.first(self.sim, fell - BEFORE_FALL)
+        moment = self.timeline.first(self.sim, fell - REWIND_SECONDS)
         if moment.clock > fell:
             raise CommandError(
                 f"it fell more than {self.timeline.seconds:g} s ago, which is not remembered; restart it"
@@ -281,7 +281,7 @@ class Session:
     def revise(self, skill: Skill) -> None:
         """Let the running skill be another version of itself, at once; one that does not fit begins again."""
         self.present()
-        if self.sim.revise(skill):
+        if self.sim.edit_skill(skill):
             self.setup = replace(self.setup, skill=skill)
         else:
             self.rebuild(skill=skill)
@@ -292,14 +292,14 @@ class Session:
         Args:
             proportions: multipliers of the character's own; those not named are 1.
         """
-        sim = self.sim.reshaped(proportions)
+        sim = self.sim.with_proportions(proportions)
         self.present()
         self._take(sim, replace(self.setup, proportions=dict(proportions)))
         self.timeline.add(sim, self.clock)
 
     def motion(self, seconds: float) -> Motion:
         """The seconds up to the moment that is looked at, as far as one body ran on without being restarted."""
-        return motion_of(self.moments(seconds))
+        return motion_from_moments(self.moments(seconds))
 
     def moments(self, seconds: float) -> tuple[Moment, ...]:
         """The moments of these seconds, which do not change any more: another thread may have them."""
@@ -308,7 +308,7 @@ class Session:
         return tuple(self.timeline.last(seconds, self.shown))
 
 
-def motion_of(moments: Sequence[Moment]) -> Motion:
+def motion_from_moments(moments: Sequence[Moment]) -> Motion:
     """What happened in moments of one simulation."""
     if not moments:
         raise SurefootError("nothing has been recorded yet")
@@ -329,7 +329,7 @@ _QUIET = 5.0  # [s] after a failure that is none of a person's doing, in which o
 _WAITING = 1000  # requests that may wait; more are dropped: the page floods us
 
 
-class Loop:
+class SimulationThread:
     """Runs a session in real time. `post` and `call` may come from any thread, everything else from its own."""
 
     def __init__(self, session: Session, draw: Callable[[float], None], complain: Callable[[str], None]) -> None:

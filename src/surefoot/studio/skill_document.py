@@ -15,14 +15,14 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
 from surefoot.errors import SkillError
-from surefoot.skills import files, library_path, set_value
-from surefoot.skills.schema import BIPED, Skill
+from surefoot.skills import BIPED, files, library_path, set_document_value
+from surefoot.skills.schema import Skill
 from surefoot.studio.session import Session
 
-MOST = 200  # changes that can be taken back
+MAX_UNDO = 200  # changes that can be taken back
 
 
-class Document:
+class SkillDocument:
     """A skill file being edited.
 
     Attributes:
@@ -86,7 +86,9 @@ class Document:
             if value is None:
                 _leave_out(changed, path)
             else:
-                set_value(changed, path, _flowing(value, digits) if isinstance(value, (list, tuple, dict)) else value)
+                set_document_value(
+                    changed, path, _flowing(value, digits) if isinstance(value, (list, tuple, dict)) else value
+                )
         return changed
 
     def _become(self, changed: Any, key: object = None) -> Skill:
@@ -94,7 +96,7 @@ class Document:
         if skill == self.skill:
             return skill
         if key is None or key != self._key:
-            self._before = [*self._before, self._now][-MOST:]
+            self._before = [*self._before, self._now][-MAX_UNDO:]
         self._now, self.skill, self._key, self._after = changed, skill, key, []
         return skill
 
@@ -198,7 +200,7 @@ def _leaves(node: Any, path: str = "") -> dict[str, Any]:
     return {k: v for key, item in items for k, v in _leaves(item, f"{path}.{key}" if path else str(key)).items()}
 
 
-class Editing:
+class ActiveDocument:
     """What is being edited.
 
     Attributes:
@@ -209,11 +211,11 @@ class Editing:
 
     def __init__(self, session: Session) -> None:
         """Begin with the skill that runs."""
-        self.document = Document(session.sim.skill, _file_of(session))
+        self.document = SkillDocument(session.sim.skill, _file_of(session))
         self.comparing = False
         self.has_keys = False
 
-    def of(self, skill: Skill, origin: Path | None = None) -> Document:
+    def of(self, skill: Skill, origin: Path | None = None) -> SkillDocument:
         """The document of a skill that runs now.
 
         It stays the same one for a version of the same skill, as when time went back to before an edit: that version
@@ -223,17 +225,17 @@ class Editing:
             return self.document
         self.comparing = False
         if not self.document.take(skill):
-            self.document = Document(skill, origin)
+            self.document = SkillDocument(skill, origin)
         return self.document
 
-    def watch(self, session: Session) -> Document:
+    def watch(self, session: Session) -> SkillDocument:
         """The document of what a session runs; looking back changes nothing yet."""
         return self.document if session.shown is not None else self.of(session.sim.skill, _file_of(session))
 
     def apply(self, session: Session, skill: Skill) -> None:
         """Let a version of the document run at once."""
         self.comparing = skill != self.document.skill
-        session.revise(skill)
+        session.edit_skill(skill)
 
     def open(self, session: Session, skill: Skill, origin: Path | None) -> None:
         """Begin anew with a skill from a file, on the present body if that can do it; or nothing changes."""
@@ -241,7 +243,7 @@ class Editing:
             session.rebuild(skill=skill, character=session.setup.character or session.sim.scene.table.name)
         else:  # another body: proportions were those of the present one
             session.rebuild(skill=skill, character=None, proportions={})
-        self.document, self.comparing = Document(skill, origin), False
+        self.document, self.comparing = SkillDocument(skill, origin), False
 
 
 def _file_of(session: Session) -> Path | None:

@@ -16,9 +16,9 @@ import mujoco
 import numpy as np
 import viser
 
-from surefoot.characters.links import LEFT, RIGHT, of_table
+from surefoot.characters.links import LEFT, RIGHT, limbs_of_table
 from surefoot.engine.simulation import Simulation
-from surefoot.studio.model_view import Figure, Grab, Ground, fixed_bodies, same
+from surefoot.studio.model_view import BodyDragCallback, BodyView, GroundView, fixed_bodies, looks_same
 from surefoot.studio.session import FPS, Session
 
 MARKS = 15  # an odd number: as many before the figure as behind it
@@ -31,7 +31,7 @@ _COLOR = (150, 142, 130)
 Height = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class Ruler:
+class DistanceMarks:
     """A fixed number of nodes, which are moved in whole metres as the figure goes along."""
 
     def __init__(self, scene: viser.SceneApi, name: str, height: Height) -> None:
@@ -108,7 +108,9 @@ class Ruler:
                     self._labels[at].text = f"{metre} m"
 
 
-Also = Callable[[Session, mujoco.MjData, np.ndarray], None]  # what is drawn with it: from where all is, and the origin
+DrawCallback = Callable[
+    [Session, mujoco.MjData, np.ndarray], None
+]  # what is drawn with it: from where all is, and the origin
 VIEWS = ("side", "front", "back", "top")
 _SOFT = 0.25  # [s] in which the camera catches up with the figure's sway
 _PACE = 0.03  # share of a frame in the estimate of how far it goes a frame
@@ -144,27 +146,27 @@ class Stage:
         self._boards: set[str] = set()
         self._size = _TALL  # [m] of the figure
         self._was, self._pace = np.zeros(3), np.zeros(3)
-        self._figure: Figure | None = None
+        self._figure: BodyView | None = None
         self._sim: Simulation | None = None
-        self._grabbed: Grab | None = None
-        self._also: list[Also] = []
+        self._grabbed: BodyDragCallback | None = None
+        self._also: list[DrawCallback] = []
         self._drawn: np.ndarray = np.empty(0)
         self._world = self.scene.add_frame("/ground", show_axes=False)
         self._grounds = 0
-        self._ground: Ground | None = None
-        self._ruler: Ruler | None = None
+        self._ground: GroundView | None = None
+        self._ruler: DistanceMarks | None = None
         self.scene.set_background_image(np.full((2, 2, 3), _SKY, np.uint8), format="png")
         self.scene.configure_fog(12.0, 45.0, color=_HAZE)
         self.set_shadows(True)
         self._aim()
 
-    def on_grab(self, grabbed: Grab) -> None:
+    def on_grab(self, grabbed: BodyDragCallback) -> None:
         """Have it reported when a body is dragged with the mouse."""
         self._grabbed = grabbed
         if self._figure:
             self._figure.on_grab(grabbed)
 
-    def on_draw(self, also: Also) -> None:
+    def on_draw(self, also: DrawCallback) -> None:
         """Have something drawn with every frame; it comes with the session's moment."""
         self._also.append(also)
 
@@ -239,14 +241,14 @@ class Stage:
 
     def _renew(self, sim: Simulation) -> None:
         """Another body or ground; a body that only grew keeps its place on the page."""
-        same_ground = self._sim is not None and same(self._sim.model, sim.model)
+        same_ground = self._sim is not None and looks_same(self._sim.model, sim.model)
         self._sim, self._drawn = sim, np.empty(0)
         with self._server.atomic():
             if not (self._figure and self._figure.adopt(sim.model)):
                 self._renew_figure(sim)
             if not same_ground:
                 self._renew_ground(sim)
-        size = size_of(sim)
+        size = figure_height(sim)
         if abs(size - self._size) > 0.1 * self._size:
             self._size = size
             self._aim()
@@ -255,7 +257,7 @@ class Stage:
         if self._figure:
             self._figure.remove()
         moving = set(range(1, sim.model.nbody)) - fixed_bodies(sim.model)
-        self._figure = Figure(self.scene, "/figure", sim.model, moving, sides_of(sim))
+        self._figure = BodyView(self.scene, "/figure", sim.model, moving, limb_bodies(sim))
         if self._grabbed:
             self._figure.on_grab(self._grabbed)
 
@@ -263,14 +265,14 @@ class Stage:
         if self._ground:
             self._ground.remove()
         self._grounds += 1  # a name is used once: what is taken away and what is added must not be confused
-        self._ground = Ground(self.scene, f"/ground/{self._grounds}", sim.model)
+        self._ground = GroundView(self.scene, f"/ground/{self._grounds}", sim.model)
         if self._ruler:
             self._ruler.lay_on(sim.scene.terrain.height)
         else:
-            self._ruler = Ruler(self.scene, "/ground/ruler", sim.scene.terrain.height)
+            self._ruler = DistanceMarks(self.scene, "/ground/ruler", sim.scene.terrain.height)
 
 
-def size_of(sim: Simulation) -> float:
+def figure_height(sim: Simulation) -> float:
     """How tall a figure stands in its model's own rest pose, from its lowest to its highest shape [m]."""
     model, data = sim.model, mujoco.MjData(sim.model)
     mujoco.mj_kinematics(model, data)
@@ -278,13 +280,13 @@ def size_of(sim: Simulation) -> float:
     return float(np.ptp(data.geom_xpos[own, 2])) + 0.15
 
 
-def sides_of(sim: Simulation) -> tuple[set[int], set[int]]:
+def limb_bodies(sim: Simulation) -> tuple[set[int], set[int]]:
     """The bodies of the left limbs and of the right ones, hands and feet included."""
     table, model = sim.scene.table, sim.model
     found: tuple[set[int], set[int]] = (set(), set())
     if table.root == "planar":
         return found
-    for link in of_table(table).links:
+    for link in limbs_of_table(table).links:
         if link.side in (LEFT, RIGHT):
             found[0 if link.side == LEFT else 1].add(model.body(link.body).id)
     for body in range(1, model.nbody):  # parents come before their children

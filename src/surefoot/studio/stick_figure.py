@@ -58,7 +58,7 @@ class Handle:
 
 
 @dataclass(frozen=True)
-class Stick:
+class StickFigure:
     """A drawn pose.
 
     Attributes:
@@ -74,7 +74,7 @@ class Stick:
     handles: tuple[Handle, ...]
 
 
-def stick(table: CharacterTable, state: PoseState, swing: int, also: Collection[str] = ()) -> Stick:
+def draw_pose(table: CharacterTable, state: PoseState, swing: int, also: Collection[str] = ()) -> StickFigure:
     """Draw a state's pose.
 
     Args:
@@ -86,14 +86,14 @@ def stick(table: CharacterTable, state: PoseState, swing: int, also: Collection[
     return _Drawing(table, state, swing, frozenset(also)).stick()
 
 
-def limits(table: CharacterTable, role: str, value: float) -> tuple[float, float]:
+def target_limits(table: CharacterTable, role: str, value: float) -> tuple[float, float]:
     """What a role's target can be set to [rad]: the range of its joint, and where it is already."""
     joint = dict(zip(table.anatomy.roles, table.anatomy.joints(0), strict=True))[role]
     hinge = table.hinges[joint]
     return min(hinge.low, value), max(hinge.high, value)
 
 
-def turned(vector: Point, pitch: float) -> Point:
+def rotate(vector: Point, pitch: float) -> Point:
     """A vector of a part's frame in the world."""
     c, s = math.cos(pitch), math.sin(pitch)
     return c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]
@@ -142,19 +142,19 @@ class _Drawing:
         found: dict[str, Point] = {self.table.anatomy.pelvis: (0.0, 0.0)}
         for name, segment in self.parts.items():
             if name not in found:
-                found[name] = _plus(found[segment.parent], turned(_flat(segment.offset), self.pitches[segment.parent]))
+                found[name] = _plus(found[segment.parent], rotate(_flat(segment.offset), self.pitches[segment.parent]))
         if self.state.both:
             shift = (0.0, standing_height(self.table))
         else:
             shift = _plus((0.0, self.table.sole_depth), found[self.bearing.foot], -1.0)
         return {name: _plus(place, shift) for name, place in found.items()}
 
-    def stick(self) -> Stick:
+    def stick(self) -> StickFigure:
         """All of it."""
-        return Stick(self.places, self.pitches, self._strokes(), tuple(self._handles()))
+        return StickFigure(self.places, self.pitches, self._strokes(), tuple(self._handles()))
 
     def _at(self, part: str, local: Point) -> Point:
-        return _plus(self.places[part], turned(local, self.pitches[part]))
+        return _plus(self.places[part], rotate(local, self.pitches[part]))
 
     def _group(self, segment: Segment) -> str:
         anatomy, joints = self.table.anatomy, {h.name for h in segment.hinges}
@@ -193,7 +193,7 @@ class _Drawing:
         torso, pitch = self.table.anatomy.torso, self.state.torso
         at = self._at(torso, self._end(self.parts[torso]))
         pivot = self.places[self.table.anatomy.pelvis if self.state.both else self.bearing.thigh]
-        arm = turned(_plus(at, pivot, -1.0), -pitch)
+        arm = rotate(_plus(at, pivot, -1.0), -pitch)
         return Handle("torso", "torso", at, pivot, pitch, (-math.tau, math.tau), arm, 1.0, 0.0)
 
     def _forward(self, part: str) -> Handle | None:
@@ -226,7 +226,7 @@ class _Drawing:
     def _handle(self, name: str, hinge: Hinge, at: tuple[Point, Point, Point], sign: float, zero: float) -> Handle:
         role = self.role[hinge.name]
         value = self.state.targets.get(role, 0.0)
-        bounds = limits(self.table, role, value)
+        bounds = target_limits(self.table, role, value)
         return Handle(name, f"targets.{role}", at[0], at[1], value, bounds, at[2], sign, zero)
 
     def _end(self, segment: Segment) -> Point:

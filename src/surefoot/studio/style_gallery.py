@@ -28,21 +28,21 @@ from surefoot.skills.schema import Skill
 from surefoot.studio.style_parameters import has_curves
 
 if TYPE_CHECKING:
-    from surefoot.studio.panels.panel import Desk
+    from surefoot.studio.panels.panel import PanelContext
 
 _ROW = 3
 
 
 @functools.cache
-def styles(character: str) -> tuple[str, ...]:
+def style_names(character: str) -> tuple[str, ...]:
     """Full names of all skills of a character that are told by curves."""
     return tuple(name for name in names(character) if has_curves(load(name)))
 
 
-class Gallery:
+class StyleGallery:
     """Pictures to choose from."""
 
-    def __init__(self, desk: Desk, take: Callable[[str], None]) -> None:
+    def __init__(self, desk: PanelContext, take: Callable[[str], None]) -> None:
         """Add a folder for it.
 
         Args:
@@ -56,7 +56,7 @@ class Gallery:
 
     def renew(self, character: str) -> None:
         """Show the styles of a body; what they look like is shown on the humanoid, whatever the body."""
-        wanted = styles(character)
+        wanted = style_names(character)
         if self._folder.visible != bool(wanted):
             self._folder.visible = bool(wanted)
         if not wanted or wanted == self._styles:  # out of sight they may stay
@@ -71,7 +71,7 @@ class Gallery:
 
     def _add_row(self, row: list[Skill]) -> tuple[viser.GuiImageHandle, viser.GuiButtonGroupHandle]:
         gui, by_name = self._desk.server.gui, {skill.name: skill.full_name for skill in row}
-        image = gui.add_image(_side_by_side([kept(skill) for skill in row]), format="jpeg", jpeg_quality=85)
+        image = gui.add_image(_side_by_side([load_thumbnail(skill) for skill in row]), format="jpeg", jpeg_quality=85)
         buttons = gui.add_button_group("Take", tuple(by_name), hint=" · ".join(skill.summary for skill in row))
         buttons.on_click(lambda _: self._desk.post(functools.partial(self._take, by_name[buttons.value])))
         return image, buttons
@@ -90,20 +90,20 @@ _POSES = ((2.0, 0.75), (1.0, 0.5), (0.0, 0.0))  # how many halves of that before
 _COLORS = 32  # of a file
 
 
-def blank(name: str) -> np.ndarray:
+def blank_thumbnail(name: str) -> np.ndarray:
     """(HEIGHT, WIDTH, 3) bytes: a name and nothing else yet."""
     return np.asarray(_sheet(name).image(quick=True))
 
 
 def thumbnail(motion: Motion, name: str) -> np.ndarray:
     """(HEIGHT, WIDTH, 3) bytes: three poses of the end of a motion, the earlier fainter, from the side."""
-    canvas, actor = _sheet(name), posed_body.actor_of(motion)
+    canvas, actor = _sheet(name), posed_body.posed_body_of(motion)
     end = float(motion.time[-1])
     times = [max(end - 0.5 * _STEP * back, 0.0) for back, _ in _POSES]
     yaw = mean_facing(motion, times[0], end)
     poses = [actor.limbs(time) for time in times]
-    tall = max(painter.extent(limbs, 2)[1] for limbs in poses)
-    ends = [place for limbs in poses for place in painter.extent(limbs, 0, yaw)]
+    tall = max(painter.extent_along(limbs, 2)[1] for limbs in poses)
+    ends = [place for limbs in poses for place in painter.extent_along(limbs, 0, yaw)]
     ground = HEIGHT - _FOOT
     scale = min((ground - 8) / max(tall, 1.0), (WIDTH - 16) / (max(ends) - min(ends)))
     left = 0.5 * (max(ends) + min(ends)) - 0.5 * WIDTH / scale
@@ -121,33 +121,33 @@ def _sheet(name: str) -> painter.Canvas:
     return canvas
 
 
-def drawn(skill: Skill) -> np.ndarray:
+def simulate_thumbnail(skill: Skill) -> np.ndarray:
     """The picture of a style, walked just now: on the character it is for, or on the humanoid if it is for all."""
     return thumbnail(Simulation(None, skill).run(_SECONDS, 30.0), skill.name)
 
 
-def path_of(skill: Skill) -> Path:
+def thumbnail_path(skill: Skill) -> Path:
     """Where the picture of a style of the library lies."""
     return FOLDER / f"{skill.full_name}.png"
 
 
-def kept(skill: Skill) -> np.ndarray:
+def load_thumbnail(skill: Skill) -> np.ndarray:
     """The picture of a style, from its file; nothing but its name if there is none."""
-    path = path_of(skill)
+    path = thumbnail_path(skill)
     if not path.exists():
-        return blank(skill.name)
+        return blank_thumbnail(skill.name)
     with Image.open(path) as image:
         return np.asarray(image.convert("RGB"))
 
 
 def draw_all() -> None:
     """Write the pictures of all styles of the library, and take away those of styles there are no more."""
-    wanted = {path_of(skill): skill for skill in map(load, names()) if has_curves(skill)}
+    wanted = {thumbnail_path(skill): skill for skill in map(load, names()) if has_curves(skill)}
     for old in set(FOLDER.glob("*/*.png")) - set(wanted):
         old.unlink()
     for path, skill in wanted.items():
         content = io.BytesIO()
-        Image.fromarray(drawn(skill)).quantize(_COLORS).save(content, "PNG", optimize=True)
+        Image.fromarray(simulate_thumbnail(skill)).quantize(_COLORS).save(content, "PNG", optimize=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content.getvalue())
         sys.stdout.write(f"{skill.full_name}\n")

@@ -19,9 +19,9 @@ import annotated_types
 import numpy as np
 from pydantic import BaseModel
 
-from surefoot.controllers.genbicon.style import CURVES, KNOTS, WIDTH, curve_at, fill_slot, slot_size, style_of
+from surefoot.controllers.genbicon.style import CURVES, KNOTS, WIDTH, curve_at, slot_size, style_of, write_slot
 from surefoot.errors import SkillError
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 DEGREES = 180.0 / math.pi
@@ -40,7 +40,7 @@ ANGLE, LENGTH, SHARE = Unit(DEGREES, "°", 60.0), Unit(100.0, " cm", 20.0), Unit
 
 
 @dataclass(frozen=True)
-class Title:
+class CurveLabel:
     """A curve's name on the page; `above` and `below` say what positive and negative values do."""
 
     group: str
@@ -62,48 +62,48 @@ _ARM = {
     "wrist": ("Wrist", "forward", "back"),
 }  # fmt: skip
 _OTHERS = {
-    "stance_knee": Title(LEGS, "Stance knee", "", "bent"),
-    "height": Title(LEGS, "Swing height", "up", "down", SHARE),
-    "swing_out": Title(LEGS, "Swing out", "outward", "inward", LENGTH),
-    "swing_ankle": Title(FEET, "Swing ankle", "toes up", "toes down"),
-    "stance_ankle": Title(FEET, "Stance ankle", "toes up", "toes down"),
-    "swing_toe": Title(FEET, "Swing toes", "up", "down"),
-    "stance_toe": Title(FEET, "Stance toes", "up", "down"),
+    "stance_knee": CurveLabel(LEGS, "Stance knee", "", "bent"),
+    "height": CurveLabel(LEGS, "Swing height", "up", "down", SHARE),
+    "swing_out": CurveLabel(LEGS, "Swing out", "outward", "inward", LENGTH),
+    "swing_ankle": CurveLabel(FEET, "Swing ankle", "toes up", "toes down"),
+    "stance_ankle": CurveLabel(FEET, "Stance ankle", "toes up", "toes down"),
+    "swing_toe": CurveLabel(FEET, "Swing toes", "up", "down"),
+    "stance_toe": CurveLabel(FEET, "Stance toes", "up", "down"),
 }
 
 
-def _title(name: str) -> Title:
+def _title(name: str) -> CurveLabel:
     if name in _OTHERS:
         return _OTHERS[name]
     side, _, rest = name.partition("_")
     if rest in _ARM:
-        return Title(SWING_ARM if side == "swing" else STANCE_ARM, *_ARM[rest])
+        return CurveLabel(SWING_ARM if side == "swing" else STANCE_ARM, *_ARM[rest])
     for part in ("pelvis", "lower_back", "upper_back", "neck"):
         turn = name.removeprefix(part)
         if turn in _TURNS:
             movement, above, below = _TURNS[turn]
-            return Title(TRUNK, f"{part.replace('_', ' ').capitalize()} {movement}", above, below)
-    return Title("Other", name.replace("_", " ").capitalize(), "", "")
+            return CurveLabel(TRUNK, f"{part.replace('_', ' ').capitalize()} {movement}", above, below)
+    return CurveLabel("Other", name.replace("_", " ").capitalize(), "", "")
 
 
-TITLES = {name: _title(name) for name in CURVES}
-GROUPS = tuple(dict.fromkeys(title.group for title in TITLES.values()))
+CURVE_LABELS = {name: _title(name) for name in CURVES}
+GROUPS = tuple(dict.fromkeys(title.group for title in CURVE_LABELS.values()))
 
 
 def labels(group: str) -> dict[str, str]:
     """Curves of a group by what they are called."""
-    return {title.label: name for name, title in TITLES.items() if title.group == group}
+    return {title.label: name for name, title in CURVE_LABELS.items() if title.group == group}
 
 
 Knots = tuple[tuple[float, float], ...]  # (phase, value), of rising phase
 Limits = tuple[float, float]
-GAP = 0.02  # of phase between two knots that are moved
+MIN_KNOT_GAP = 0.02  # of phase between two knots that are moved
 SIDES = ("swing_", "stance_")
 
 
 def _python(kernel: Any) -> Any:
     """A kernel as the Python it is written in, and so the kernels that it calls."""
-    function = plain(kernel)
+    function = python_impl(kernel)
     called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     known = {name: _python(it) for name, it in called.items() if hasattr(it, "py_func")}
     return FunctionType(function.__code__, function.__globals__ | known)
@@ -117,7 +117,7 @@ def has_curves(skill: Skill) -> bool:
     return hasattr(skill.parameters, "curves")
 
 
-def limits(skill: Skill) -> Limits:
+def curve_limits(skill: Skill) -> Limits:
     """Lowest and highest value that the schema allows a curve."""
     kind: Any = type(skill.parameters)
     return _limits(kind)
@@ -138,21 +138,21 @@ def knots_of(skill: Skill, name: str) -> Knots:
     if told is not None:
         return ((0.0, float(told)),)
     slot = np.zeros(slot_size())
-    fill_slot(slot, skill)
-    curve = plain(style_of)(slot).curves[CURVES.index(name)]
+    write_slot(slot, skill)
+    curve = python_impl(style_of)(slot).curves[CURVES.index(name)]
     count = int(curve[0])
     found = zip(curve[1 : 1 + count].tolist(), curve[1 + KNOTS : 1 + KNOTS + count].tolist(), strict=True)
     return tuple(found) or ((0.0, 0.0),)
 
 
-def written(knots: Knots) -> float | list[list[float]]:
+def knots_to_yaml(knots: Knots) -> float | list[list[float]]:
     """A curve as a skill file tells it: a number if it is flat by its only knot."""
     if len(knots) == 1:
         return round(knots[0][1], 4)
     return [[round(phase, 4), round(value, 4)] for phase, value in knots]
 
 
-def at(knots: Knots, phases: Sequence[float] | np.ndarray) -> np.ndarray:
+def evaluate(knots: Knots, phases: Sequence[float] | np.ndarray) -> np.ndarray:
     """(n,) values at phases, by the controller's own interpolation."""
     curve = np.zeros(WIDTH)
     curve[0] = len(knots)
@@ -161,18 +161,18 @@ def at(knots: Knots, phases: Sequence[float] | np.ndarray) -> np.ndarray:
     return np.array([_curve_at(curve, float(phase)) for phase in phases])
 
 
-def moved(knots: Knots, index: int, to: tuple[float, float], within: Limits) -> Knots:
+def move_knot(knots: Knots, index: int, to: tuple[float, float], within: Limits) -> Knots:
     """A knot is dragged somewhere: it stays between its neighbours and its limits; ends stay at their phase."""
     phase, value = knots[index]
     if 0 < index < len(knots) - 1:
-        low = min(knots[index - 1][0] + GAP, phase)
-        high = max(knots[index + 1][0] - GAP, phase)
+        low = min(knots[index - 1][0] + MIN_KNOT_GAP, phase)
+        high = max(knots[index + 1][0] - MIN_KNOT_GAP, phase)
         phase = min(max(to[0], low), high)
     value = min(max(to[1], within[0]), within[1])
     return (*knots[:index], (phase, value), *knots[index + 1 :])
 
 
-def added(knots: Knots, within: Limits) -> tuple[Knots, int]:
+def add_knot(knots: Knots, within: Limits) -> tuple[Knots, int]:
     """One more knot, on the curve, where it is missed most; and its index. A flat curve gets both ends too.
 
     Between knots a curve can leave its limits; a knot there is put at the limit.
@@ -190,11 +190,11 @@ def added(knots: Knots, within: Limits) -> tuple[Knots, int]:
         phase = 1.0
     else:
         phase = 0.5 * (phases[index - 1] + phases[index])
-    value = min(max(float(at(knots, [phase])[0]), within[0]), within[1])
+    value = min(max(float(evaluate(knots, [phase])[0]), within[0]), within[1])
     return (*knots[:index], (phase, value), *knots[index:]), index
 
 
-def removed(knots: Knots, index: int) -> Knots:
+def remove_knot(knots: Knots, index: int) -> Knots:
     """One knot less; where an end goes, its neighbour becomes the end. The last two become one: a flat curve."""
     if len(knots) == 1:
         raise SkillError("a curve has at least one knot")
@@ -208,17 +208,17 @@ def removed(knots: Knots, index: int) -> Knots:
     return tuple(left)
 
 
-def flat(knots: Knots) -> Knots:
+def flatten(knots: Knots) -> Knots:
     """One knot, at the curve's mean."""
-    return ((0.0, float(at(knots, (np.arange(100) + 0.5) / 100).mean())),)
+    return ((0.0, float(evaluate(knots, (np.arange(100) + 0.5) / 100).mean())),)
 
 
-def turned_round(knots: Knots) -> Knots:
+def reverse(knots: Knots) -> Knots:
     """The curve backwards: begins where the other ends, as a left arm's does when the right one's is over."""
     return knots if len(knots) == 1 else tuple((1.0 - phase, value) for phase, value in reversed(knots))
 
 
-def shifted(knots: Knots, by: float, within: Limits) -> Knots:
+def shift_values(knots: Knots, by: float, within: Limits) -> Knots:
     """All knots higher or lower, each within its limits."""
     return tuple((phase, min(max(value + by, within[0]), within[1])) for phase, value in knots)
 
@@ -233,7 +233,7 @@ def other_side(name: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Dial:
+class SliderSpec:
     """A number: the field it is, what it is called, bounds and step as they are shown, `factor` times the skill's."""
 
     field: str
@@ -256,7 +256,7 @@ _WORDS: dict[str, tuple[str, float, str]] = {
 }
 
 
-def dials(parameters: BaseModel) -> list[Dial]:
+def slider_specs(parameters: BaseModel) -> list[SliderSpec]:
     """All numbers of some parameters that have two bounds, an animator's first."""
     found = []
     for field, declared in type(parameters).model_fields.items():
@@ -275,11 +275,11 @@ def dials(parameters: BaseModel) -> list[Dial]:
     return sorted(found, key=lambda dial: not dial.first)
 
 
-def _dial(field: str, low: float, high: float) -> Dial:
+def _dial(field: str, low: float, high: float) -> SliderSpec:
     if field not in _WORDS:
-        return Dial(field, field.replace("_", " ").capitalize(), low, high, 0.01)
+        return SliderSpec(field, field.replace("_", " ").capitalize(), low, high, 0.01)
     label, factor, hint = _WORDS[field]
     if factor == 1.0:
-        return Dial(field, label, low, high, 0.01, hint=hint, first=True)
+        return SliderSpec(field, label, low, high, 0.01, hint=hint, first=True)
     inside = float(int(high * factor)), float(int(low * factor))  # whole degrees, none beyond a bound
-    return Dial(field, label, inside[1], inside[0], 1.0, factor, hint, first=True)
+    return SliderSpec(field, label, inside[1], inside[0], 1.0, factor, hint, first=True)

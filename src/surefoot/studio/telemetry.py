@@ -15,7 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from surefoot.characters.links import of_table
+from surefoot.characters.links import limbs_of_table
 from surefoot.characters.table import SAGITTAL
 from surefoot.controllers.genbicon import style
 from surefoot.controllers.genbicon.parameters import GenbiconParameters
@@ -23,9 +23,9 @@ from surefoot.controllers.genbicon.style import KNOTS
 from surefoot.controllers.simbicon.parameters import SimbiconParameters
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.native.userdata import Row, view
-from surefoot.native.vectors import turned
+from surefoot.native.vectors import from_yaw_roll_pitch
 from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 from surefoot.studio.session import Moment, Timeline
@@ -33,7 +33,7 @@ from surefoot.studio.session import Moment, Timeline
 _DISPLACED = pose_graph.MACHINE.itemsize // 8  # where in the memory of a pose graph its targets' displacements begin
 
 
-class Aims:
+class JointTargets:
     """Target angles and limits of one body's actuators, read from a row of memory that is always the same."""
 
     def __init__(self, scene: Scene, row: Row, data: mujoco.MjData) -> None:
@@ -73,7 +73,7 @@ class Aims:
     def _link_limits(self) -> np.ndarray:
         """A link's hinges share the limit of the weakest."""
         found = np.full(len(self._places), np.inf)
-        for link in of_table(self._table).links:
+        for link in limbs_of_table(self._table).links:
             for joint in link.joints:
                 found[self._places[joint]] = link.gain.limit
         return found
@@ -81,7 +81,7 @@ class Aims:
     @functools.cached_property
     def _graphs(self) -> list[Any]:
         roles = len(self._table.anatomy.roles)
-        return [plain(pose_graph.graph_of)(slot, roles) for slot in self._row.slots]
+        return [python_impl(pose_graph.graph_of)(slot, roles) for slot in self._row.slots]
 
     def _of_pose(self, targets: np.ndarray, limits: np.ndarray) -> None:
         """A pose graph: θd = θd0 + F [d, v] of the present state (SIMBICON eq. 1), in the joint's own coordinate."""
@@ -99,8 +99,8 @@ class Aims:
         if graph.states[at].both != 0.0:
             wanted[:hips] = np.nan
         elif spatial:  # a thigh's target is told in the world
-            turn = turned_matrix(report.heading + sign[2] * wanted[2], sign[1] * wanted[1], wanted[0])
-            wanted[:hips] = in_hinges(self._data.xmat[self._pelvis].reshape(3, 3).T @ turn, sign[1])
+            turn = rotation_matrix(report.heading + sign[2] * wanted[2], sign[1] * wanted[1], wanted[0])
+            wanted[:hips] = hinge_angles(self._data.xmat[self._pelvis].reshape(3, 3).T @ turn, sign[1])
         else:
             xmat = self._data.xmat[self._pelvis]
             wanted[0] -= math.atan2(xmat[6], xmat[0])
@@ -110,7 +110,7 @@ class Aims:
 
     @functools.cached_property
     def _styles(self) -> list[Any]:
-        return [plain(style.style_of)(slot) for slot in self._row.slots]
+        return [python_impl(style.style_of)(slot) for slot in self._row.slots]
 
     def _of_arms(self, targets: np.ndarray) -> None:
         """A style: its curves tell shoulders, elbows and wrists from their base; all else depends on more."""
@@ -127,8 +127,8 @@ class Aims:
             hinges = [f"{name}_shoulder{axis}" for axis in ("", "_roll", "_yaw")]
             if all(hinge in self._places for hinge in hinges):
                 flexion, roll, yaw = (value(shoulder + k) for k in range(3))
-                turn = turned_matrix(outward * yaw, outward * roll, flexion)
-                targets[[self._places[hinge] for hinge in hinges]] = in_hinges(turn, outward)
+                turn = rotation_matrix(outward * yaw, outward * roll, flexion)
+                targets[[self._places[hinge] for hinge in hinges]] = hinge_angles(turn, outward)
             for joint, curve in (
                 (f"{name}_elbow", style.SWING_ELBOW if swings else style.STANCE_ELBOW),
                 (f"{name}_wrist", style.SWING_WRIST if swings else style.STANCE_WRIST),
@@ -153,29 +153,29 @@ def curve_value(curve: np.ndarray, phase: float) -> float:
     return float(p + s * (m + s * (3.0 * (q - p) - 2.0 * m - n + s * (2.0 * (p - q) + m + n))))
 
 
-def turned_matrix(yaw: float, roll: float, pitch: float) -> np.ndarray:
+def rotation_matrix(yaw: float, roll: float, pitch: float) -> np.ndarray:
     """(3, 3) the rotation by a flexion, then a roll, then a yaw [rad]."""
     flat = np.empty(9)
-    mujoco.mju_quat2Mat(flat, np.array(plain(turned)(yaw, roll, pitch)))
+    mujoco.mju_quat2Mat(flat, np.array(python_impl(from_yaw_roll_pitch)(yaw, roll, pitch)))
     return flat.reshape(3, 3)
 
 
-def in_hinges(turn: np.ndarray, outward: float) -> tuple[float, float, float]:
+def hinge_angles(turn: np.ndarray, outward: float) -> tuple[float, float, float]:
     """Angles [rad] of three hinges (flexion, roll, yaw) that make up a rotation (3, 3); a right side's turn inward."""
     flexion = -math.atan2(turn[0, 2], turn[2, 2])
     roll = -math.asin(min(max(turn[1, 2], -1.0), 1.0))
     return flexion, outward * roll, outward * math.atan2(turn[1, 0], turn[1, 1])
 
 
-SECONDS = 5.0  # of a window
-POINTS = 150  # of a window, at most
+WINDOW_SECONDS = 5.0  # of a window
+WINDOW_POINTS = 150  # of a window, at most
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity", "swing")
 _PLAIN = ("time", "height", "speed", "left_force", "right_force", "forward_lean", "left_lean", *_REPORTED)
 
 
 @dataclass(frozen=True)
-class Window:
+class TelemetryWindow:
     """A table of measurements: a row a moment, a column a name.
 
     `time` is the simulation's [s]; `height` of the COM above the ground [m], `speed` along its heading [m/s]; feet's
@@ -196,7 +196,7 @@ class Window:
         return np.asarray(self.table[:, self.columns[name]])
 
 
-class Meter:
+class MomentSampler:
     """Measures moments of one simulation, without touching it."""
 
     def __init__(self, sim: Simulation) -> None:
@@ -212,7 +212,7 @@ class Meter:
         mujoco.mj_kinematics(model, self._data)
         self._upward = self._data.xmat[self._torso].reshape(3, 3).T @ (0.0, 0.0, 1.0)  # of the torso, in its frame
         self._row: Row | None = None
-        self._aims: Aims | None = None
+        self._aims: JointTargets | None = None
 
     def measure(self, moment: Moment) -> np.ndarray:
         """(columns,) of a moment."""
@@ -226,7 +226,7 @@ class Meter:
             self._row is None or self._aims is None
         ):  # views of the data's own memory, which is that of a row from now on
             self._row = view(data.userdata)
-            self._aims = Aims(self.sim.scene, self._row, data)
+            self._aims = JointTargets(self.sim.scene, self._row, data)
         row, report = self._row, self._row.report[0]
         targets, limits = self._aims.read(snapshot.skill)
         c, s = math.cos(report.heading), math.sin(report.heading)
@@ -241,17 +241,21 @@ class Meter:
         ])  # fmt: skip
 
 
-class Channels:
+class Telemetry:
     """The measurements of the moments a timeline holds. What the timeline forgets is forgotten here too."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._meter: Meter | None = None
+        self._meter: MomentSampler | None = None
         self._known: dict[int, tuple[Moment, np.ndarray]] = {}  # by identity; the moment is held, so it stays its own
 
     def window(
-        self, timeline: Timeline, until: Moment | None = None, seconds: float = SECONDS, points: int = POINTS
-    ) -> Window:
+        self,
+        timeline: Timeline,
+        until: Moment | None = None,
+        seconds: float = WINDOW_SECONDS,
+        points: int = WINDOW_POINTS,
+    ) -> TelemetryWindow:
         """The seconds before a moment, by default the last one, as far as one simulation ran on.
 
         Of many moments the first in each of as many equal stretches of simulated time is taken: always the same
@@ -259,15 +263,15 @@ class Channels:
         """
         chosen = _thinned(list(timeline.last(seconds, until)), seconds / points)
         if not chosen:
-            return Window({name: i for i, name in enumerate(_PLAIN)}, np.zeros((0, len(_PLAIN))))
+            return TelemetryWindow({name: i for i, name in enumerate(_PLAIN)}, np.zeros((0, len(_PLAIN))))
         if self._meter is None or self._meter.sim is not chosen[-1].sim:
-            self._meter, self._known = Meter(chosen[-1].sim), {}
+            self._meter, self._known = MomentSampler(chosen[-1].sim), {}
         meter, known = self._meter, self._known
         self._known = {
             id(moment): known[id(moment)] if id(moment) in known else (moment, meter.measure(moment))
             for moment in chosen
         }
-        return Window(meter.columns, np.array([row for _, row in self._known.values()]))
+        return TelemetryWindow(meter.columns, np.array([row for _, row in self._known.values()]))
 
 
 def _thinned(moments: list[Moment], every: float) -> list[Moment]:

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from surefoot.engine.actor import LEFT, Actor
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.servo import nearest_turn
-from surefoot.tasks.footstep_planning import is_slow, step_abreast
+from surefoot.tasks.footstep_planning import is_slow_enough_to_place_foot, place_foot_abreast
 
 _GAIN, _SLOWEST, _BACKWARD = 0.6, 0.1, -0.3  # [1/s] speed by the way that is left; [m/s] slowest; fastest back
 _WITHIN, _STAYS = (-0.12, 0.08), (-0.16, 0.10)  # [m] before its place: there it stops; standing there it stays
@@ -48,7 +48,7 @@ class ApproachTarget:
         if not self.is_stopping:
             self._walk(actor)
             return False
-        step_abreast(actor, _WIDTH)
+        place_foot_abreast(actor, _WIDTH)
         self._stood = self._stood + dt if actor.standing else 0.0
         if self._stood <= _REST:
             return False
@@ -68,7 +68,7 @@ class ApproachTarget:
         self._told = actor.steps
         left, turn = self._way(actor)
         after = left if actor.standing else left - _lead_of_stance(actor)  # if it stopped by this step
-        if _WITHIN[0] < after < _WITHIN[1] and abs(turn) < _FACING and is_slow(actor):
+        if _WITHIN[0] < after < _WITHIN[1] and abs(turn) < _FACING and is_slow_enough_to_place_foot(actor):
             actor.command(heading=actor.heading, stop=1.0)  # feet that stand do not turn
             self.is_stopping = True
             return
@@ -168,7 +168,7 @@ class ApproachPose:
         if not actor.standing:
             self._stood_at = actor.time
         elif actor.time - self._stood_at > _POSE_REST:
-            turned = abs(plain(nearest_turn)(yaw - actor.heading))
+            turned = abs(python_impl(nearest_turn)(yaw - actor.heading))
             if abs(ahead) <= self.tolerance[0] and abs(left) <= self.tolerance[1] and turned < _TURNED:
                 return True
             self._stood_at, self._near, self._told = math.nan, True, -1

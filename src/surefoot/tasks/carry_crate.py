@@ -12,19 +12,19 @@ from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.tasks.approach import ApproachPose
 from surefoot.tasks.crate_grasp import (
-    AT_IT,
-    CLOSE,
-    Hands,
-    Load,
-    before_chest,
-    bottom,
-    distances,
-    from_outside,
-    grip,
-    handles,
-    outward,
+    AT_HANDLE,
+    NEAR_HANDLE,
+    CarriedLoad,
+    HandPair,
+    carry_positions,
+    crate_bottom,
+    hand_to_handle_distances,
+    handle_positions,
+    pregrasp_positions,
+    set_grips,
+    sideways_offsets,
 )
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.parse_args import parse_args
 from surefoot.tasks.stoop import TwoHandStoop
 from surefoot.terrains.props import Crate, Prop, Table
 
@@ -82,24 +82,24 @@ class Carry(Task):
         self._phase = "walking to the crate"
         self._approach, self._hands, self._stoop = (
             ApproachPose(self.period, tolerance=_TAKING),
-            Hands(_STIFF),
+            HandPair(_STIFF),
             TwoHandStoop(),
         )
-        self._load = Load()
+        self._load = CarriedLoad()
         self._since, self._blocked = math.nan, False
 
     def props(self) -> tuple[Prop, ...]:
         """A crate of 15 kg on the floor, and a table where it is to be put on one."""
         table = () if self.height == 0.0 else (Table((self.to[0], self.to[1]), (0.5, 0.8, self.height)),)
-        return (crate(15.0), *table)
+        return (carry_crate_prop(15.0), *table)
 
     def begin(self, actor: Actor) -> None:
         """See where the crate is and how it is to be taken."""
-        across = handles(actor)[LEFT] - handles(actor)[RIGHT]
+        across = handle_positions(actor)[LEFT] - handle_positions(actor)[RIGHT]
         self._yaw = math.atan2(-across[0], across[1])  # the way it faces with each handle at its own hand
         self._from = actor.position("crate")
         self._load.mass = actor.mass("crate")
-        self._from_table = bottom(actor) - actor.ground(self._from[0], self._from[1]) > _DOWN
+        self._from_table = crate_bottom(actor) - actor.ground(self._from[0], self._from[1]) > _DOWN
         if self._load.mass > HEAVIEST + 1e-9:
             raise CommandError(f"it carries up to {HEAVIEST:g} kg, the crate weighs {self._load.mass:g} kg")
 
@@ -111,15 +111,15 @@ class Carry(Task):
             if self._approach.toward(actor, actor.com, self._before(actor.position("crate")[:2]), self._yaw):
                 self._phase = "reaching for the handles"
         elif self._phase == "reaching for the handles":
-            self._stoop.down(actor, handles(actor), self.period)
-            self._hands.toward(actor, from_outside(actor, self._yaw), _HAND_SPEED * self.period)
-            if distances(actor).max() > CLOSE:
+            self._stoop.down(actor, handle_positions(actor), self.period)
+            self._hands.toward(actor, pregrasp_positions(actor, self._yaw), _HAND_SPEED * self.period)
+            if hand_to_handle_distances(actor).max() > NEAR_HANDLE:
                 self._since = actor.time
-            if distances(actor).max() < AT_IT or actor.time - self._since > _SETTLING:
-                grip(actor, True)
+            if hand_to_handle_distances(actor).max() < AT_HANDLE or actor.time - self._since > _SETTLING:
+                set_grips(actor, True)
                 self._phase = "taking up the weight"
         elif self._phase == "taking up the weight":
-            self._hands.toward(actor, handles(actor), math.inf)
+            self._hands.toward(actor, handle_positions(actor), math.inf)
             if self._load.bear(actor, self._hands, self.period / _TAKE_UP) == 1.0:
                 self._phase = "lifting the crate"
         elif self._phase == "lifting the crate":
@@ -127,17 +127,17 @@ class Carry(Task):
         elif self._phase == "stepping back":
             self._step_back(actor)
         elif self._phase == "carrying the crate":
-            self._hands.toward(actor, before_chest(actor), math.inf)
+            self._hands.toward(actor, carry_positions(actor), math.inf)
             if self._approach.toward(actor, self._load.com(actor), self._before(self.to), self._yaw):
-                self._lowered, self._since = handles(actor), actor.time
+                self._lowered, self._since = handle_positions(actor), actor.time
                 self._phase = "putting the crate down"
         elif self._phase == "putting the crate down":
             self._put_down(actor)
         elif self._phase == "letting go of the crate":
-            self._hands.toward(actor, handles(actor), math.inf)
+            self._hands.toward(actor, handle_positions(actor), math.inf)
             if self._load.bear(actor, self._hands, -self.period / _TAKE_UP) == 0.0:
-                grip(actor, False)
-                self._clear = handles(actor) + outward(self._yaw, 0.08)
+                set_grips(actor, False)
+                self._clear = handle_positions(actor) + sideways_offsets(self._yaw, 0.08)
                 self._phase = "standing up"
         else:
             self._stand_up(actor)
@@ -148,7 +148,7 @@ class Carry(Task):
 
     def _lift(self, actor: Actor) -> None:
         """Straighten up, with the crate past the knees and to the chest."""
-        goals = before_chest(actor)
+        goals = carry_positions(actor)
         if self._stoop.depth > _KNEES:
             goals[:, :2] += self._from[:2] - goals.mean(axis=0)[:2]
         off = self._hands.toward(actor, goals, _LIFT_SPEED * self.period)
@@ -159,7 +159,7 @@ class Carry(Task):
 
     def _step_back(self, actor: Actor) -> None:
         """Away from the table it stood on, before it turns."""
-        self._hands.toward(actor, before_chest(actor), math.inf)
+        self._hands.toward(actor, carry_positions(actor), math.inf)
         if self._from_table and math.hypot(*(actor.com[:2] - self._left_at)) < _BACK:
             actor.command(speed=_BACKWARDS, stop=0.0)
             return
@@ -170,8 +170,8 @@ class Carry(Task):
 
     def _put_down(self, actor: Actor) -> None:
         """Stoop until the crate stands on something."""
-        low, most = bottom(actor) - self.height - actor.ground(*self.to), _LIFT_SPEED * self.period
-        lag = handles(actor) - self._lowered
+        low, most = crate_bottom(actor) - self.height - actor.ground(*self.to), _LIFT_SPEED * self.period
+        lag = handle_positions(actor) - self._lowered
         if low <= _DOWN:
             self._phase = "letting go of the crate"
         elif np.linalg.norm(lag, axis=1).max() < _LAG:
@@ -211,14 +211,14 @@ class Carry(Task):
         return f"{self._phase}, {self.carried:.1f} m from where it was"
 
 
-def crate(mass: float, x: float = 2.0, y: float = 0.0, above: float = 0.0) -> Crate:
+def carry_crate_prop(mass: float, x: float = 2.0, y: float = 0.0, above: float = 0.0) -> Crate:
     """A crate to carry [kg], at a place, so high above the ground [m]."""
     return Crate((0.36, 0.36, 0.36), mass, (x, y, above), 0.6, ((0.0, 0.23, 0.18), (0.0, -0.23, 0.18)))
 
 
 def from_text(text: str) -> Carry:
     """The task of what stands behind `carry:` on the command line."""
-    numbers, options = arguments("carry", text, ("height", "speed", "timeout"), USAGE)
+    numbers, options = parse_args("carry", text, ("height", "speed", "timeout"), USAGE)
     if len(numbers) != 2:
         raise CommandError(f"task carry is {USAGE}, got {len(numbers)} numbers")
     return Carry(numbers, **options)

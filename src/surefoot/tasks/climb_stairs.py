@@ -16,8 +16,8 @@ from surefoot.controllers.genbicon.steps import LANDS
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.tasks.footstep_planning import even_steps, give, keep_lane, speed_for, take_back
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.footstep_planning import clear_foothold, keep_lane, set_foothold, speed_for, step_count
+from surefoot.tasks.parse_args import parse_args
 
 _GRID, _LEAST = 0.005, 0.03  # [m] of the ground that is looked at, and of what is a face
 _BEHIND, _BEFORE = 0.023, 0.047  # [m] of a heel behind an edge, of toes before one
@@ -26,7 +26,7 @@ _CLEAR = 0.055  # [m] of a sole over an edge
 _HEEL, _TOES = 0.02, 0.032  # [m] by which heel and toes pass an edge
 
 
-class Edge(NamedTuple):
+class StairEdge(NamedTuple):
     """A vertical face: where it is, and the ground's height before and behind it [m]."""
 
     x: float
@@ -37,21 +37,21 @@ class Edge(NamedTuple):
 class Stairs(NamedTuple):
     """Faces, and places of the ankles before and behind them [m]."""
 
-    edges: tuple[Edge, ...]
+    edges: tuple[StairEdge, ...]
     holds: tuple[float, ...]
 
 
-def edges_between(actor: Actor, start: float, end: float, y: float) -> tuple[Edge, ...]:
+def stair_edges(actor: Actor, start: float, end: float, y: float) -> tuple[StairEdge, ...]:
     """All faces on a line along world x."""
     xs = np.arange(start, end + _GRID, _GRID)
     z = np.array([actor.ground(float(x), y) for x in xs])
     return tuple(
-        Edge(float(xs[i]) + 0.5 * _GRID, float(z[i]), float(z[i + 1]))
+        StairEdge(float(xs[i]) + 0.5 * _GRID, float(z[i]), float(z[i + 1]))
         for i in np.flatnonzero(np.abs(np.diff(z)) > _LEAST)
     )
 
 
-def footholds(edges: Sequence[Edge], biped: Any) -> tuple[float, ...]:
+def footholds(edges: Sequence[StairEdge], biped: Any) -> tuple[float, ...]:
     """Where the ankles are set: before and behind every face, on a short tread once, in between."""
     holds: list[float] = []
     for edge in edges:
@@ -64,7 +64,7 @@ def footholds(edges: Sequence[Edge], biped: Any) -> tuple[float, ...]:
     return tuple(holds)
 
 
-def lift(actor: Actor, between: Sequence[Edge], ground: float) -> None:
+def set_swing_clearance(actor: Actor, between: Sequence[StairEdge], ground: float) -> None:
     """Lead the swing foot over the faces on its way; `ground` is the height under the stance foot [m]."""
     intent, biped, first, last = actor.intent, actor.limbs.biped[0], between[0], between[-1]
     toes, heel = float(biped.ahead) + _TOES, float(biped.behind) + _HEEL
@@ -127,7 +127,7 @@ class Climb(Task):
         self._lane, start = float(actor.com[1]), float(actor.com[0])
         if self.x <= start:
             raise CommandError(f"a climb goes along x: it ends at more than {start:.2f} m, got {self.x:g} m")
-        edges = edges_between(actor, start, self.x, self._lane)
+        edges = stair_edges(actor, start, self.x, self._lane)
         self.stairs = Stairs(edges, footholds(edges, actor.limbs.biped[0]))
         actor.command(step_time=LANDS * _LEVEL, speed=_USUAL / _LEVEL, stop=0.0)
 
@@ -137,7 +137,7 @@ class Climb(Task):
             self._stand(actor)
         elif self.climbed == len(self.stairs.edges) and float(actor.com[0]) >= self.x:
             self._stood_at = actor.time
-            take_back(actor)
+            clear_foothold(actor)
             actor.intent.crouch = actor.intent.alpha = 0.0
             actor.command(stop=1.0)
         elif actor.walker.mode == STEP:
@@ -154,17 +154,17 @@ class Climb(Task):
             self.finish(f"stands behind {self.climbed} stairs")
 
     def _plan(self, actor: Actor) -> None:
-        take_back(actor)
+        clear_foothold(actor)
         actor.intent.alpha = _ALPHA
         at, lifted = float(actor.ankle(1 - int(actor.walker.swing))[0]), float(actor.walker.x0)
         self.climbed = sum(edge.x < min(at, lifted) for edge in self.stairs.edges)
         first = second = _USUAL
         later = [x for x in self.stairs.holds if x > at + _CLOSER]
         if later:
-            count = even_steps(later[0] - at, _USUAL, _LONGEST)
+            count = step_count(later[0] - at, _USUAL, _LONGEST)
             first = second = (later[0] - at) / count
             if count <= _GIVEN:
-                give(actor, at + first - _BEYOND)
+                set_foothold(actor, at + first - _BEYOND)
             if count == 1 and len(later) > 1:
                 second = later[1] - later[0]
         here = float(actor.ground(at, self._lane))
@@ -173,7 +173,7 @@ class Climb(Task):
         if between:
             up = between[0].above > between[0].below
             actor.intent.rise = self._rise = float(actor.ground(at + first, self._lane)) - here
-            lift(actor, between, here)
+            set_swing_clearance(actor, between, here)
             faster += (_FASTER_UP if up else _FASTER_DOWN) * abs(self._rise)
             period = _UP if up else _DOWN
         speed = speed_for(first, second, _LANDS * period, max(float(actor.com[2]) - here, 0.5))
@@ -198,7 +198,7 @@ class Climb(Task):
 
     def end(self, actor: Actor) -> None:
         """Stand, whatever came of it."""
-        take_back(actor)
+        clear_foothold(actor)
         actor.intent.crouch = actor.intent.alpha = 0.0
         actor.command(stop=1.0)
 
@@ -214,7 +214,7 @@ def _eased(phase: float, start: float, end: float) -> float:
 
 def from_text(text: str) -> Climb:
     """The task of what stands behind `climb:` on the command line."""
-    numbers, options = arguments("climb", text, ("timeout",), USAGE)
+    numbers, options = parse_args("climb", text, ("timeout",), USAGE)
     if len(numbers) != 1:
         raise CommandError(f"task climb is {USAGE}, got {len(numbers)} numbers")
     return Climb(numbers[0], **options)

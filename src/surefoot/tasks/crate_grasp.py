@@ -15,7 +15,7 @@ from surefoot.reflexes.pendulum import GRAVITY
 _LETTING_GO = 1.2  # [s] in which arms go back to what the style does with them
 
 
-class Hands:
+class HandPair:
     """Where both hands are sent, and how firmly.
 
     Attributes:
@@ -57,30 +57,30 @@ class Hands:
     def drop(self, actor: Actor) -> None:
         """Open the grips and forget about the hands, at once."""
         if actor.model.neq:
-            grip(actor, False)
+            set_grips(actor, False)
         for hand in actor.hands:
             hand.reach = hand.stiff = hand.fx = hand.fy = hand.fz = hand.swivel = 0.0
 
 
-def grip(actor: Actor, on: bool) -> None:
+def set_grips(actor: Actor, on: bool) -> None:
     """Close or open both grips on the first crate."""
     for side in SIDES:
         actor.grip(f"grip_{side}", on)
 
 
-def handles(actor: Actor, crate: str = "crate") -> np.ndarray:
+def handle_positions(actor: Actor, crate: str = "crate") -> np.ndarray:
     """(2, 3) where the left and the right handle of a crate are [m]."""
     return np.array([actor.site(f"{crate}_{side}") for side in SIDES])
 
 
-CLOSE, AT_IT = 0.03, 0.012  # [m] from the handles at which the grips may close, and at which they do at once
+NEAR_HANDLE, AT_HANDLE = 0.03, 0.012  # [m] from the handles at which the grips may close, and at which they do at once
 _LEAD = 0.25  # share of the weight by which the body leans back before the hands lift
 _BALANCED, _SLOWLY = 0.04, 0.2  # [m] out of balance at which it takes up the weight slowly, and how slowly
 _CARRIED = (0.38, 1.18)  # [m] of the hands: ahead of the COM, above the ground
 _ASIDE = 0.1  # [m] from the handles that the hands keep until they are near
 
 
-class Load:
+class CarriedLoad:
     """How much of the crate's weight is borne.
 
     Attributes:
@@ -92,7 +92,7 @@ class Load:
         """Nothing is borne."""
         self.mass, self.share = 0.0, 0.0
 
-    def bear(self, actor: Actor, hands: Hands, change: float) -> float:
+    def bear(self, actor: Actor, hands: HandPair, change: float) -> float:
         """Bear more or less: half the weight with each hand, the mass with the COM; the share that is borne."""
         excess = math.copysign(1.0, change) * self._unbalanced(actor)
         change *= min(max(1.0 - excess / _BALANCED, _SLOWLY), 1.0)
@@ -114,34 +114,34 @@ class Load:
         return float((self.com(actor) - actor.feet.mean(axis=0)) @ ahead) - 0.4 * float(biped.ahead - biped.behind)
 
 
-def before_chest(actor: Actor) -> np.ndarray:
+def carry_positions(actor: Actor) -> np.ndarray:
     """(2, 3) where the hands hold a crate while the character walks [m]."""
-    ends = handles(actor)
+    ends = handle_positions(actor)
     half = 0.5 * float(np.linalg.norm(ends[LEFT] - ends[RIGHT]))
     middle = actor.com + _CARRIED[0] * np.array([math.cos(actor.heading), math.sin(actor.heading), 0.0])
     middle[2] = actor.ground(middle[0], middle[1]) + _CARRIED[1]
-    return np.array(middle + outward(actor.heading, half))
+    return np.array(middle + sideways_offsets(actor.heading, half))
 
 
-def outward(yaw: float, apart: float) -> np.ndarray:
+def sideways_offsets(yaw: float, apart: float) -> np.ndarray:
     """(2, 3) to the left and to the right by so much [m]."""
     left = np.array([-math.sin(yaw), math.cos(yaw), 0.0])
     return np.array([apart * left, -apart * left])
 
 
-def distances(actor: Actor) -> np.ndarray:
+def hand_to_handle_distances(actor: Actor) -> np.ndarray:
     """(2,) of the hands from the handles [m]."""
     hands = np.array([actor.hand(LEFT), actor.hand(RIGHT)])
-    return np.array(np.linalg.norm(hands - handles(actor), axis=1))
+    return np.array(np.linalg.norm(hands - handle_positions(actor), axis=1))
 
 
-def from_outside(actor: Actor, yaw: float) -> np.ndarray:
+def pregrasp_positions(actor: Actor, yaw: float) -> np.ndarray:
     """(2, 3) where hands go for the handles: from above and from the sides, so as not to push the crate [m]."""
-    aside = np.clip(distances(actor) - CLOSE, 0.0, _ASIDE)[:, None]
-    return np.array(handles(actor) + aside * (outward(yaw, 0.7) + np.array([0.0, 0.0, 0.7])))
+    aside = np.clip(hand_to_handle_distances(actor) - NEAR_HANDLE, 0.0, _ASIDE)[:, None]
+    return np.array(handle_positions(actor) + aside * (sideways_offsets(yaw, 0.7) + np.array([0.0, 0.0, 0.7])))
 
 
-def bottom(actor: Actor) -> float:
+def crate_bottom(actor: Actor) -> float:
     """How high the lowest corner of the crate is [m]."""
     geom = int(actor.model.body_geomadr[actor.body("crate")])
     down = np.abs(actor.rotation("crate")[2]) @ actor.model.geom_size[geom]

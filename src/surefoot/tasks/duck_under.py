@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.characters.link_geometry import points_of, stand_neutral
+from surefoot.characters.link_geometry import geom_points, neutral_state
 from surefoot.controllers.genbicon.law import SHARES
 from surefoot.controllers.genbicon.stance import PELVIS_SHARE
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.parse_args import parse_args
 from surefoot.terrains.props import Bar, Prop
 
 _BEND, _NOD, _CROUCH = 1.45, 0.75, 0.9  # [rad] at the deepest
@@ -25,7 +25,7 @@ _MARGIN = 0.07  # [m] under the bar
 _HALVINGS = 12
 
 
-class Duck(NamedTuple):
+class DuckPosture(NamedTuple):
     """A posture: bends of body, head and knees [rad]; how far it reaches ahead of and behind the pelvis [m]."""
 
     bend: float
@@ -35,7 +35,7 @@ class Duck(NamedTuple):
     behind: float
 
 
-class Outline(NamedTuple):
+class BodyOutline(NamedTuple):
     """Of the upper body in its neutral posture, in its sagittal plane, as seen from the hips.
 
     Attributes:
@@ -53,11 +53,11 @@ class Outline(NamedTuple):
     depth: float
 
 
-def duck_under(actor: Actor, height: float) -> Duck:
+def least_duck(actor: Actor, height: float) -> DuckPosture:
     """The least bend with which nothing of a body is higher than a bar's underside, less a margin [m]."""
     outline = outline_of(actor)
     if _pose(outline, 0.0)[0] <= height - _MARGIN:
-        return Duck(0.0, 0.0, 0.0, *_pose(outline, 0.0)[1:])
+        return DuckPosture(0.0, 0.0, 0.0, *_pose(outline, 0.0)[1:])
     lowest = _pose(outline, 1.0)[0] + _MARGIN
     if lowest > height:
         raise CommandError(f"{actor.scene.table.name} ducks under bars from {lowest:.2f} m on, got {height:g} m")
@@ -65,15 +65,15 @@ def duck_under(actor: Actor, height: float) -> Duck:
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if _pose(outline, middle)[0] <= height - _MARGIN else (middle, high)
-    return Duck(high * _BEND, high * _NOD, high * _CROUCH, *_pose(outline, high)[1:])
+    return DuckPosture(high * _BEND, high * _NOD, high * _CROUCH, *_pose(outline, high)[1:])
 
 
-def outline_of(actor: Actor) -> Outline:
+def outline_of(actor: Actor) -> BodyOutline:
     """Measure a body in its neutral posture."""
     model, limbs, named = actor.model, actor.limbs, actor.scene.build.limbs
     if named is None:
         raise CommandError(f"{actor.scene.table.name} has no named limbs to bend")
-    data = stand_neutral(model, named)
+    data = neutral_state(model, named)
     hips = data.xanchor[[int(limbs.links[int(leg.upper)].joint) for leg in limbs.legs]].mean(axis=0)
     trunk = sorted((link for link in limbs.links if link.kind < len(SHARES)), key=lambda link: float(link.kind))
     bodies = [actor.pelvis, *(int(link.body) for link in trunk)]
@@ -81,16 +81,16 @@ def outline_of(actor: Actor) -> Outline:
     shares = (PELVIS_SHARE, *(SHARES[int(link.kind)] for link in trunk))
     shapes = []
     for body in bodies:
-        found = [points_of(model, data, int(g)) for g in np.flatnonzero(model.geom_bodyid == body)]
+        found = [geom_points(model, data, int(g)) for g in np.flatnonzero(model.geom_bodyid == body)]
         shapes.append(np.concatenate([np.column_stack([p[:, [0, 2]], np.full(len(p), r)]) for p, r in found]))
     origin = hips[[0, 2]]
     points = tuple(np.column_stack([s[:, :2] - origin, s[:, 2]]) for s in shapes)
     legs = limbs.legs[0]
     places = np.array([joint[[0, 2]] - origin for joint in joints])
-    return Outline(places, points, shares, float(legs.reach), float(legs.depth))
+    return BodyOutline(places, points, shares, float(legs.reach), float(legs.depth))
 
 
-def _pose(outline: Outline, share: float) -> tuple[float, float, float]:
+def _pose(outline: BodyOutline, share: float) -> tuple[float, float, float]:
     """Highest point above the ground, and reach ahead of and behind the hips, of a share of the deepest bend [m]."""
     bend, crouch = share * _BEND, share * _CROUCH
     angles = [k * bend for k in outline.shares]
@@ -135,7 +135,7 @@ class DuckUnder(Task):
         super().__init__(timeout)
         self.bars = tuple(sorted(bars, key=lambda bar: bar.x))
         self.passed = 0
-        self._ducks: tuple[Duck, ...] = ()
+        self._ducks: tuple[DuckPosture, ...] = ()
 
     def props(self) -> tuple[Prop, ...]:
         """The bars."""
@@ -143,7 +143,7 @@ class DuckUnder(Task):
 
     def begin(self, actor: Actor) -> None:
         """Find out how far it has to bend for each bar."""
-        self._ducks = tuple(duck_under(actor, bar.height) for bar in self.bars)
+        self._ducks = tuple(least_duck(actor, bar.height) for bar in self.bars)
 
     def tick(self, actor: Actor) -> None:
         """Bend as much as the nearest bars ask for."""
@@ -166,7 +166,7 @@ class DuckUnder(Task):
         return f"on the way to bar {self.passed + 1} of {len(self.bars)}"
 
 
-def _share(bar: Bar, duck: Duck, at: float) -> float:
+def _share(bar: Bar, duck: DuckPosture, at: float) -> float:
     """How far it is bent of what the bar asks for, with the pelvis at a place [m]."""
     if duck.bend == 0.0:
         return 0.0
@@ -177,7 +177,7 @@ def _share(bar: Bar, duck: Duck, at: float) -> float:
 
 def from_text(text: str) -> DuckUnder:
     """The task of what stands behind `duck-under:` on the command line."""
-    numbers, options = arguments("duck-under", text, ("timeout",), USAGE)
+    numbers, options = parse_args("duck-under", text, ("timeout",), USAGE)
     if not numbers or len(numbers) % 2:
         raise CommandError(f"task duck-under is {USAGE}, got {len(numbers)} numbers")
     return DuckUnder([Bar(x, height) for x, height in zip(numbers[::2], numbers[1::2], strict=True)], **options)

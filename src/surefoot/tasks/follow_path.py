@@ -16,10 +16,10 @@ import numpy as np
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.parse_args import parse_args
 
 
-class Path:
+class Polyline:
     """Straight stretches from point to point.
 
     Attributes:
@@ -157,7 +157,7 @@ class FollowPath(Task):
             self._corner.append(len(corners) - 1)  # of each point among the corners
         if len(corners) == 1:  # it is there already
             corners.append(start + np.array([_CLOSER, 0.0]))
-        self._path, self._place = Path(np.array(corners)), 0.0
+        self._path, self._place = Polyline(np.array(corners)), 0.0
         self._turns = self._path.turns()
 
     def tick(self, actor: Actor) -> None:
@@ -235,7 +235,7 @@ class FollowPath(Task):
 
 def from_text(text: str) -> FollowPath:
     """The task of what stands behind `follow-path:` on the command line."""
-    numbers, options = arguments("follow-path", text, ("speed", "tolerance", "timeout"), USAGE)
+    numbers, options = parse_args("follow-path", text, ("speed", "tolerance", "timeout"), USAGE)
     if not numbers or len(numbers) % 2:
         raise CommandError(f"task follow-path is {USAGE}, got {len(numbers)} numbers")
     return FollowPath(np.reshape(numbers, (-1, 2)), **options)

@@ -10,14 +10,14 @@ import math
 from surefoot.controllers.genbicon.memory import STEP
 from surefoot.controllers.genbicon.steps import LANDS
 from surefoot.engine.actor import LEFT, Actor
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.pendulum import GRAVITY, carried_on, frequency
 
-AHEAD = 2.0  # of INTENT's `foothold`: only its place along the heading is given, balance sets it sideways
+ALONG_HEADING_ONLY = 2.0  # of INTENT's `foothold`: only its place along the heading is given, balance sets it sideways
 _BACK, _FASTEST = 0.2, 0.05  # [1/s], [m/s] at which it comes back to its lane
 
 
-def even_steps(distance: float, usual: float, longest: float) -> int:
+def step_count(distance: float, usual: float, longest: float) -> int:
     """How many steps, at least one, make up a distance with lengths near the usual and none beyond the longest."""
     return max(1, round(distance / usual), math.ceil(distance / longest - 1e-9))
 
@@ -44,12 +44,12 @@ def keep_lane(actor: Actor, y: float) -> None:
     actor.command(heading=0.0, sideways=min(max(sideways, -_FASTEST), _FASTEST))
 
 
-def give(actor: Actor, x: float) -> None:
+def set_foothold(actor: Actor, x: float) -> None:
     """Give the place of the next foothold along world x [m]."""
-    actor.intent.foothold, actor.intent.fx, actor.intent.fy = AHEAD, x, 0.0
+    actor.intent.foothold, actor.intent.fx, actor.intent.fy = ALONG_HEADING_ONLY, x, 0.0
 
 
-def take_back(actor: Actor) -> None:
+def clear_foothold(actor: Actor) -> None:
     """Leave the next foothold and the way to it to the inverted pendulum, on level ground."""
     intent = actor.intent
     intent.foothold = intent.over = intent.rise = 0.0
@@ -59,7 +59,7 @@ _SLOW = 0.42  # [m/s] at which a step may end where a task wants it
 _EARLY = 0.3  # phase until which a foot may be told where to go; later it would be torn aside
 
 
-def is_slow(actor: Actor) -> bool:
+def is_slow_enough_to_place_foot(actor: Actor) -> bool:
     """Whether it goes so slowly that it may be told where to set its foot."""
     x, y, _ = actor.com_velocity
     return abs(math.cos(actor.heading) * float(x) + math.sin(actor.heading) * float(y)) < _SLOW
@@ -70,24 +70,27 @@ def _would_balance(actor: Actor, width: float) -> bool:
     walker, com, velocity = actor.walker, actor.com, actor.com_velocity
     swing = int(walker.swing)
     bearing, outward = actor.ankle(1 - swing), 1.0 if swing == LEFT else -1.0
-    omega, rest = plain(frequency)(com[2] - walker.ground), LANDS * walker.period - (actor.time - walker.step_start)
+    omega, rest = (
+        python_impl(frequency)(com[2] - walker.ground),
+        LANDS * walker.period - (actor.time - walker.step_start),
+    )
     c, s = math.cos(actor.heading), math.sin(actor.heading)
     captured = []
     for along, across in ((c, s), (-outward * s, outward * c)):  # ahead, and outward
         x = along * (com[0] - bearing[0]) + across * (com[1] - bearing[1])
-        at, v = plain(carried_on)(x, along * velocity[0] + across * velocity[1], omega, max(rest, 0.0))
+        at, v = python_impl(carried_on)(x, along * velocity[0] + across * velocity[1], omega, max(rest, 0.0))
         captured.append(at + v / omega)
     biped = actor.limbs.biped[0]
     return bool(-biped.behind < captured[0] < biped.ahead and 0.0 < captured[1] < width + biped.half_width)
 
 
-def step_abreast(actor: Actor, width: float) -> None:
+def place_foot_abreast(actor: Actor, width: float) -> None:
     """Let a slow walker set its foot abreast of the other one, their ankles `width` [m] apart."""
     walker, intent = actor.walker, actor.intent
     if walker.mode != STEP:
         intent.foothold = 0.0
     elif walker.phase < _EARLY:
-        intent.foothold = float(is_slow(actor) and _would_balance(actor, width))
+        intent.foothold = float(is_slow_enough_to_place_foot(actor) and _would_balance(actor, width))
     if intent.foothold:
         swing = int(walker.swing)
         bearing, outward = actor.ankle(1 - swing), width if swing == LEFT else -width

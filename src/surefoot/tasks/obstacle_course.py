@@ -8,7 +8,7 @@ from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.tasks.duck_under import DuckUnder
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.parse_args import parse_args
 from surefoot.tasks.step_over import StepOver
 from surefoot.terrains.props import Bar, Obstacle, Prop
 
@@ -85,7 +85,7 @@ class Course(Task):
 
 def from_text(text: str) -> Course:
     """The task of what stands behind `course:` on the command line: pairs of an obstacle and a bar."""
-    numbers, options = arguments("course", text, ("timeout",), USAGE)
+    numbers, options = parse_args("course", text, ("timeout",), USAGE)
     if not numbers or len(numbers) % 5:
         raise CommandError(f"task course is {USAGE}, got {len(numbers)} numbers")
     things: list[Obstacle | Bar] = []

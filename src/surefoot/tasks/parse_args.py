@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from surefoot.errors import CommandError
 
 
-def arguments(task: str, text: str, options: Sequence[str], usage: str) -> tuple[list[float], dict[str, float]]:
+def parse_args(task: str, text: str, options: Sequence[str], usage: str) -> tuple[list[float], dict[str, float]]:
     """The numbers and the options of a text.
 
     Args:

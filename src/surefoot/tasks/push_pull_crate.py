@@ -11,8 +11,8 @@ from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.tasks.approach import ApproachPose
-from surefoot.tasks.crate_grasp import Hands, grip, handles
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.crate_grasp import HandPair, handle_positions, set_grips
+from surefoot.tasks.parse_args import parse_args
 from surefoot.terrains.props import Crate, Prop
 
 FARTHEST = 50.0  # [m] to move a crate
@@ -30,7 +30,7 @@ _CROUCH = 0.5  # [rad] of the knees: legs that stand aslant reach less far down
 _STAND = 0.5  # [s]
 
 
-class _Haul(Task):
+class _MoveCrate(Task):
     """What pushing and pulling share.
 
     Attributes:
@@ -58,17 +58,17 @@ class _Haul(Task):
         super().__init__(40.0 + 3.0 * distance / speed if timeout is None else timeout)
         self.distance, self.speed, self.moved = float(distance), float(speed), 0.0
         self._phase = "walking to the crate"
-        self._approach, self._hands = ApproachPose(self.period), Hands(_STIFF)
+        self._approach, self._hands = ApproachPose(self.period), HandPair(_STIFF)
         self._share = 0.0  # of the load that is taken up
         self._since = math.nan
 
     def props(self) -> tuple[Prop, ...]:
         """A crate of 80 kg, chest-high, with handles on its near side."""
-        return (crate(),)
+        return (heavy_crate_prop(),)
 
     def begin(self, actor: Actor) -> None:
         """See where the crate is and which way it has to go."""
-        ends = handles(actor)
+        ends = handle_positions(actor)
         middle, origin = ends.mean(axis=0), actor.position("crate")
         self._yaw = math.atan2(origin[1] - middle[1], origin[0] - middle[0])
         self._ahead = np.array([math.cos(self._yaw), math.sin(self._yaw), 0.0])
@@ -81,15 +81,15 @@ class _Haul(Task):
         """Do what is next."""
         self.moved = self.way * float((actor.position("crate") - self._origin) @ self._ahead)
         if self._phase == "walking to the crate":
-            place = handles(actor).mean(axis=0) - self.stance * self._ahead
+            place = handle_positions(actor).mean(axis=0) - self.stance * self._ahead
             if self._approach.toward(actor, actor.com, place, self._yaw):
                 self._phase = "reaching for the handles"
         elif self._phase == "reaching for the handles":
             actor.intent.bend = min(self.bend, actor.intent.bend + 0.5 * self.period)
             actor.intent.crouch = min(_CROUCH, actor.intent.crouch + 0.5 * self.period)
-            if self._hands.toward(actor, handles(actor), _HAND_SPEED * self.period) < _CLOSE:
-                grip(actor, True)
-                self._arm = float((handles(actor).mean(axis=0) - actor.com) @ self._ahead)
+            if self._hands.toward(actor, handle_positions(actor), _HAND_SPEED * self.period) < _CLOSE:
+                set_grips(actor, True)
+                self._arm = float((handle_positions(actor).mean(axis=0) - actor.com) @ self._ahead)
                 self._phase = "moving the crate"
         elif self._phase == "moving the crate":
             self._move(actor)
@@ -103,25 +103,25 @@ class _Haul(Task):
         self._share = min(max(self._share + change, 0.0), 1.0)
         self._bear(actor)
         speed = 0.0 if arrived else self.way * self.speed * self._share
-        aside = float((handles(actor).mean(axis=0) - actor.com) @ self._left)
+        aside = float((handle_positions(actor).mean(axis=0) - actor.com) @ self._left)
         aside = min(max(_ASIDE * aside, -0.1), 0.1)
         actor.command(heading=self._yaw, speed=speed, sideways=aside, stop=1.0 if arrived else 0.0)
         self._arm += min(max(self.arm - self._arm, -_ARM_SPEED * self.period), _ARM_SPEED * self.period)
         self._hands.toward(actor, self._held(actor), math.inf)
         if arrived and self._share == 0.0 and actor.standing:
-            grip(actor, False)
+            set_grips(actor, False)
             self._phase = "letting go"
 
     def _held(self, actor: Actor) -> np.ndarray:
         """(2, 3) where the hands hold the crate: at the handles, but for the distance from the body [m]."""
-        ends = handles(actor)
+        ends = handle_positions(actor)
         along = (actor.com - ends) @ self._ahead + self._arm
         return np.array(ends + along[:, None] * self._ahead)
 
     def _bear(self, actor: Actor) -> None:
         """Exert what the crate needs, more with the hand that lags, and lean into it."""
         force = self.way * self._share * self._friction
-        ends = handles(actor)
+        ends = handle_positions(actor)
         lag = float((ends[RIGHT] - ends[LEFT]) @ self._ahead) / float(np.linalg.norm(ends[RIGHT] - ends[LEFT]))
         turn = self._share * min(max(_STRAIGHTEN * lag, -_MOST_TURN), _MOST_TURN)
         self._hands.exert(actor, np.array([[0.5 * force + turn], [0.5 * force - turn]]) * self._ahead)
@@ -152,11 +152,11 @@ class _Haul(Task):
         return f"{self._phase}, {self.moved:.1f} of {self.distance:g} m"
 
 
-class PushCrate(_Haul):
+class PushCrate(_MoveCrate):
     """Push a crate ahead."""
 
 
-class PullCrate(_Haul):
+class PullCrate(_MoveCrate):
     """Pull a crate, walking backwards."""
 
     way = -1.0
@@ -165,7 +165,7 @@ class PullCrate(_Haul):
     bend = 0.1
 
 
-def crate(x: float = 3.0, y: float = 0.0, mass: float = 80.0, friction: float = 0.2) -> Crate:
+def heavy_crate_prop(x: float = 3.0, y: float = 0.0, mass: float = 80.0, friction: float = 0.2) -> Crate:
     """The crate of the paper: its mass [kg] and friction; size and handles are ours."""
     handle = (-0.5, 0.2, 0.45)
     return Crate((0.7, 0.6, 1.0), mass, (x, y, 0.0), friction, (handle, (handle[0], -handle[1], handle[2])))
@@ -183,7 +183,7 @@ def pull_from_text(text: str) -> PullCrate:
 
 def _options(name: str, text: str) -> dict[str, float]:
     usage = f"{name}:DISTANCE with speed=, timeout= if need be"
-    numbers, options = arguments(name, text, ("speed", "timeout"), usage)
+    numbers, options = parse_args(name, text, ("speed", "timeout"), usage)
     if len(numbers) > 1:
         raise CommandError(f"task {name} is {usage}, got {len(numbers)} numbers")
     return options | ({"distance": numbers[0]} if numbers else {})

@@ -14,7 +14,7 @@ from surefoot.engine.actor import LEFT, RIGHT, SIDES, Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.tasks.approach import ApproachTarget
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.parse_args import parse_args
 from surefoot.tasks.stoop import Stoop
 
 _UP, _DOWN = 1.0, 0.8  # [1/s] of the share, to the point and back
@@ -26,7 +26,7 @@ _STIFF = 3.0  # times the arm's gains
 _SWIVEL = 0.25  # [rad] of the elbow, outward
 
 
-class Arm:
+class ReachingArm:
     """One reaching arm.
 
     The commanded point is the wanted one, shifted by the integral of what the hand misses it by: what yields in
@@ -77,7 +77,7 @@ class Arm:
         hand.x, hand.y, hand.z = point
 
 
-def distance_of_reach(actor: Actor, side: int, point: Any, ahead: float = 0.0) -> float:
+def reach_ratio(actor: Actor, side: int, point: Any, ahead: float = 0.0) -> float:
     """How far a point is from a shoulder, by the arm's reach: above 1 the arm is too short.
 
     `ahead` [s] looks at where the shoulder will be if it moves on as it does.
@@ -158,7 +158,7 @@ class Reach(Task):
     def begin(self, actor: Actor) -> None:
         """Choose the hand and the place to stand; refuse what no arm of this body reaches."""
         self.side = self._chosen(actor)
-        self._arm, self._stoop = Arm(self.side), Stoop(self.side)
+        self._arm, self._stoop = ReachingArm(self.side), Stoop(self.side)
         ground, reach = actor.ground(*self.target[:2]), float(actor.limbs.arms[self.side].reach)
         height, shoulder = float(self.target[2]) - ground, float(actor.shoulder(self.side)[2]) - ground
         highest = shoulder + _COMFORT * reach
@@ -206,7 +206,7 @@ class Reach(Task):
         self._state, self._since = state, 0.0
 
     def _reach(self, actor: Actor) -> None:
-        far = distance_of_reach(actor, self.side, self.target, _FORESIGHT) - _COMFORT
+        far = reach_ratio(actor, self.side, self.target, _FORESIGHT) - _COMFORT
         is_low = self.target[2] < actor.shoulder(self.side)[2]
         self._stoop.move(actor, max(0.0, far) if is_low else 0.0, self.period)
         self.miss = self._arm.reach(actor, self.target, self.period)
@@ -241,7 +241,7 @@ class Reach(Task):
 
 def from_text(text: str) -> Reach:
     """The task of what stands behind `reach:` on the command line."""
-    numbers, options = arguments("reach", text, ("speed", "hold", "tolerance", "timeout"), USAGE)
+    numbers, options = parse_args("reach", text, ("speed", "hold", "tolerance", "timeout"), USAGE)
     if len(numbers) != 3:
         raise CommandError(f"task reach is {USAGE}, got {len(numbers)} numbers")
     return Reach(numbers, "auto", **options)

@@ -9,8 +9,8 @@ from surefoot.controllers.genbicon.steps import LANDS
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.tasks.footstep_planning import even_steps, give, keep_lane, speed_for, take_back
-from surefoot.tasks.parse_args import arguments
+from surefoot.tasks.footstep_planning import clear_foothold, keep_lane, set_foothold, speed_for, step_count
+from surefoot.tasks.parse_args import parse_args
 from surefoot.terrains.props import Obstacle, Prop
 
 USAGE = "step-over:X,HEIGHT,DEPTH,X,HEIGHT,DEPTH,… with timeout= if need be"
@@ -74,7 +74,7 @@ class StepOver(Task):
             self._plan(actor)
 
     def _plan(self, actor: Actor) -> None:
-        take_back(actor)
+        clear_foothold(actor)
         at = float(actor.ankle(1 - int(actor.walker.swing))[0])
         while self.passed < len(self.obstacles) and min(at, float(actor.walker.x0)) > _back(self._next):
             self.passed += 1
@@ -90,13 +90,13 @@ class StepOver(Task):
         elif before < _NEAR:  # it stands before it
             first, second = behind, _USUAL
             self._lift(actor, _LEAD)
-            give(actor, at + first)
+            set_foothold(actor, at + first)
         else:
-            count = even_steps(before, _USUAL, _LONGEST)
+            count = step_count(before, _USUAL, _LONGEST)
             first = second = before / count
             if count <= _GIVEN:
                 second = behind - before if count == 1 else first
-                give(actor, at + first)
+                set_foothold(actor, at + first)
         self._tell(actor, first, second)
 
     @property
@@ -108,7 +108,7 @@ class StepOver(Task):
         if self.passed + 1 == len(self.obstacles):
             return _USUAL
         way = _front(self.obstacles[self.passed + 1]) - float(actor.limbs.biped[0].ahead) - _BEFORE - at
-        return way / even_steps(way, _USUAL, _LONGEST)
+        return way / step_count(way, _USUAL, _LONGEST)
 
     def _lift(self, actor: Actor, clear: float) -> None:
         """Let the foot go over the next obstacle."""
@@ -128,7 +128,7 @@ class StepOver(Task):
 
     def end(self, actor: Actor) -> None:
         """Walk on."""
-        take_back(actor)
+        clear_foothold(actor)
         actor.command(speed=_USUAL / _PERIOD, sideways=0.0)
 
     def doing(self) -> str:
@@ -146,7 +146,7 @@ def _back(it: Obstacle) -> float:
 
 def from_text(text: str) -> StepOver:
     """The task of what stands behind `step-over:` on the command line."""
-    numbers, options = arguments("step-over", text, ("timeout",), USAGE)
+    numbers, options = parse_args("step-over", text, ("timeout",), USAGE)
     if not numbers or len(numbers) % 3:
         raise CommandError(f"task step-over is {USAGE}, got {len(numbers)} numbers")
     each = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)

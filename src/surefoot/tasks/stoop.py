@@ -81,11 +81,17 @@ class TwoHandStoop:
 
     def down(self, actor: Actor, goals: np.ndarray, period: float) -> None:
         """Go down until the hands reach (2, 3) goals [m]."""
-        self._tell(actor, self.depth + _RATE * period * min(max(_GAIN * (_needed(actor, goals) - _REACH), 0.0), 1.0))
+        self._tell(
+            actor,
+            self.depth + _RATE * period * min(max(_GAIN * (_two_hand_reach_ratio(actor, goals) - _REACH), 0.0), 1.0),
+        )
 
     def up(self, actor: Actor, goals: np.ndarray, period: float) -> None:
         """Come up as far as the hands still reach (2, 3) goals [m]."""
-        self._tell(actor, self.depth - _RATE * period * min(max(_GAIN * (_REACH - _needed(actor, goals)), 0.0), 1.0))
+        self._tell(
+            actor,
+            self.depth - _RATE * period * min(max(_GAIN * (_REACH - _two_hand_reach_ratio(actor, goals)), 0.0), 1.0),
+        )
 
     def rise(self, actor: Actor, period: float) -> None:
         """Come up."""
@@ -97,7 +103,7 @@ class TwoHandStoop:
         actor.intent.bend, actor.intent.crouch = _TWO_HAND_BEND * smooth, _TWO_HAND_CROUCH * smooth
 
 
-def _needed(actor: Actor, goals: np.ndarray) -> float:
+def _two_hand_reach_ratio(actor: Actor, goals: np.ndarray) -> float:
     """How long the arms would have to be, by their length."""
     return max(
         float(np.linalg.norm(goals[side] - actor.shoulder(side))) / float(actor.limbs.arms[side].reach)

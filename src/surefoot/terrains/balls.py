@@ -64,7 +64,7 @@ class Ball:
         )  # fmt: skip
 
 
-def bodies(model: mujoco.MjModel) -> list[int]:
+def ball_bodies(model: mujoco.MjModel) -> list[int]:
     """Numbers of the bodies that are balls, in their order."""
     found: list[int] = []
     while (body := mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{KIND}_{len(found)}")) >= 0:
@@ -106,7 +106,7 @@ def _put(
     model: mujoco.MjModel, data: mujoco.MjData, ball: int, position: Sequence[float], velocity: Sequence[float]
 ) -> int:
     """Place a ball that does not turn; the number of its body."""
-    found = bodies(model)
+    found = ball_bodies(model)
     if not found:
         raise CommandError("there is no ball to throw; put one on the terrain: with_props(terrain, [Ball()])")
     if ball not in range(len(found)):

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 from surefoot.errors import TerrainError
-from surefoot.terrains.ground_shapes import FINEST, MAX_POINTS, Plane, Platform, Profile, raised
+from surefoot.terrains.ground_shapes import FINEST, MAX_POINTS, Plane, Platform, Profile, height_field
 from surefoot.terrains.props import SeeSaw
 from surefoot.terrains.terrain import Terrain
 
@@ -45,7 +45,7 @@ def slope(angle: float, start: float = 2.0, length: float = 500.0, direction: fl
     rise = math.tan(math.radians(float(text))) * length
     corners = np.array([[start, 0.0], [start + length, rise]])
     way = _towards(direction)
-    text = ",".join([text, number(start), number(length), *way])
+    text = ",".join([text, shortest_number(start), shortest_number(length), *way])
     return Terrain(f"slope:{text}", Profile(corners, *(math.radians(float(degrees)) for degrees in way)))
 
 
@@ -53,7 +53,7 @@ def steps(places: Sequence[float], heights: Sequence[float]) -> Terrain:
     """Vertical steps: at x = places[i] the ground rises by heights[i] (falls where negative) [m]."""
     if len(places) != len(heights) or not len(places):
         raise TerrainError("steps need as many heights as places, and at least one")
-    text = ",".join(f"{number(x)},{number(h)}" for x, h in zip(places, heights, strict=True))
+    text = ",".join(f"{shortest_number(x)},{shortest_number(h)}" for x, h in zip(places, heights, strict=True))
     return Terrain(f"steps:{text}", _staircase(places, heights))
 
 
@@ -66,7 +66,7 @@ def stairs(rise: float, run: float, count: int, start: float = 1.0, direction: f
         raise TerrainError("stairs take run 0.05 … 10 m, a whole count of 1 … 1000 and start >= 0.3 m")
     places = [start + run * i for i in range(int(count))]
     way = _towards(direction)
-    text = ",".join([number(rise), number(run), number(count), number(start), *way])
+    text = ",".join([shortest_number(rise), shortest_number(run), shortest_number(count), shortest_number(start), *way])
     corners = _staircase(places, [rise] * len(places))
     return Terrain(f"stairs:{text}", Profile(corners, *(math.radians(float(degrees)) for degrees in way)))
 
@@ -78,7 +78,15 @@ def gaps(width: float, tread: float = 0.8, count: int = 10, depth: float = 0.6, 
     if not (1 <= count <= 1000 and count == int(count)):
         raise TerrainError("gaps take a whole count of 1 … 1000")
     edges = [start + (width + tread) * i for i in range(int(count))]
-    text = ",".join([number(width), number(tread), number(count), number(depth), number(start)])
+    text = ",".join(
+        [
+            shortest_number(width),
+            shortest_number(tread),
+            shortest_number(count),
+            shortest_number(depth),
+            shortest_number(start),
+        ]
+    )
     places, rises = [], []
     for edge in edges:
         places += [edge, edge + width]
@@ -88,7 +96,7 @@ def gaps(width: float, tread: float = 0.8, count: int = 10, depth: float = 0.6, 
 
 def platform(angle: float, period: float = 15.0, ramp: float = 10.0) -> Terrain:
     """A plate that tilts by `angle` [rad] towards a direction that goes round in a `period`, after a `ramp` [s]."""
-    text = ",".join([_degrees(angle), number(period), number(ramp)])
+    text = ",".join([_degrees(angle), shortest_number(period), shortest_number(ramp)])
     return Terrain(f"platform:{text}", Platform(math.radians(float(text.split(",")[0])), period, ramp))
 
 
@@ -96,7 +104,7 @@ def seesaw(
     length: float = 3.0, height: float = 0.12, start: float = 1.0, width: float = 2.0, damping: float = 200.0
 ) -> Terrain:
     """Level ground with a board on a hinge across the way, its near end down [m; N·m·s], see `SeeSaw`."""
-    text = ",".join(map(number, (length, height, start, width, damping)))
+    text = ",".join(map(shortest_number, (length, height, start, width, damping)))
     return Terrain(f"seesaw:{text}", None, (SeeSaw(length, height, start, width, damping),))
 
 
@@ -108,7 +116,9 @@ def rough(seed: int, amplitude: float, spacing: float = 0.5, length: float = 200
     heights = np.random.default_rng(int(seed)).uniform(-amplitude, amplitude, count)
     heights[0] = heights[-1] = 0.0
     corners = np.column_stack([1.0 + spacing * np.arange(count), heights])
-    return Terrain(f"rough:{int(seed)},{number(amplitude)},{number(spacing)},{number(length)}", corners)
+    return Terrain(
+        f"rough:{int(seed)},{shortest_number(amplitude)},{shortest_number(spacing)},{shortest_number(length)}", corners
+    )
 
 
 def bumps(seed: int, amplitude: float, spacing: float = 0.4, size: float = 40.0) -> Terrain:
@@ -127,8 +137,8 @@ def bumps(seed: int, amplitude: float, spacing: float = 0.4, size: float = 40.0)
     nearest = np.maximum(np.abs(np.arange(-half, half + 1)) - 1, 0) * spacing  # [m] of the cells around a point
     heights[np.hypot(nearest[:, None], nearest[None, :]) <= _LEVEL] = 0.0
     corner = (-half * spacing, -half * spacing)
-    text = f"bumps:{int(seed)},{number(amplitude)},{number(spacing)},{number(size)}"
-    return Terrain(text, raised(heights, (spacing, spacing), corner))
+    text = f"bumps:{int(seed)},{shortest_number(amplitude)},{shortest_number(spacing)},{shortest_number(size)}"
+    return Terrain(text, height_field(heights, (spacing, spacing), corner))
 
 
 def profile(heights: Sequence[float] | np.ndarray, spacing: float = 0.25, start: float = 1.0) -> Terrain:
@@ -161,10 +171,10 @@ def field(
     if z.ndim == 2 and place is None:
         place = [-0.5 * along_x * (z.shape[1] - 1), -0.5 * along_y * (z.shape[0] - 1)]
     x, y = place or (0.0, 0.0)
-    return Terrain("field", raised(z, (along_x, along_y), (x, y)))
+    return Terrain("field", height_field(z, (along_x, along_y), (x, y)))
 
 
-def number(value: float) -> str:
+def shortest_number(value: float) -> str:
     """The shortest text that reads back as the same number."""
     return repr(float(value)).removesuffix(".0")
 
@@ -221,8 +231,15 @@ def image(path: str | Path, size: float | tuple[float, float], height: float) ->
         raise TerrainError(
             f"an image's pixels must be {FINEST:g} m apart or more: make its size {least:.4g} m or take fewer pixels"
         )
-    text = ",".join([str(path), number(long), number(height), *([number(wide)] if isinstance(size, tuple) else [])])
-    return Terrain(f"image:{text}", raised(grey[::-1] * height, spacing, (-0.5 * long, -0.5 * wide)))
+    text = ",".join(
+        [
+            str(path),
+            shortest_number(long),
+            shortest_number(height),
+            *([shortest_number(wide)] if isinstance(size, tuple) else []),
+        ]
+    )
+    return Terrain(f"image:{text}", height_field(grey[::-1] * height, spacing, (-0.5 * long, -0.5 * wide)))
 
 
 def _grey(path: Path) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.native.kernels import apart, kernel
+from surefoot.native.kernels import kernel, noinline
 
 PLANE, PROFILE, FIELD, PLATFORM = 0.0, 1.0, 2.0, 3.0
 """Kinds of ground; after the kind come: slopes along x and y; a count, cosine and sine of the direction, distances and
@@ -16,7 +16,7 @@ heights; rows, columns, corner, spacings and heights; the body whose upper side,
 angle, period and ramp of its tilt and where the place and the speed of its first hinge are."""
 
 
-@apart
+@noinline
 def height_at(world: Any, at: int, x: float, y: float) -> float:
     """Height of the ground at a place of the world [m]; `at` is where its numbers begin, −1 for level ground."""
     if at < 0:

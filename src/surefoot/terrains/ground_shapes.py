@@ -24,7 +24,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import TerrainError
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.terrains.ground_kernels import platform_tilt
 
 FAR = 1000.0  # [m] how far the level ground around a terrain reaches
@@ -40,12 +40,12 @@ def add_solid(world: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom, friction: 
     )  # fmt: skip
 
 
-def is_ground(body: str) -> bool:
+def is_moving_ground(body: str) -> bool:
     """Whether a body of this name is ground that moves: feet stand on it, and anything else on it is a fall."""
     return body.startswith("ground_")
 
 
-def facing(angle: float, direction: float) -> list[float]:
+def quat_pitch_yaw(angle: float, direction: float) -> list[float]:
     """Quaternion, w first, of a frame turned to the yaw `direction`, its x axis then raised by `angle` [rad]."""
     up, turn = (math.cos(angle / 2), math.sin(angle / 2)), (math.cos(direction / 2), math.sin(direction / 2))
     return [turn[0] * up[0], turn[1] * up[1], -turn[0] * up[1], turn[1] * up[0]]
@@ -65,7 +65,7 @@ class Plane:
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the plane to a model under construction."""
-        where = facing(self.angle, self.direction)
+        where = quat_pitch_yaw(self.angle, self.direction)
         add_solid(world, "ground", mujoco.mjtGeom.mjGEOM_PLANE, friction, size=[0, 0, 1], quat=where)
 
 
@@ -124,11 +124,11 @@ class Profile:
             ]  # fmt: skip
             add_solid(
                 world, f"ground_{i}", mujoco.mjtGeom.mjGEOM_BOX, friction, size=[0.5 * length, _HALF_WIDTH, DEPTH],
-                pos=center, quat=facing(angle, self.direction),
+                pos=center, quat=quat_pitch_yaw(angle, self.direction),
             )  # fmt: skip
 
 
-NAME = "ground_platform"
+PLATFORM_BODY = "ground_platform"
 _HALF, _THICKNESS = 15.0, 0.2  # [m]
 _HEAVY = 1e4  # [kg·m²] of each hinge
 _STEEPEST = math.radians(60.0)
@@ -161,7 +161,7 @@ class Platform:
 
     def at(self, time: float) -> Plane:
         """The plane that its upper side is a part of at a moment [s]."""
-        tilt, way = plain(platform_tilt)(time, self.angle, self.period, self.ramp)
+        tilt, way = python_impl(platform_tilt)(time, self.angle, self.period, self.ramp)
         return Plane(tilt, way + math.pi)
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
@@ -169,14 +169,14 @@ class Platform:
 
     def build_moving(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the plate and its hinges to a model under construction."""
-        body = world.add_body(name=NAME, gravcomp=1.0)
+        body = world.add_body(name=PLATFORM_BODY, gravcomp=1.0)
         for name, axis in (("x", (1, 0, 0)), ("y", (0, 1, 0))):
             body.add_joint(
-                name=f"{NAME}_{name}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis, armature=_HEAVY,
+                name=f"{PLATFORM_BODY}_{name}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis, armature=_HEAVY,
                 limited=mujoco.mjtLimited.mjLIMITED_FALSE,
             )  # fmt: skip
         add_solid(
-            body, NAME, mujoco.mjtGeom.mjGEOM_BOX, friction, size=[_HALF, _HALF, 0.5 * _THICKNESS],
+            body, PLATFORM_BODY, mujoco.mjtGeom.mjGEOM_BOX, friction, size=[_HALF, _HALF, 0.5 * _THICKNESS],
             pos=[0.0, 0.0, -0.5 * _THICKNESS],
         )  # fmt: skip
 
@@ -190,7 +190,7 @@ _MARGIN = 0.1  # of the shorter side: where a border that is not level is made s
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class HeightField:
     """Triangles over a grid, in a level surrounding. Made by `raised`.
 
     Attributes:
@@ -249,7 +249,7 @@ class Field:
             )  # fmt: skip
 
 
-def raised(heights: np.ndarray, spacing: tuple[float, float], corner: tuple[float, float]) -> Field:
+def height_field(heights: np.ndarray, spacing: tuple[float, float], corner: tuple[float, float]) -> HeightField:
     """A field of these heights, moved up or down as a whole so that the ground is at height 0 at the origin.
 
     Args:
@@ -276,13 +276,13 @@ def raised(heights: np.ndarray, spacing: tuple[float, float], corner: tuple[floa
     shares = ((z - z.min()) / relief).astype(np.float32)
     most = min(int(min(spacing) / FINEST), (MAX_POINTS - 1) // (max(z.shape) - 1))
     parts = max(1, min(math.ceil(max(spacing) / _BUILT - 1e-9), most))
-    return Field(_refined(shares, parts), relief, (spacing[0] / parts, spacing[1] / parts), corner)
+    return HeightField(_refined(shares, parts), relief, (spacing[0] / parts, spacing[1] / parts), corner)
 
 
 def _refined(shares: np.ndarray, parts: int) -> np.ndarray:
     """The same surface with each cell in parts × parts, whose triangles lie in those of the cell."""
     up, right = (np.arange((n - 1) * parts + 1) / parts for n in shares.shape)
-    whole = Field(shares, 1.0, (1.0, 1.0), (0.0, 0.0))
+    whole = HeightField(shares, 1.0, (1.0, 1.0), (0.0, 0.0))
     return whole.above_lowest(right[None, :], up[:, None]).astype(np.float32)
 
 

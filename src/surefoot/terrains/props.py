@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import TerrainError
-from surefoot.terrains.ground_shapes import FAR, add_solid, facing
+from surefoot.terrains.ground_shapes import FAR, add_solid, quat_pitch_yaw
 from surefoot.terrains.terrain import Terrain
 
 Vector = tuple[float, float, float]
@@ -78,7 +78,9 @@ class Crate:
     def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
         """Add a free body with one box, and a site at each handle."""
         x, y, above = self.position
-        turn, up = _standing(terrain, x, y, self.yaw) if above == 0.0 else (facing(0.0, self.yaw), np.array([0, 0, 1]))
+        turn, up = (
+            _standing(terrain, x, y, self.yaw) if above == 0.0 else (quat_pitch_yaw(0.0, self.yaw), np.array([0, 0, 1]))
+        )
         place = np.array([x, y, float(terrain.height(x, y)) + above]) + 0.5 * self.size[2] * up
         body = world.add_body(name=name, pos=place, quat=turn)
         body.add_freejoint(name=name)
@@ -173,7 +175,9 @@ class Table:
         """Add a fixed body with one box."""
         x, y = self.position
         place = [x, y, float(terrain.height(x, y)) + 0.5 * self.size[2]]
-        _add_box(world.add_body(name=name, pos=place, quat=facing(0.0, self.yaw)), name, self.size, friction, _WOOD)
+        _add_box(
+            world.add_body(name=name, pos=place, quat=quat_pitch_yaw(0.0, self.yaw)), name, self.size, friction, _WOOD
+        )
 
 
 def with_props(terrain: Terrain, props: Sequence[Prop]) -> Terrain:
@@ -184,7 +188,7 @@ def with_props(terrain: Terrain, props: Sequence[Prop]) -> Terrain:
     return Terrain(terrain.description, terrain.ground, (*terrain.props, *props))
 
 
-def named(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
+def body_names(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
     """Things with the names of their bodies, in their order."""
     count: dict[str, int] = {}
     found = []
@@ -195,7 +199,7 @@ def named(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
     return found
 
 
-def weigh(body: mujoco.MjsBody, prop: Prop, terrain: Terrain) -> None:
+def set_explicit_inertia(body: mujoco.MjsBody, prop: Prop, terrain: Terrain) -> None:
     """Write a thing's mass and inertia down: in a model from a file shapes may have none."""
     alone = mujoco.MjSpec()
     prop.build(alone.worldbody, body.name, 1.0, terrain)
@@ -288,7 +292,7 @@ class SeeSaw:
         """Add the board, whose hinge goes from 0, near end down, to twice the tilt."""
         x = self.hinge
         place = [x, 0.0, float(terrain.height(x, 0.0)) + self.height]
-        body = world.add_body(name=name, pos=place, quat=facing(self.tilt, 0.0))
+        body = world.add_body(name=name, pos=place, quat=quat_pitch_yaw(self.tilt, 0.0))
         body.add_joint(
             name=name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 1, 0), damping=self.damping,
             range=[0.0, 2.0 * self.tilt], limited=mujoco.mjtLimited.mjLIMITED_TRUE,
@@ -305,7 +309,7 @@ class SeeSaw:
         board.rgba = _PLANK
 
 
-def tipped(model: mujoco.MjModel, data: mujoco.MjData, number: int = 0) -> float:
+def tip_fraction(model: mujoco.MjModel, data: mujoco.MjData, number: int = 0) -> float:
     """How far a see-saw has tipped: 0 with its near end down, 1 with the far one."""
     joint = model.joint(f"{SeeSaw.kind}_{number}")
     return float(data.qpos[joint.qposadr[0]] / joint.range[1])

@@ -14,7 +14,7 @@ import numpy as np
 
 from surefoot.errors import TerrainError
 from surefoot.terrains.ground_kernels import FIELD, PLANE, PLATFORM, PROFILE
-from surefoot.terrains.ground_shapes import NAME, Field, Plane, Platform, Profile
+from surefoot.terrains.ground_shapes import PLATFORM_BODY, HeightField, Plane, Platform, Profile
 
 if TYPE_CHECKING:
     from surefoot.terrains.props import Prop
@@ -85,14 +85,14 @@ class Terrain:
 _ZERO, _NAME = np.zeros(()), "surefoot_ground"
 
 
-def heights_block(terrain: Terrain) -> np.ndarray:
+def packed_heights(terrain: Terrain) -> np.ndarray:
     """All numbers of a terrain's ground, in the order `reflexes.ground.height_at` reads them."""
     ground = terrain.ground
     if isinstance(ground, Profile):
         xs, zs = ground.vertices.T
         head = [PROFILE, len(xs), math.cos(ground.direction), math.sin(ground.direction)]
         return np.concatenate([head, xs, zs])
-    if isinstance(ground, Field):
+    if isinstance(ground, HeightField):
         rows, columns = ground.shares.shape
         heights = ground.shares.astype(float) * ground.relief - float(ground.above_lowest(_ZERO, _ZERO))
         return np.concatenate([[FIELD, rows, columns, *ground.corner, *ground.spacing], heights.ravel()])
@@ -102,9 +102,9 @@ def heights_block(terrain: Terrain) -> np.ndarray:
     return np.array([PLANE, east, north])
 
 
-def add_heights(spec: mujoco.MjSpec, terrain: Terrain) -> np.ndarray:
+def reserve_heights(spec: mujoco.MjSpec, terrain: Terrain) -> np.ndarray:
     """Make room for a terrain's numbers in a model under construction; returns them."""
-    block = heights_block(terrain)
+    block = packed_heights(terrain)
     spec.add_numeric(name=_NAME, size=len(block)).data = [0.0]
     return block
 
@@ -112,8 +112,8 @@ def add_heights(spec: mujoco.MjSpec, terrain: Terrain) -> np.ndarray:
 def write_heights(model: mujoco.MjModel, block: np.ndarray) -> int:
     """Write a terrain's numbers into the compiled model; returns where they begin."""
     if block[0] == PLATFORM:  # which body it is, and where its hinges are, is known only now
-        joint = model.joint(f"{NAME}_x")
-        block[1], block[5], block[6] = model.body(NAME).id, joint.qposadr[0], joint.dofadr[0]
+        joint = model.joint(f"{PLATFORM_BODY}_x")
+        block[1], block[5], block[6] = model.body(PLATFORM_BODY).id, joint.qposadr[0], joint.dofadr[0]
     at = int(model.numeric_adr[model.numeric(_NAME).id])
     model.numeric_data[at : at + len(block)] = block
     return at

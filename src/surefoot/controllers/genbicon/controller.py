@@ -14,7 +14,7 @@ from surefoot.controllers.genbicon import law, style
 from surefoot.controllers.genbicon.memory import STAND
 from surefoot.controllers.genbicon.parameters import GenbiconSkill
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 
@@ -44,25 +44,25 @@ class Genbicon(Controller):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's numbers into a slot."""
-        style.fill_slot(slot[: self.slot_size], skill)
+        style.write_slot(slot[: self.slot_size], skill)
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
-        walker = plain(law.walker_of)(row.memory)[0]
+        walker = python_impl(law.walker_of)(row.memory)[0]
         walker.mode, walker.load = STAND, 0.5
         walker.heading = row.commands[law.HEADING] = skill.start.heading
         walker.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
-        plain(law.hands_of)(row.memory)["stiff"] = 1.0
+        python_impl(law.hands_of)(row.memory)["stiff"] = 1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
         """Let the usual length of a step follow the legs'."""
-        plain(law.walker_of)(row.memory)[0].usual *= length
+        python_impl(law.walker_of)(row.memory)[0].usual *= length
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether the curves of two styles have as many knots, and both walk or stand."""
-        a, b = (plain(style.style_of)(slot[: self.slot_size]) for slot in (one, other))
+        a, b = (python_impl(style.style_of)(slot[: self.slot_size]) for slot in (one, other))
         return bool((a.curves[:, 0] == b.curves[:, 0]).all() and a.numbers[0].walks == b.numbers[0].walks)
 
     def is_standing(self, row: userdata.Row) -> bool:
         """Whether it stands on both feet and does not step."""
-        return bool(plain(law.walker_of)(row.memory)[0].mode == STAND)
+        return bool(python_impl(law.walker_of)(row.memory)[0].mode == STAND)

@@ -29,10 +29,10 @@ from surefoot.controllers.genbicon.style import (
     style_of,
     value,
 )
-from surefoot.native.kernels import apart, block, kernel, records, viewer
+from surefoot.native.kernels import array_kernel, block, kernel, noinline, records
 from surefoot.native.links import limbs_of
-from surefoot.native.vectors import about, add, times, turned
-from surefoot.reflexes.contacts import feel_things
+from surefoot.native.vectors import add, from_axis_angle, from_yaw_roll_pitch, multiply
+from surefoot.reflexes.contacts import find_touched_object
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.limb_servo import (
@@ -74,19 +74,19 @@ def memory_size(links: int) -> int:
     return _TORQUES + 3 * links
 
 
-@viewer
+@array_kernel
 def walker_of(memory: Any) -> Any:
     """(1,) WALKER of a memory."""
     return records(memory, 0, 1, WALKER)
 
 
-@viewer
+@array_kernel
 def intent_of(memory: Any) -> Any:
     """(1,) INTENT of a memory, for tasks to write."""
     return records(memory, _WALKER, 1, INTENT)
 
 
-@viewer
+@array_kernel
 def hands_of(memory: Any) -> Any:
     """(2,) HAND of a memory, for tasks to write."""
     return records(memory, _HANDS, 2, HAND)
@@ -98,7 +98,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     _walk(world, row, is_new)
 
 
-@apart
+@noinline
 def _walk(world: Any, row: Any, is_new: bool) -> None:
     limbs = limbs_of(world.numeric, int(row.header[0].limbs))
     walker, intent = walker_of(row.memory)[0], intent_of(row.memory)[0]
@@ -112,7 +112,7 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
         take_steps(world, row, limbs, style, walker, intent, poised, velocity)
         _meet(world, walker)
     style = style_of(row.slots[int(row.header[0].active)])
-    frame = about((0.0, 0.0, 1.0), walker.heading)
+    frame = from_axis_angle((0.0, 0.0, 1.0), walker.heading)
     torques = block(row.memory, _TORQUES, (len(limbs.links), 3))
     upper_body(world, row, limbs, style, walker, intent, frame, torques)
     poised = balance_point(com, mass, walker.heading, intent)
@@ -128,7 +128,7 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
     _report(row, limbs, walker, com, velocity, world)
 
 
-@apart
+@noinline
 def _take_over(world: Any, row: Any, limbs: Any, walker: Any, com: Any, velocity: Any) -> None:
     """Begin from the step that another controller has just begun, or from two feet."""
     row.header[0].handover = NONE
@@ -147,7 +147,7 @@ def _take_over(world: Any, row: Any, limbs: Any, walker: Any, com: Any, velocity
 @kernel
 def _meet(world: Any, walker: Any) -> None:
     """Remember what it touches; tasks look less often."""
-    thing, body = feel_things(world)
+    thing, body = find_touched_object(world)
     if thing > 0:
         walker.met, walker.met_by, walker.met_at = float(thing), float(body), world.time
 
@@ -168,12 +168,12 @@ def _report(row: Any, limbs: Any, walker: Any, com: Any, velocity: Any, world: A
 @kernel
 def triple(style: Any, curve: int, phase: float, mirror: float) -> Any:
     """Rotation of three curves: flexion, roll and yaw; `mirror` is −1 where roll and yaw turn the other way."""
-    return turned(
+    return from_yaw_roll_pitch(
         mirror * value(style, curve + 2, phase), mirror * value(style, curve + 1, phase), value(style, curve, phase)
     )
 
 
-@apart
+@noinline
 def upper_body(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, frame: Any, torques: Any
 ) -> None:
@@ -192,8 +192,8 @@ def upper_body(
             curve = LOWER_BACK if kind == _BACK else UPPER_BACK if kind == _UPPER else NECK
             share = SHARES[kind]
             nod = intent.nod if kind == _NECK else 0.0
-            turn = times(
-                turned(share * intent.twist, share * intent.bend_roll, share * lean - nod),
+            turn = multiply(
+                from_yaw_roll_pitch(share * intent.twist, share * intent.bend_roll, share * lean - nod),
                 triple(style, curve, phase, mirror),
             )
             torque = framed_torque(world, link, framed_target(frame, link, turn), kp, kd)
@@ -206,7 +206,7 @@ def upper_body(
             elif kind == _ELBOW:
                 turn = _bent(limbs.arms[side], value(style, SWING_ELBOW if swings else STANCE_ELBOW, phase))
             elif kind == _WRIST:
-                turn = turned(0.0, 0.0, value(style, SWING_WRIST if swings else STANCE_WRIST, phase))
+                turn = from_yaw_roll_pitch(0.0, 0.0, value(style, SWING_WRIST if swings else STANCE_WRIST, phase))
             target = relative_target(world, link, turn)
             if side >= 0 and hands[side].reach > 0.0 and kind in (_SHOULDER, _ELBOW):
                 target = swing.reaching(world, limbs, hands[side], side, kind == _ELBOW, link, target, frame)
@@ -224,4 +224,4 @@ def upper_body(
 @kernel
 def _bent(chain: Any, angle: float) -> Any:
     """Rotation of an elbow bent by an angle, whichever way its axis points."""
-    return about((chain.nx, chain.ny, chain.nz), chain.bend * angle)
+    return from_axis_angle((chain.nx, chain.ny, chain.nz), chain.bend * angle)

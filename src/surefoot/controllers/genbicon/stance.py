@@ -14,21 +14,21 @@ from typing import Any
 from surefoot.controllers.genbicon.memory import SHIFT, STEP
 from surefoot.controllers.genbicon.steps import ankle_of, bend_of, driven_speed, softness, wanted_width
 from surefoot.controllers.genbicon.style import PELVIS, STANCE_ANKLE, STANCE_KNEE, STANCE_TOE, value
-from surefoot.native.kernels import apart, kernel
+from surefoot.native.kernels import kernel, noinline
 from surefoot.native.vectors import (
     Quaternion,
     Vector,
-    about,
     add,
-    ahead_and_left,
     cross,
+    from_axis_angle,
+    from_yaw_roll_pitch,
     inverse,
-    minus,
-    rotated,
-    scaled,
-    times,
-    turned,
-    within,
+    limit_norm,
+    multiply,
+    rotate,
+    scale,
+    subtract,
+    to_heading_frame,
 )
 from surefoot.reflexes.leg_ik import middle_angle
 from surefoot.reflexes.limb_servo import (
@@ -62,8 +62,8 @@ def stepping_point(
     numbers, side = style.numbers[0], int(walker.swing)
     ankle = ankle_of(world, limbs, 1 - side)
     omega = frequency(com[2] - walker.ground)
-    x, y = ahead_and_left(walker.heading, com[0] - ankle[0], com[1] - ankle[1])
-    vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
+    x, y = to_heading_frame(walker.heading, com[0] - ankle[0], com[1] - ankle[1])
+    vx, vy = to_heading_frame(walker.heading, velocity[0], velocity[1])
     period = walker.period
     time = max(_SHORTEST, (1.0 - walker.phase) * period)
     width = (1.0 if side == 0 else -1.0) * wanted_width(row, limbs, style, walker)
@@ -77,7 +77,9 @@ def stepping_point(
 @kernel
 def _foot_frame(world: Any, link: Any) -> tuple[float, float]:
     """Cosine and sine of a foot's own heading."""
-    x = rotated(times(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z))), (1.0, 0.0, 0.0))
+    x = rotate(
+        multiply(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z))), (1.0, 0.0, 0.0)
+    )
     size = max(math.sqrt(x[0] * x[0] + x[1] * x[1]), 1e-6)
     return x[0] / size, x[1] / size
 
@@ -86,7 +88,7 @@ def _foot_frame(world: Any, link: Any) -> tuple[float, float]:
 def _is_planted(world: Any, link: Any) -> bool:
     """Whether a foot neither tilts nor turns over its edges (§4.3)."""
     body = int(link.body)
-    up = rotated(times(quaternion_of(world, body), inverse((link.w, link.x, link.y, link.z))), (0.0, 0.0, 1.0))
+    up = rotate(multiply(quaternion_of(world, body), inverse((link.w, link.x, link.y, link.z))), (0.0, 0.0, 1.0))
     spin = world.cvel[body]
     return up[2] > _PLANTED_TILT and spin[0] * spin[0] + spin[1] * spin[1] < _PLANTED_SPIN * _PLANTED_SPIN  # type: ignore[no-any-return]
 
@@ -112,7 +114,7 @@ def reaction(com: Vector, point: Vector, weight: float) -> Vector:
     return weight * (com[0] - point[0]) / height, weight * (com[1] - point[1]) / height, weight
 
 
-@apart
+@noinline
 def bearing_leg(
     world: Any,
     row: Any,
@@ -153,21 +155,21 @@ def bear(
         bend += 0.5 * (bend_of(world, limbs, side) - bend_of(world, limbs, 1 - side))
     bend *= chain.bend
     n = (chain.nx, chain.ny, chain.nz)
-    torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
-    lever = minus(point, anchor_of(world, knee))
-    torque = add(torque, scaled(-support, cross(lever, force)))
+    torque = link_torque(world, knee, relative_target(world, knee, from_axis_angle(n, bend)), knee.kp, knee.kd)
+    lever = subtract(point, anchor_of(world, knee))
+    torque = add(torque, scale(-support, cross(lever, force)))
     torques[int(chain.lower), 0], torques[int(chain.lower), 1], torques[int(chain.lower), 2] = torque
     pitch = value(style, STANCE_ANKLE, phase)
     if walker.mode == STEP and phase > _PUSH_PHASE:
         pitch -= numbers.push_off * clamp(abs(walker.speed) - 0.8, 0.0, 1.0) * (phase - _PUSH_PHASE)
     c, s = _foot_frame(world, ankle)
-    flat = times(about((0.0, 0.0, 1.0), math.atan2(s, c)), turned(0.0, 0.0, pitch))
-    torque = framed_torque(world, ankle, times(flat, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
-    torque = minus(torque, scaled(firm, cross(minus(point, anchor_of(world, ankle)), force)))
+    flat = multiply(from_axis_angle((0.0, 0.0, 1.0), math.atan2(s, c)), from_yaw_roll_pitch(0.0, 0.0, pitch))
+    torque = framed_torque(world, ankle, multiply(flat, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
+    torque = subtract(torque, scale(firm, cross(subtract(point, anchor_of(world, ankle)), force)))
     torques[int(chain.end), 0], torques[int(chain.end), 1], torques[int(chain.end), 2] = torque
     if chain.tip >= 0.0:
         toe = limbs.links[int(chain.tip)]
-        pose = turned(0.0, 0.0, value(style, STANCE_TOE, phase))
+        pose = from_yaw_roll_pitch(0.0, 0.0, value(style, STANCE_TOE, phase))
         torque = link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd)
         torques[int(chain.tip), 0], torques[int(chain.tip), 1], torques[int(chain.tip), 2] = torque
 
@@ -203,12 +205,12 @@ def _borne_beyond(world: Any, link: Any, intent: Any, single: bool) -> Vector:
         borne = weight_torque(world, link)
     if intent.load_mass > 0.0:
         at = world.xipos[int(intent.load_body)]
-        lever = minus((at[0], at[1], at[2]), anchor_of(world, link))
+        lever = subtract((at[0], at[1], at[2]), anchor_of(world, link))
         borne = add(borne, cross(lever, (0.0, 0.0, intent.load_mass * GRAVITY)))
     return borne
 
 
-@apart
+@noinline
 def hold_pelvis(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector, mass: float,
     frame: Quaternion, torques: Any,
@@ -218,16 +220,16 @@ def hold_pelvis(
     mirror = 1.0 if side == 0 else -1.0
     phase = walker.phase
     lean = PELVIS_SHARE * (row.commands[_LEAN] - intent.bend)
-    turn = turned(
+    turn = from_yaw_roll_pitch(
         mirror * value(style, PELVIS + 2, phase),
         mirror * value(style, PELVIS + 1, phase),
         value(style, PELVIS, phase) + lean,
     )
-    wanted = times(times(frame, turn), (biped.w, biped.x, biped.y, biped.z))
+    wanted = multiply(multiply(frame, turn), (biped.w, biped.x, biped.y, biped.z))
     body = int(biped.pelvis)
     error, spin = turn_to(wanted, quaternion_of(world, body)), world.cvel[body]
     kp, kd = biped.root_kp, biped.root_kd
-    torque = within(
+    torque = limit_norm(
         (
             kp * error[0] - kd * spin[0],
             kp * error[1] - kd * spin[1],
@@ -243,7 +245,7 @@ def hold_pelvis(
             continue
         torque = add(torque, (torques[i, 0], torques[i, 1], torques[i, 2]))
         if link.kind != 3.0:
-            torque = minus(torque, _borne_beyond(world, link, intent, single))
+            torque = subtract(torque, _borne_beyond(world, link, intent, single))
     rest = (0.0, 0.0, 0.0)
     for leg in range(2):
         if single and leg == side:
@@ -251,14 +253,14 @@ def hold_pelvis(
         share = 1.0 if single else (walker.load if leg == 0 else 1.0 - walker.load)
         link, ankle = int(limbs.legs[leg].upper), ankle_of(world, limbs, leg)
         borne = reaction(com, (ankle[0], ankle[1], walker.ground), weight) if single else (0.0, 0.0, weight)
-        lever = minus(anchor_of(world, limbs.links[link]), com)
-        wanted_here = scaled(-share, add(torque, scaled(-numbers.hip_support, cross(lever, borne))))
+        lever = subtract(anchor_of(world, limbs.links[link]), com)
+        wanted_here = scale(-share, add(torque, scale(-numbers.hip_support, cross(lever, borne))))
         if single:
             grip = numbers.yaw_limit * min(row.contact_force[leg, 2], weight) * biped.leg_length
             torques[link, 0], torques[link, 1] = wanted_here[0], wanted_here[1]
             torques[link, 2] = clamp(wanted_here[2], -grip, grip)  # more would twist the foot on the ground
         else:
-            rest = add(rest, minus(wanted_here, (torques[link, 0], torques[link, 1], torques[link, 2])))
+            rest = add(rest, subtract(wanted_here, (torques[link, 0], torques[link, 1], torques[link, 2])))
     if not single:  # each hip has what its own foot asks for: more would press the feet apart, and they creep
         for leg in range(2):
             share = walker.load if leg == 0 else 1.0 - walker.load
@@ -284,7 +286,7 @@ def standing_point(
     y = my + (1.0 + k) * (com[1] + numbers.stand_damping * velocity[1] / omega - my)
     if walker.mode == SHIFT:  # press off with the foot that will swing
         off = left if walker.swing == 0.0 else right
-        along, _ = ahead_and_left(walker.heading, x - mx, y - my)
+        along, _ = to_heading_frame(walker.heading, x - mx, y - my)
         x, y = off[0] + c * (along + middle), off[1] + s * (along + middle)
     return x, y
 
@@ -296,11 +298,11 @@ def _abreast(world: Any, limbs: Any, walker: Any, side: int, x: float, y: float)
     One foot ahead of the other, what soles can do along the heading is no reason to shift the weight to the side.
     """
     at = ankle_of(world, limbs, side)
-    along, _ = ahead_and_left(walker.heading, x - at[0], y - at[1])
+    along, _ = to_heading_frame(walker.heading, x - at[0], y - at[1])
     return pressure_point(world, limbs, side, along * math.cos(walker.heading), along * math.sin(walker.heading))  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def on_two_feet(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, poised: Vector,
     velocity: Vector, mass: float, torques: Any,
@@ -317,7 +319,7 @@ def on_two_feet(
         share = walker.load if side == 0 else 1.0 - walker.load
         at = left if side == 0 else right
         point = pressure_point(world, limbs, side, x - at[0], y - at[1])
-        bear(world, limbs, style, walker, intent, point, scaled(share, whole), 1.0, side, torques)
+        bear(world, limbs, style, walker, intent, point, scale(share, whole), 1.0, side, torques)
         hip = int(limbs.legs[side].upper)
-        borne = cross(minus(point, anchor_of(world, limbs.links[hip])), scaled(-share, whole))
+        borne = cross(subtract(point, anchor_of(world, limbs.links[hip])), scale(-share, whole))
         torques[hip, 0], torques[hip, 1], torques[hip, 2] = borne

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from surefoot.controllers.genbicon.memory import SHIFT, STEP, begin_stand, begin_step
-from surefoot.native.kernels import apart, kernel
+from surefoot.native.kernels import kernel, noinline
 from surefoot.native.userdata import COMMAND_GIVEN
-from surefoot.native.vectors import Vector, ahead_and_left
-from surefoot.reflexes.handover import switch_skill, told
+from surefoot.native.vectors import Vector, to_heading_frame
+from surefoot.reflexes.handover import command_or, switch_skill
 from surefoot.reflexes.leg_ik import middle_angle
 from surefoot.reflexes.pendulum import GRAVITY, frequency, sway_offset
 from surefoot.reflexes.servo import clamp, nearest_turn
@@ -34,7 +34,7 @@ _SPEED, _HEADING, _TIME, _WIDTH, _STOP = 0, 1, 3, 5, 7  # places of the commands
 def wanted_width(row: Any, limbs: Any, style: Any, walker: Any) -> float:
     """Distance of the feet that it tries to keep: less in a very fast walk [m]."""
     usual = style.numbers[0].step_width * limbs.biped[0].leg_length / 0.92
-    return told(row, _WIDTH, usual * (1.0 - _NARROWER * fast(walker)))  # type: ignore[no-any-return]
+    return command_or(row, _WIDTH, usual * (1.0 - _NARROWER * fast(walker)))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -62,20 +62,20 @@ def ankle_of(world: Any, limbs: Any, side: int) -> Vector:
     return at[0], at[1], at[2]
 
 
-@apart
+@noinline
 def take_steps(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector
 ) -> None:
     """Advance the walker's clock and modes by a physics step."""
     numbers, biped = style.numbers[0], limbs.biped[0]
-    walks = numbers.walks != 0.0 and told(row, _STOP, 0.0) < 0.5 and intent.hold == 0.0
+    walks = numbers.walks != 0.0 and command_or(row, _STOP, 0.0) < 0.5 and intent.hold == 0.0
     walker.wish = 1.0 if walks else 0.0
     turn = (
         abs(nearest_turn(row.commands[_HEADING] - walker.heading))
         if row.commands[COMMAND_GIVEN + _HEADING] != 0.0
         else 0.0
     )
-    wanted = told(row, _SPEED, numbers.speed) * max(0.2, 1.0 - turn / _BIG_TURN) if walks else 0.0
+    wanted = command_or(row, _SPEED, numbers.speed) * max(0.2, 1.0 - turn / _BIG_TURN) if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
     if row.commands[COMMAND_GIVEN + _TIME] != 0.0:
         walker.period = row.commands[_TIME] / LANDS
@@ -103,13 +103,13 @@ def _while_stepping(world: Any, row: Any, limbs: Any, walker: Any, numbers: Any,
     if not (touches and walker.unloaded != 0.0 and walker.phase > _EARLIEST) and walker.phase < _OVERDUE:
         return
     # footstrike: how fast was the step, and what comes next
-    moved, _ = ahead_and_left(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
+    moved, _ = to_heading_frame(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
     taken = max(time - walker.mark_time, world.dt)
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST, _MOST)
     switch_skill(row)
     landed = ankle_of(world, limbs, side)
-    apart_x, _ = ahead_and_left(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
+    apart_x, _ = to_heading_frame(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
     walker.usual += _USUAL_RATE * (apart_x - walker.usual)
     if walker.wish == 0.0 and slow(velocity) and abs(apart_x) < _ABREAST and touches:
         begin_stand(walker, time)
@@ -125,7 +125,7 @@ def _off_course(world: Any, limbs: Any, walker: Any, numbers: Any) -> float:
     """How far the foothold that balances is from the usual one, beyond what is usual [m]: then steps are hastened."""
     side = int(walker.swing)
     bearing = ankle_of(world, limbs, 1 - side)
-    ahead, left = ahead_and_left(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
+    ahead, left = to_heading_frame(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
     width = numbers.step_width * limbs.biped[0].leg_length / 0.92 * (1.0 if side == 0 else -1.0)
     off = math.sqrt((ahead - walker.usual) ** 2 + (left - width) ** 2)
     return clamp(off - _USUAL, 0.0, 0.4)  # type: ignore[no-any-return]
@@ -160,8 +160,8 @@ def _on_both_feet(world: Any, row: Any, limbs: Any, walker: Any, com: Vector, ve
     walker.ground = 0.5 * (left[2] - limbs.legs[0].depth + right[2] - limbs.legs[1].depth)
     omega = frequency(com[2] - walker.ground)
     xi, eta = com[0] + velocity[0] / omega, com[1] + velocity[1] / omega  # the capture point
-    lx, ly = ahead_and_left(walker.heading, left[0] - xi, left[1] - eta)
-    rx, ry = ahead_and_left(walker.heading, right[0] - xi, right[1] - eta)
+    lx, ly = to_heading_frame(walker.heading, left[0] - xi, left[1] - eta)
+    rx, ry = to_heading_frame(walker.heading, right[0] - xi, right[1] - eta)
     if walker.mode == SHIFT:
         side = int(walker.swing)
         outward = 1.0 if side == 0 else -1.0
@@ -194,7 +194,7 @@ def _on_both_feet(world: Any, row: Any, limbs: Any, walker: Any, com: Vector, ve
 @kernel
 def velocity_ahead(walker: Any, velocity: Vector) -> float:
     """Speed along the heading [m/s]."""
-    return ahead_and_left(walker.heading, velocity[0], velocity[1])[0]
+    return to_heading_frame(walker.heading, velocity[0], velocity[1])[0]
 
 
 @kernel
@@ -214,7 +214,7 @@ def lift(world: Any, limbs: Any, walker: Any, side: int, com: Vector) -> None:
     walker.knee = bend_of(world, limbs, 1 - side)
 
 
-@apart
+@noinline
 def step_time(base: float, speed: float, leg_length: float) -> float:
     """Duration of a step: grows with √leg length, falls with the speed of a fast walk [s]."""
     scale = math.sqrt(leg_length / 0.92)

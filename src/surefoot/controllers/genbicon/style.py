@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.controllers.base import write_header
-from surefoot.native.kernels import apart, block, kernel, plain, records
+from surefoot.native.kernels import block, kernel, noinline, python_impl, records
 from surefoot.native.userdata import SLOT
 from surefoot.skills.schema import Skill
 
@@ -27,7 +27,7 @@ def _slope(phases: Any, values: Any, count: int, k: int) -> float:
     return (values[high] - values[low]) / (phases[high] - phases[low])  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def curve_at(curve: Any, phase: float) -> float:
     """Value of a curve (WIDTH,) at a phase; before its first and after its last knot it is constant."""
     count = int(curve[0])
@@ -117,10 +117,10 @@ _HEIGHT: list[tuple[float, float]] = [(0.0, 0.0), (0.45, 1.0), (0.7, 0.45), (1.0
 """The swing ankle over the ground unless a style says otherwise, of `step_height`: it ends below, so that it lands."""
 
 
-def fill_slot(slot: np.ndarray, skill: Skill) -> None:
+def write_slot(slot: np.ndarray, skill: Skill) -> None:
     """Write a skill's numbers into a slot (slot_size,), in place."""
     write_header(slot, skill)
-    style = plain(style_of)(slot)
+    style = python_impl(style_of)(slot)
     head, parameters = style.numbers[0], skill.parameters
     for name in NUMBERS:
         setattr(head, name, float(getattr(parameters, name)))

@@ -12,22 +12,22 @@ from typing import Any
 
 from surefoot.controllers.genbicon.steps import driven_speed, fast, wanted_width
 from surefoot.controllers.genbicon.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, value
-from surefoot.native.kernels import apart, kernel
+from surefoot.native.kernels import kernel, noinline
 from surefoot.native.vectors import (
     Quaternion,
     Vector,
-    about,
     add,
-    ahead_and_left,
+    from_axis_angle,
+    from_yaw_roll_pitch,
     inverse,
-    minus,
-    rotated,
-    scaled,
-    times,
-    turned,
+    multiply,
+    rotate,
+    scale,
+    subtract,
+    to_heading_frame,
     unit,
 )
-from surefoot.reflexes.handover import told
+from surefoot.reflexes.handover import command_or
 from surefoot.reflexes.leg_ik import first_rotation, middle_angle
 from surefoot.reflexes.limb_servo import (
     anchor_of,
@@ -47,7 +47,7 @@ _ARRIVES = 0.9  # of the step: the foot is above its place, and only comes down
 _SINKING = 0.3  # [m/s] of a foot that has not met the ground when its time is over
 
 
-@apart
+@noinline
 def wanted_step(
     x: float, v: float, height: float, remaining: float, period: float, speed: float, alpha: float, reach: float
 ) -> float:
@@ -69,7 +69,7 @@ def wanted_step(
     return at + clamp(stopping_distance(velocity, height) - offset, -reach, reach)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def wanted_side(
     y: float, v: float, height: float, remaining: float, period: float, width: float, speed: float, reach: float
 ) -> float:
@@ -113,7 +113,7 @@ def _segment(s: float, time: float, a: float, b: float, slope_a: float, slope_b:
     return value + time * ((s3 - 2.0 * s2 + s) * slope_a + (s3 - s2) * slope_b)
 
 
-@apart
+@noinline
 def over_at(
     share: float, x0: float, z0: float, x1: float, z1: float, x3: float, z3: float, x4: float, z4: float
 ) -> tuple[float, float]:
@@ -161,8 +161,8 @@ def aim(
         return intent.fx, intent.fy
     numbers, biped, side = style.numbers[0], limbs.biped[0], int(walker.swing)
     outward = 1.0 if side == 0 else -1.0
-    x, y = ahead_and_left(walker.heading, com[0] - point[0], com[1] - point[1])
-    vx, vy = ahead_and_left(walker.heading, velocity[0], velocity[1])
+    x, y = to_heading_frame(walker.heading, com[0] - point[0], com[1] - point[1])
+    vx, vy = to_heading_frame(walker.heading, velocity[0], velocity[1])
     height = com[2] - walker.ground
     rest = max(0.0, (1.0 - walker.phase) * walker.period)
     remaining, remaining_side = (
@@ -174,8 +174,8 @@ def aim(
     speed = driven_speed(walker, numbers)
     ahead = wanted_step(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
     if intent.foothold == _AHEAD:
-        ahead, _ = ahead_and_left(walker.heading, intent.fx - point[0], intent.fy - point[1])
-    sideways = told(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
+        ahead, _ = to_heading_frame(walker.heading, intent.fx - point[0], intent.fy - point[1])
+    sideways = command_or(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
     left = wanted_side(y, vy, height, remaining_side, walker.period, outward * width, sideways, reach)
     left = outward * max(outward * left, numbers.narrowest)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
@@ -190,8 +190,8 @@ def path_at(
     side, numbers = int(walker.swing), style.numbers[0]
     share, depth = share_of_way(phase, numbers.eager), limbs.legs[side].depth
     outward = (1.0 if side == 0 else -1.0) * value(style, SWING_OUT, phase)
-    start, beside = ahead_and_left(walker.heading, walker.x0, walker.y0)
-    goal, goal_beside = ahead_and_left(walker.heading, goal_x, goal_y)
+    start, beside = to_heading_frame(walker.heading, walker.x0, walker.y0)
+    goal, goal_beside = to_heading_frame(walker.heading, goal_x, goal_y)
     beside += share * (goal_beside - beside) + outward
     end = walker.ground + intent.rise
     if intent.over != 0.0:
@@ -200,12 +200,12 @@ def path_at(
     else:
         along = start + share * (goal - start)
         z = walker.lift_ground + share * (end - walker.lift_ground)
-        z += value(style, HEIGHT, phase) * told(row, _STEP_HEIGHT, numbers.step_height)
+        z += value(style, HEIGHT, phase) * command_or(row, _STEP_HEIGHT, numbers.step_height)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
     return c * along - s * beside, s * along + c * beside, z + depth - sunk(phase, walker.period)
 
 
-@apart
+@noinline
 def swing_leg(
     world: Any, row: Any, limbs: Any, style: Any, walker: Any, intent: Any, com: Vector, velocity: Vector,
     point: Vector, frame: Quaternion, torques: Any,
@@ -218,38 +218,38 @@ def swing_leg(
         walker.aim_x, walker.aim_y = aim(row, limbs, style, walker, intent, com, velocity, point)
     gx, gy = walker.aim_x, walker.aim_y
     n = (chain.nx, chain.ny, chain.nz)
-    axis = rotated(times(frame, about((0.0, 0.0, 1.0), outward * style.numbers[0].knee_twist)), n)
+    axis = rotate(multiply(frame, from_axis_angle((0.0, 0.0, 1.0), outward * style.numbers[0].knee_twist)), n)
     at = anchor_of(world, hip)
-    now = minus(path_at(row, limbs, style, walker, intent, walker.phase, gx, gy), at)
+    now = subtract(path_at(row, limbs, style, walker, intent, walker.phase, gx, gy), at)
     # the same a little later, to give the servos the speed of their targets
     moving = point_velocity(world, int(hip.near), at)
-    later_at = add(at, scaled(_SOON, moving))
+    later_at = add(at, scale(_SOON, moving))
     soon = walker.phase + _SOON / walker.period
-    later = minus(path_at(row, limbs, style, walker, intent, soon, gx, gy), later_at)
+    later = subtract(path_at(row, limbs, style, walker, intent, soon, gx, gy), later_at)
     bend, bend_later = _bend(chain, now), _bend(chain, later)
     turn, turn_later = first_rotation(chain, bend, now, axis), first_rotation(chain, bend_later, later, axis)
-    rate = _limited(scaled(1.0 / _SOON, turn_to(turn_later, turn)))
+    rate = _limited(scale(1.0 / _SOON, turn_to(turn_later, turn)))
     pelvis_spin = world.cvel[int(hip.near)]
-    torque = link_torque(world, hip, times(turn, (hip.w, hip.x, hip.y, hip.z)), hip.kp, hip.kd)
-    torque = add(torque, scaled(hip.kd, minus(rate, pelvis_spin)))
+    torque = link_torque(world, hip, multiply(turn, (hip.w, hip.x, hip.y, hip.z)), hip.kp, hip.kd)
+    torque = add(torque, scale(hip.kd, subtract(rate, pelvis_spin)))
     _put(torques, int(chain.upper), add(torque, weight_torque(world, hip)))
     bend_rate = clamp((bend_later - bend) / _SOON, -_FASTEST, _FASTEST)
-    torque = link_torque(world, knee, relative_target(world, knee, about(n, bend)), knee.kp, knee.kd)
-    torque = add(torque, scaled(knee.kd * bend_rate, rotated(quaternion_axis(world, knee), n)))
+    torque = link_torque(world, knee, relative_target(world, knee, from_axis_angle(n, bend)), knee.kp, knee.kd)
+    torque = add(torque, scale(knee.kd * bend_rate, rotate(quaternion_axis(world, knee), n)))
     _put(torques, int(chain.lower), add(torque, weight_torque(world, knee)))
-    flat = turned(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase))
+    flat = from_yaw_roll_pitch(outward * style.numbers[0].toe_out, 0.0, value(style, SWING_ANKLE, walker.phase))
     torque = framed_torque(world, ankle, framed_target(frame, ankle, flat), ankle.kp, ankle.kd)
     _put(torques, int(chain.end), add(torque, weight_torque(world, ankle)))
     if chain.tip >= 0.0:
         toe = limbs.links[int(chain.tip)]
-        pose = turned(0.0, 0.0, value(style, SWING_TOE, walker.phase))
+        pose = from_yaw_roll_pitch(0.0, 0.0, value(style, SWING_TOE, walker.phase))
         _put(torques, int(chain.tip), link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd))
 
 
 @kernel
 def quaternion_axis(world: Any, link: Any) -> Quaternion:
     """How a link's base is turned from neutral in the world."""
-    return times(quaternion_of(world, int(link.near)), inverse((link.bw, link.bx, link.by, link.bz)))  # type: ignore[no-any-return]
+    return multiply(quaternion_of(world, int(link.near)), inverse((link.bw, link.bx, link.by, link.bz)))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -274,14 +274,14 @@ def reaching(
     """Target of a shoulder or an elbow on the way from its style to where the hand should be."""
     chain = limbs.arms[side]
     n = (chain.nx, chain.ny, chain.nz)
-    to = minus((hand.x, hand.y, hand.z), anchor_of(world, limbs.links[int(chain.upper)]))
+    to = subtract((hand.x, hand.y, hand.z), anchor_of(world, limbs.links[int(chain.upper)]))
     bend = _bend(chain, to)
     if is_elbow:
-        goal = relative_target(world, link, about(n, bend))
+        goal = relative_target(world, link, from_axis_angle(n, bend))
     else:
         outward = 1.0 if side == 0 else -1.0
-        axis = rotated(times(about(unit(to), outward * hand.swivel), frame), n)
-        goal = times(first_rotation(chain, bend, to, axis), (link.w, link.x, link.y, link.z))
+        axis = rotate(multiply(from_axis_angle(unit(to), outward * hand.swivel), frame), n)
+        goal = multiply(first_rotation(chain, bend, to, axis), (link.w, link.x, link.y, link.z))
     share = min(hand.reach, 1.0)
     near = styled[0] * goal[0] + styled[1] * goal[1] + styled[2] * goal[2] + styled[3] * goal[3]
     k = -share if near < 0.0 else share

@@ -31,7 +31,7 @@ FIRST_GUESS: dict[str, Any] = {
 """Where a search begins: between what was found for two walks of different people."""
 
 
-def captured(
+def skill_from_gait(
     cycle: GaitCycle,
     table: CharacterTable,
     name: str,
@@ -139,9 +139,9 @@ def start_of(cycle: GaitCycle, table: CharacterTable, begins: float) -> dict[str
 def _turns(cycle: GaitCycle, root: dict[str, np.ndarray]) -> tuple[float, float, float, np.ndarray]:
     """Yaw, roll and pitch of the root, as a start tells them, and its spin (3,) [rad/s], of two close moments."""
     upright = quat.about_vertical(root["yaw"] + cycle.turn * np.array([0.0, _SOON]))
-    turned = quat.about(quat.about(upright, 1, root["pitch"]), 0, root["roll"])
+    turned = quat.rotate_about_own_axis(quat.rotate_about_own_axis(upright, 1, root["pitch"]), 0, root["roll"])
     spin = quat.log(quat.multiply(turned[1], quat.inverse(turned[0]))) / (_SOON * cycle.period)
-    yaw, roll, forward = quat.angles(turned, (2, 0, 1))[0]
+    yaw, roll, forward = quat.euler_angles(turned, (2, 0, 1))[0]
     return float(yaw), float(roll), -float(forward), spin
 
 

@@ -17,9 +17,9 @@ from surefoot.controllers.simbicon.controller import PoseGraphController
 from surefoot.controllers.simbicon.law import HEADING
 from surefoot.controllers.simbicon.parameters import invalid_gains, invalid_hips_and_reaction
 from surefoot.native import userdata
-from surefoot.native.kernels import plain, records
+from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes.balance import seeded
-from surefoot.reflexes.feedback_error import grow_lessons, lessons_size
+from surefoot.reflexes.feedback_error import lessons_size, rescale_lessons
 from surefoot.skills.schema import Problem, Skill
 
 
@@ -73,7 +73,7 @@ class Imitation(PoseGraphController):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's numbers into a slot."""
-        slots.fill_slot(slot, skill, self.table, self.timestep)
+        slots.write_slot(slot, skill, self.table, self.timestep)
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
@@ -83,11 +83,11 @@ class Imitation(PoseGraphController):
         imitator.done = (skill.parameters.begins - cycle.lands[1 - int(imitator.swing)]) % 1.0
         imitator.step_start = -imitator.done * cycle.period / skill.parameters.tempo
         imitator.heading = row.commands[HEADING] = skill.start.heading
-        imitator.random = plain(seeded)(seed)
+        imitator.random = python_impl(seeded)(seed)
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
         """Let the learned torques follow the body's."""
-        grow_lessons(row.table, self.actuators + 3, torque)
+        rescale_lessons(row.table, self.actuators + 3, torque)
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two gaits measure and learn alike."""

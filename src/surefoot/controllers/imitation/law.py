@@ -24,8 +24,8 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.imitation.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.controllers.simbicon.law import HEADING, LEAN, LIFT, SIDEWAYS, SLOPE, SPEED, WIDTH
-from surefoot.native.kernels import apart, kernel, records
-from surefoot.native.vectors import length, turn_between, turned, within
+from surefoot.native.kernels import kernel, noinline, records
+from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     hip_midpoint,
@@ -43,7 +43,7 @@ from surefoot.reflexes.servo import actuate, along_axis, clamp
 _LONGEST = 1.2  # a step that bins are for, by the clip's
 
 
-@apart
+@noinline
 def track(
     world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, limit: float, error: float,
     rate: float, is_new: bool,
@@ -63,7 +63,7 @@ def track(
     return feedback, lesson.torque[here]
 
 
-@apart
+@noinline
 def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
     """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
@@ -190,7 +190,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     report.feedback, report.feedforward = feedback, feedforward
 
 
-@apart
+@noinline
 def _take_over(world: Any, row: Any, imitator: Any) -> None:
     """Begin with the step that another controller has just begun."""
     row.header[0].handover = NONE
@@ -199,7 +199,7 @@ def _take_over(world: Any, row: Any, imitator: Any) -> None:
     imitator.swing, imitator.step_start = row.report[0].swing, world.time
 
 
-@apart
+@noinline
 def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: int, actuators: int) -> None:
     """Take in the heading, and by how much d and v differ from what they are in the clip at this phase."""
     head, stance = plan.head[0], 1 - int(imitator.swing)
@@ -265,9 +265,9 @@ def _torques(
     if row.commands[SPEED_GIVEN] != 0.0:
         lean += imitator.lean
     yaw, roll, pitch = imitator.heading + values[at], values[at + 1] + head.torso_roll, values[at + 2] + lean
-    wanted = turned(yaw, roll, pitch)
-    error = turn_between(wanted, world.xquat[torso])
-    soft = stiffness(imitator, head, length(error), world.time)
+    wanted = from_yaw_roll_pitch(yaw, roll, pitch)
+    error = rotation_between(wanted, world.xquat[torso])
+    soft = stiffness(imitator, head, norm(error), world.time)
     spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
                  pitch + _SOON * rates[at + 2])  # fmt: skip
     upright, squares, learned = _turn_torque(
@@ -285,7 +285,7 @@ def _torques(
         spin,
         is_new,
     )
-    upright = within(upright, head.torso_limit)
+    upright = limit_norm(upright, head.torso_limit)
     moved, fb, ff = _thigh_torque(world, row, imitator, plan, values, rates, soft, is_new)
     squares, learned = squares + fb, learned + ff
     for hinge in range(int(anatomy.hip_hinges)):
@@ -303,7 +303,7 @@ def _spin(
     wanted: tuple[float, float, float, float], yaw: float, roll: float, pitch: float
 ) -> tuple[float, float, float]:
     """Angular velocity of a target whose orientation is given now and a moment later [rad/s], world axes."""
-    x, y, z = turn_between(turned(yaw, roll, pitch), wanted)
+    x, y, z = rotation_between(from_yaw_roll_pitch(yaw, roll, pitch), wanted)
     return x / _SOON, y / _SOON, z / _SOON
 
 
@@ -317,27 +317,29 @@ def _thigh_torque(
     at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
     heading, thigh = imitator.heading, int(world.leg[swing, 0])
     yaw, roll, pitch = heading + values[at], values[at + 1], values[at + 2]
-    spin = _spin(turned(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+    spin = _spin(from_yaw_roll_pitch(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
                  pitch + _SOON * rates[at + 2])  # fmt: skip
     moved = (
         yaw + outward * displaced[2], roll + outward * displaced[1],
         clamp(pitch + displaced[0], head.hip_low, head.hip_high))  # fmt: skip
-    wanted, extra = turned(moved[0], moved[1], moved[2]), (0.0, 0.0, 0.0)
+    wanted, extra = from_yaw_roll_pitch(moved[0], moved[1], moved[2]), (0.0, 0.0, 0.0)
     followed = wanted
     if head.bins > 0.0:  # a displacement of the target is a torque of its own, which needs no learning
-        followed = turned(yaw, roll, pitch)
-        extra = turn_between(wanted, followed)
+        followed = from_yaw_roll_pitch(yaw, roll, pitch)
+        extra = rotation_between(wanted, followed)
     torque, squares, learned = _turn_torque(
         world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, gain.limit,
-        turn_between(followed, world.xquat[thigh]), spin, is_new,
+        rotation_between(followed, world.xquat[thigh]), spin, is_new,
     )  # fmt: skip
     balanced = clamp(moved[2] + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
-    answer = turn_between(turned(moved[0], moved[1] + outward * _answer(world, imitator, plan, 1), balanced), wanted)
+    answer = rotation_between(
+        from_yaw_roll_pitch(moved[0], moved[1] + outward * _answer(world, imitator, plan, 1), balanced), wanted
+    )
     kp, full = soft * gain.kp, gain.kp  # a soft leg is moved as far by its answer as a stiff one
     torque = (
         torque[0] + full * extra[0] + kp * answer[0], torque[1] + full * extra[1] + kp * answer[1],
         torque[2] + full * extra[2] + kp * answer[2])  # fmt: skip
-    return within(torque, gain.limit), squares, learned
+    return limit_norm(torque, gain.limit), squares, learned
 
 
 @kernel

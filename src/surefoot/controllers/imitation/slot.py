@@ -12,11 +12,11 @@ from surefoot.controllers.base import write_header
 from surefoot.controllers.imitation import trajectory
 from surefoot.controllers.imitation.parameters import ROOT, Cycle
 from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, WIDTH
-from surefoot.controllers.simbicon.slot import body_gains, merged, write_senses
+from surefoot.controllers.simbicon.slot import body_gains, merge_gain, write_senses
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.forward_kinematics import places
-from surefoot.native.kernels import plain
+from surefoot.motions.forward_kinematics import segment_poses
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 _FRAMES = 96
@@ -28,13 +28,13 @@ def slot_size(table: CharacterTable) -> int:
     return trajectory.slot_size(len(table.anatomy.roles), len(table.gains))
 
 
-def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float) -> None:
+def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float) -> None:
     """Write a skill's numbers into a slot (slot_size,), in place."""
     parameters, cycle, roles = skill.parameters, skill.parameters.cycle, table.anatomy.roles
     write_header(slot, skill)
     plan = view(slot, table)
     head = plan.head[0]
-    torso = merged(table.torso_gain, parameters.torso_gain, table.strength)
+    torso = merge_gain(table.torso_gain, parameters.torso_gain, table.strength)
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
     head.hip_low, head.hip_high = parameters.hip_targets or (-1.6, 2.6)
     head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
@@ -104,14 +104,14 @@ def _in_the_world(body: _OnBody) -> tuple[np.ndarray, np.ndarray]:
     tilt = quat.multiply(_about(1, root["pitch"]), _about(0, root["roll"]))
     rotation = quat.multiply(quat.about_vertical(root["yaw"]), tilt)
     position = np.column_stack([root["surge"], root["sway"], root["height"]])
-    at = places(table, angles, position, rotation)
+    at = segment_poses(table, angles, position, rotation)
     legs = (table.anatomy.left, table.anatomy.right)
     rows = [_angles(at[part][1]) for part in (table.anatomy.torso, legs[0].thigh, legs[1].thigh)]
     hips = 0.5 * (at[legs[0].thigh][0] + at[legs[1].thigh][0])
     rows += [hips - at[leg.foot][0] for leg in legs]
     series = np.zeros((EXTRA, WIDTH))
     series[: EXTRA - 2] = fourier.fit(_PHASE, np.column_stack(rows), HARMONICS).T
-    pace = fourier.slope(fourier.fit(_PHASE, hips[:, :2], HARMONICS)).T
+    pace = fourier.derivative(fourier.fit(_PHASE, hips[:, :2], HARMONICS)).T
     pace[:, 0] += cycle.travel
     return series, pace
 
@@ -154,4 +154,4 @@ def same_size(one: np.ndarray, other: np.ndarray, table: CharacterTable) -> bool
 def view(slot: np.ndarray, table: CharacterTable) -> Any:
     """The named views of a slot."""
     roles, actuators = len(table.anatomy.roles), len(table.gains)
-    return plain(trajectory.plan_of)(slot[: trajectory.slot_size(roles, actuators)], roles, actuators)
+    return python_impl(trajectory.plan_of)(slot[: trajectory.slot_size(roles, actuators)], roles, actuators)

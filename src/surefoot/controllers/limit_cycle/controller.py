@@ -17,9 +17,9 @@ from surefoot.controllers.limit_cycle.parameters import LimitCycleSkill
 from surefoot.controllers.limit_cycle.planner import TrialPlanner
 from surefoot.controllers.limit_cycle.regulation import feature_count
 from surefoot.controllers.simbicon.parameters import invalid_gains, unknown_roles
-from surefoot.controllers.simbicon.slot import same_size, same_structure
+from surefoot.controllers.simbicon.slot import has_same_states, same_size
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Problem, Skill
 
 log = logging.getLogger(__name__)
@@ -69,14 +69,14 @@ class LimitCycle(Controller):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's numbers into a slot."""
-        slots.fill_slot(slot, skill, self.table)
+        slots.write_slot(slot, skill, self.table)
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
-        machine = plain(law.machine_of)(row.memory)[0]
+        machine = python_impl(law.machine_of)(row.memory)[0]
         machine.state = skill.start.state + (len(skill.parameters.states) if skill.start.swing == "right" else 0)
         machine.heading = row.commands[law.HEADING] = skill.start.heading
-        plain(law.cycle_of)(row.memory)[0].fresh = 1.0
+        python_impl(law.cycle_of)(row.memory)[0].fresh = 1.0
 
     def set_command(self, row: userdata.Row, name: str, value: float) -> None:
         """Set a command of a row; a speed that the skill cannot reach is logged, once."""
@@ -89,7 +89,7 @@ class LimitCycle(Controller):
     def _warn(self, row: userdata.Row, speed: float) -> None:
         """Log a speed that is out of the running skill's reach: the law goes at the nearest that is not."""
         slot = row.slots[int(row.header[0].active)]
-        regulation = plain(law.regulation_of)(slot, slots.own_begin(self.table))[0]
+        regulation = python_impl(law.regulation_of)(slot, slots.own_begin(self.table))[0]
         low, high = float(regulation.slowest), float(regulation.fastest)
         if not low <= speed <= high:
             log.warning(
@@ -99,7 +99,7 @@ class LimitCycle(Controller):
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two pose graphs have the same states with the same endings."""
-        return same_structure(one, other, self.roles)
+        return has_same_states(one, other, self.roles)
 
     def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two pose graphs have as many states."""

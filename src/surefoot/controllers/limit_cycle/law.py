@@ -23,7 +23,7 @@ from surefoot.controllers.limit_cycle.regulation import (
     regulated,
     solve,
 )
-from surefoot.native.kernels import apart, kernel, records, viewer
+from surefoot.native.kernels import array_kernel, kernel, noinline, records
 from surefoot.native.userdata import COMMAND_GIVEN
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import NONE, TAKEN
@@ -56,31 +56,31 @@ def own_size(features: int) -> int:
     return _REGULATION + (2 + OUTPUTS) * (features + 1)
 
 
-@viewer
+@array_kernel
 def machine_of(memory: Any) -> Any:
     """(1,) MACHINE of a memory."""
     return records(memory, 0, 1, MACHINE)
 
 
-@viewer
+@array_kernel
 def cycle_of(memory: Any) -> Any:
     """(1,) CYCLE of a memory."""
     return records(memory, _MACHINE, 1, CYCLE)
 
 
-@viewer
+@array_kernel
 def features_of(memory: Any, count: int) -> Any:
     """(count,) how the present step began."""
     return memory[_MACHINE + _CYCLE : _MACHINE + _CYCLE + count]
 
 
-@viewer
+@array_kernel
 def regulation_of(slot: Any, begin: int) -> Any:
     """(1,) REGULATION of a slot whose graph ends at `begin`."""
     return records(slot, begin, 1, REGULATION)
 
 
-@viewer
+@array_kernel
 def model_of(slot: Any, begin: int, features: int) -> Any:
     """(2 + OUTPUTS, features + 1) the learned model of a slot whose graph ends at `begin`."""
     at = begin + _REGULATION
@@ -96,7 +96,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     _walk(world, row, is_new)
 
 
-@apart
+@noinline
 def _walk(world: Any, row: Any, is_new: bool) -> None:
     roles = int(world.anatomy[0].roles)
     machine, cycle = machine_of(row.memory)[0], cycle_of(row.memory)[0]
@@ -116,7 +116,7 @@ def _walk(world: Any, row: Any, is_new: bool) -> None:
     report.feedback, report.feedforward = cycle.pitch, cycle.roll
 
 
-@viewer
+@array_kernel
 def _slot(row: Any) -> Any:
     return row.slots[int(row.header[0].active)]
 
@@ -126,7 +126,7 @@ def _regulation(row: Any, roles: int) -> Any:
     return regulation_of(_slot(row), _graph_size(CAPACITY, roles))[0]
 
 
-@apart
+@noinline
 def _take_over(world: Any, row: Any, machine: Any, cycle: Any, roles: int) -> None:
     """Begin from the step that another controller has just begun."""
     row.header[0].handover = NONE
@@ -135,7 +135,7 @@ def _take_over(world: Any, row: Any, machine: Any, cycle: Any, roles: int) -> No
     begin_at(machine, graph_of(_slot(row), roles), row.report[0].swing, world.time)
 
 
-@apart
+@noinline
 def _begin_step(world: Any, row: Any, machine: Any, cycle: Any, swung: int, roles: int) -> None:
     """Take in how the last step ended, say what this one shall end with, and perturb it, or ask for that."""
     regulation = _regulation(row, roles)

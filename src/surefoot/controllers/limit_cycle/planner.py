@@ -18,7 +18,7 @@ from surefoot.controllers.base import NEVER, ControlledScene, Planner, RowHandle
 from surefoot.controllers.limit_cycle import law as limit_cycle
 from surefoot.controllers.limit_cycle.regulation import TRIALS, solve
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.handover import ASKED
 from surefoot.reflexes.pose_graph import BEARING, CAPACITY, TIMED, graph_of, slot_size
 
@@ -34,11 +34,11 @@ class Watch:
         self.row, self._dt = row, float(scene.model.opt.timestep)
         self._number = _number()
         self._roles = len(scene.table.anatomy.roles)
-        self._graphs = [plain(graph_of)(slot, self._roles) for slot in row.slots]
+        self._graphs = [python_impl(graph_of)(slot, self._roles) for slot in row.slots]
         begin = slot_size(CAPACITY, self._roles)
-        self._regulations = [plain(limit_cycle.regulation_of)(slot, begin)[0] for slot in row.slots]
-        self._machine = plain(limit_cycle.machine_of)(row.memory)[0]
-        self.cycle = plain(limit_cycle.cycle_of)(row.memory)[0]
+        self._regulations = [python_impl(limit_cycle.regulation_of)(slot, begin)[0] for slot in row.slots]
+        self._machine = python_impl(limit_cycle.machine_of)(row.memory)[0]
+        self.cycle = python_impl(limit_cycle.cycle_of)(row.memory)[0]
 
     @property
     def regulation(self) -> np.record:
@@ -205,7 +205,7 @@ def _perturb(watch: Watch, ends: np.ndarray) -> None:
     tried = watch.centre + regulation.trial * _SIGNS
     cycle.nominal_forward, cycle.nominal_lateral = (ends - tried @ by.T)[known].mean(axis=0)
     (a, b), (c, d) = by
-    cycle.pitch, cycle.roll, singular = plain(solve)(
+    cycle.pitch, cycle.roll, singular = python_impl(solve)(
         regulation, a, b, c, d, cycle.wanted_forward - cycle.nominal_forward,
         cycle.wanted_lateral - cycle.nominal_lateral,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from surefoot.controllers.limit_cycle import law as limit_cycle
 from surefoot.controllers.limit_cycle import regulation as laws
 from surefoot.controllers.simbicon import slot as graph
 from surefoot.controllers.simbicon.parameters import PoseState
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 
@@ -35,17 +35,17 @@ def own_begin(table: CharacterTable) -> int:
     return pose_graph.slot_size(pose_graph.CAPACITY, len(table.anatomy.roles))
 
 
-def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
+def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     """Write a skill's numbers into a slot (at least slot_size,), in place."""
     write_header(slot, skill)
     parameters = skill.parameters
-    view = plain(pose_graph.graph_of)(slot, len(table.anatomy.roles))
+    view = python_impl(pose_graph.graph_of)(slot, len(table.anatomy.roles))
     graph.write_gains(view, skill, table)
     states = [PoseState.model_construct(**dict(state)) for state in parameters.states]
     view.head[0].states = graph.write_states(view, states, 2, True, 0, table)
-    _write_regulation(plain(limit_cycle.regulation_of)(slot, own_begin(table))[0], parameters, table)
+    _write_regulation(python_impl(limit_cycle.regulation_of)(slot, own_begin(table))[0], parameters, table)
     if parameters.model:
-        model = plain(limit_cycle.model_of)(slot, own_begin(table), features(table))
+        model = python_impl(limit_cycle.model_of)(slot, own_begin(table), features(table))
         model[0, :-1], model[1, :-1] = parameters.model.mean, parameters.model.scale
         model[2:] = parameters.model.weights
 

@@ -13,7 +13,7 @@ from surefoot.controllers.command import Command
 from surefoot.controllers.simbicon import law, parameters
 from surefoot.controllers.simbicon import slot as slots
 from surefoot.native import userdata
-from surefoot.native.kernels import plain, records
+from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes.balance import seeded
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.skills.schema import Problem, Skill
@@ -98,7 +98,7 @@ class Simbicon(PoseGraphController):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's numbers into a slot."""
-        slots.fill_slot(slot, skill, self.table, self.timestep, find)
+        slots.write_slot(slot, skill, self.table, self.timestep, find)
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
@@ -107,17 +107,17 @@ class Simbicon(PoseGraphController):
         other_half = start.swing == "right" and skill.parameters.halves == 2
         machine.state = start.state + (len(skill.parameters.states) if other_half else 0)
         machine.heading = row.commands[law.HEADING] = start.heading
-        machine.random = plain(seeded)(seed)
-        plain(law.learners_of)(row.memory, self.roles, self._channels)["bin"] = -1.0
+        machine.random = python_impl(seeded)(seed)
+        python_impl(law.learners_of)(row.memory, self.roles, self._channels)["bin"] = -1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
         """Let the learned torques follow the body's."""
         row.table[:] *= torque
-        plain(law.learners_of)(row.memory, self.roles, self._channels)["total"] *= torque
+        python_impl(law.learners_of)(row.memory, self.roles, self._channels)["total"] *= torque
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two pose graphs have the same states with the same endings."""
-        return slots.same_structure(one, other, self.roles)
+        return slots.has_same_states(one, other, self.roles)
 
     def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two pose graphs have as many states, and measure and learn alike."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.controllers.command import DEGREES, Command
-from surefoot.native.kernels import apart, kernel, records, viewer
-from surefoot.native.vectors import length, turn_between, turned, within
+from surefoot.native.kernels import array_kernel, kernel, noinline, records
+from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     distance_to_stance_ankle,
@@ -54,7 +54,7 @@ def memory_size(roles: int, channels: int, samples: int) -> int:
     return _MACHINE + roles + _LEARNER * channels + _SAMPLE * samples
 
 
-@viewer
+@array_kernel
 def learners_of(memory: Any, roles: int, channels: int) -> Any:
     """The LEARNER records of a memory."""
     return records(memory, _MACHINE + roles, channels, LEARNER)
@@ -93,7 +93,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     report.feedback, report.feedforward = feedback, feedforward
 
 
-@apart
+@noinline
 def _take_over(world: Any, row: Any, machine: Any, roles: int) -> None:
     """Begin from the step that another controller has just begun."""
     row.header[0].handover = NONE
@@ -105,7 +105,7 @@ def _take_over(world: Any, row: Any, machine: Any, roles: int) -> None:
     begin_at(machine, graph_of(row.slots[int(row.header[0].active)], roles), row.report[0].swing, world.time)
 
 
-@apart
+@noinline
 def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int) -> None:
     """Take in heading, d and v of this moment."""
     steer(machine, row.commands[HEADING], head.turn_rate, world.dt)
@@ -114,7 +114,7 @@ def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int
     sense_balance(machine, ring, head, over_stance_ankle(world, stance, machine.heading, head.true_com != 0.0))
 
 
-@apart
+@noinline
 def _displace(world: Any, row: Any, machine: Any, head: Any, swing: int, roles: int) -> None:
     """Write the displacements that commands and arm styles add to this step's targets."""
     displaced, commands, anatomy = row.memory[_MACHINE : _MACHINE + roles], row.commands, world.anatomy[0]
@@ -167,7 +167,7 @@ def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new:
     return squares, learned_squares
 
 
-@apart
+@noinline
 def _learned(
     world: Any, row: Any, machine: Any, graph: Any, channel: int, kp: float, feedback: float, is_new: bool
 ) -> float:
@@ -209,7 +209,7 @@ def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -
     return feedback, feedforward
 
 
-@apart
+@noinline
 def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -> tuple[float, float]:
     """§3.2 with rotations and torque vectors, then all other joints; returns ‖feedback‖ and ‖feed-forward‖ [N·m]."""
     head, state = graph.head[0], graph.states[int(machine.state)]
@@ -219,16 +219,16 @@ def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) 
     lean = row.commands[LEAN] + SLOPE_LEAN * row.commands[SLOPE] + head.load_lean
     if row.commands[SPEED_GIVEN] != 0.0:
         lean += machine.lean
-    wanted = turned(machine.heading + state.torso_yaw, state.torso_roll, state.torso + lean)
-    error = turn_between(wanted, world.xquat[torso])
-    soft = stiffness(machine, head, length(error), world.time)
+    wanted = from_yaw_roll_pitch(machine.heading + state.torso_yaw, state.torso_roll, state.torso + lean)
+    error = rotation_between(wanted, world.xquat[torso])
+    soft = stiffness(machine, head, norm(error), world.time)
     fx, fy, fz = world_servo(soft * head.torso_kp, soft * head.torso_kd, error, world.cvel[torso])
     lx, ly, lz = 0.0, 0.0, 0.0
     if head.bins > 0.0:  # §6
         lx = _learned(world, row, machine, graph, 0, head.torso_kp, fx, is_new)
         ly = _learned(world, row, machine, graph, 1, head.torso_kp, fy, is_new)
         lz = _learned(world, row, machine, graph, 2, head.torso_kp, fz, is_new)
-    torque = within((fx + lx, fy + ly, fz + lz), head.torso_limit)
+    torque = limit_norm((fx + lx, fy + ly, fz + lz), head.torso_limit)
     if state.both == 0.0:  # the stance hip makes both real: τA = −τtorso − τB, all three components
         moved = _thigh_torque(world, row, machine, graph, swing, 0)
         _drive_hip(world, row, graph, swing, 0, moved)
@@ -262,8 +262,8 @@ def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, firs
         lateral -= 2.0 * outward * _spread(row, graph, at)
         yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
     thigh = int(world.leg[leg, 0])
-    error = turn_between(turned(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
-    return within(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)
+    error = rotation_between(from_yaw_roll_pitch(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
+    return limit_norm(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)
 
 
 @kernel

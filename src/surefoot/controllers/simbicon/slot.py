@@ -10,7 +10,7 @@ import numpy as np
 from surefoot.characters.table import SAGITTAL, CharacterTable, Gain
 from surefoot.controllers.base import write_header
 from surefoot.controllers.simbicon.parameters import MAX_STATES, GainModel, PoseState
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 
@@ -25,7 +25,7 @@ def slot_size(table: CharacterTable) -> int:
     return pose_graph.slot_size(MAX_STATES, len(table.anatomy.roles))
 
 
-def fill_slot(
+def write_slot(
     slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]
 ) -> None:
     """Write a skill's numbers into a slot.
@@ -42,7 +42,7 @@ def fill_slot(
     write_header(slot, skill)
     graph = _view(slot, len(roles))
     head = graph.head[0]
-    torso = merged(table.torso_gain, parameters.torso_gain, table.strength)
+    torso = merge_gain(table.torso_gain, parameters.torso_gain, table.strength)
     low, high = parameters.hip_targets or table.hip_targets
     head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
     head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
@@ -89,7 +89,7 @@ def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
         gain = table.gains[joint]
         for name in dict.fromkeys(("all", table.anatomy.kind(role), role)):
             if name in given:
-                gain = merged(gain, given[name], table.strength)
+                gain = merge_gain(gain, given[name], table.strength)
         yield gain
 
 
@@ -139,7 +139,7 @@ def write_senses(head: Any, skill: Skill, timestep: float) -> None:
         head.reaction_delay, head.reaction_time = reaction.delay, reaction.time
 
 
-def merged(gain: Gain, given: GainModel, strength: float) -> Gain:
+def merge_gain(gain: Gain, given: GainModel, strength: float) -> Gain:
     """The body's gain with what a skill says of it, which is meant for the unchanged body."""
 
     def pick(value: float | None, default: float) -> float:
@@ -148,7 +148,7 @@ def merged(gain: Gain, given: GainModel, strength: float) -> Gain:
     return Gain(pick(given.kp, gain.kp), pick(given.kd, gain.kd), pick(given.limit, gain.limit))
 
 
-def same_structure(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
+def has_same_states(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
     """Whether two graphs have the same states with the same endings and successors, and measure and learn alike."""
     a, b = _view(one, roles), _view(other, roles)
     fields = ("ending", "next", "swing", "order", "both")
@@ -162,4 +162,4 @@ def same_size(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
 
 
 def _view(slot: np.ndarray, roles: int) -> Any:
-    return plain(pose_graph.graph_of)(slot, roles)
+    return python_impl(pose_graph.graph_of)(slot, roles)

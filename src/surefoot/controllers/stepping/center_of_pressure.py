@@ -15,8 +15,8 @@ from surefoot.controllers.stepping.decision import capture_point
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, SHIFT, STEP, WALK
 from surefoot.controllers.stepping.slip import leg_force
 from surefoot.controllers.stepping.support import is_beyond, on_sole, within_both, within_foot
-from surefoot.native.kernels import apart, kernel
-from surefoot.native.vectors import Vector, ahead_and_left
+from surefoot.native.kernels import kernel, noinline
+from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.pendulum import GRAVITY, capture_ahead, capture_beside, frequency, pressure_for
 from surefoot.reflexes.servo import clamp
 
@@ -78,7 +78,7 @@ def _towards(plan: Any, x: float, y: float, cx: float, cy: float) -> tuple[float
     return cx + (1.0 + plan.stiffness) * dx, cy + (1.0 + plan.stiffness) * dy
 
 
-@apart
+@noinline
 def _straight(plan: Any, left: Any, right: Any, x: float, y: float, cx: float, cy: float) -> tuple[float, float]:
     """Centre of pressure under the feet that drives the capture point (x, y) to a place on the straight line [m].
 
@@ -105,7 +105,7 @@ def _letting_go(stepper: Any, stance: Any) -> float:
     return _FALLING * clamp((stepper.phase - _LETS_GO) / (1.0 - _LETS_GO), 0.0, 1.0)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector) -> None:
     """Choose the centre of pressure and how the feet share it."""
     x, y = capture_point(stepper, com, velocity)
@@ -124,12 +124,12 @@ def press(plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity:
         return
     foot = left if side == 0 else right
     if stepper.mode == SHIFT and stepper.kind == WALK:  # press off with the foot that will swing
-        along, _ = ahead_and_left(stepper.heading, stance.x - foot.x, stance.y - foot.y)
+        along, _ = to_heading_frame(stepper.heading, stance.x - foot.x, stance.y - foot.y)
         if abs(along) > _ABREAST:
             zx, zy = _straight(plan, left, right, x, y, stance.x, stance.y)
         else:
             zx, zy = _towards(plan, x, y, 0.5 * (left.x + right.x), 0.5 * (left.y + right.y))
-            along, _ = ahead_and_left(stepper.heading, zx - foot.x, zy - foot.y)
+            along, _ = to_heading_frame(stepper.heading, zx - foot.x, zy - foot.y)
             zx, zy = foot.x + along * math.cos(stepper.heading), foot.y + along * math.sin(stepper.heading)
     elif stepper.mode == SHIFT:
         zx, zy = _straight(plan, left, right, x, y, stance.x, stance.y)
@@ -145,7 +145,7 @@ def _steering(plan: Any, stepper: Any, stance: Any, com: Vector, x: float, y: fl
     """Centre of pressure by which the capture point is where a steady walk has it when the step ends [m]."""
     omega = frequency(com[2] - stance.z)
     time = max(_SHORTEST, (1.0 - stepper.phase) * stepper.duration)
-    along, left = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    along, left = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     width = (1.0 if stepper.swing == 0.0 else -1.0) * plan.step_width
     period = plan.step_time
     wanted = capture_ahead(stepper.speed + stepper.integral, omega, period)
@@ -174,7 +174,7 @@ def _least_height(limbs: Any, servos: Any, leg: int, hip: Vector, ankle: Vector,
     return ankle[2] + least_hip_height(thigh, shin, c * (hip[0] - ankle[0]) + s * (hip[1] - ankle[1]), lean)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def adapt_height(
     limbs: Any, servos: Any, plan: Any, stepper: Any, hips: tuple[Vector, Vector], ankles: tuple[Vector, Vector],
     left: Any, right: Any, velocity: Vector, dt: float,

@@ -13,7 +13,7 @@ from surefoot.controllers.command import Command
 from surefoot.controllers.stepping import law, plan
 from surefoot.controllers.stepping.parameters import SteppingSkill
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 
@@ -42,24 +42,24 @@ class Stepping(Controller):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's numbers into a slot."""
-        plan.fill_slot(slot[: self.slot_size], skill, self.table)
+        plan.write_slot(slot[: self.slot_size], skill, self.table)
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
-        stepper = plain(law.stepper_of)(row.memory)[0]
+        stepper = python_impl(law.stepper_of)(row.memory)[0]
         stepper.mode, stepper.share = plan.STAND, 0.5
         stepper.heading = row.commands[law.HEADING] = skill.start.heading
         stepper.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
         """Let the height of the hips follow the legs."""
-        plain(law.stepper_of)(row.memory)[0].height *= length
+        python_impl(law.stepper_of)(row.memory)[0].height *= length
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two skills walk, take care and seek comfort alike."""
-        a, b = plain(plan.plan_of)(one), plain(plan.plan_of)(other)
+        a, b = python_impl(plan.plan_of)(one), python_impl(plan.plan_of)(other)
         return bool(a.walks == b.walks and a.careful == b.careful and a.comfort == b.comfort)
 
     def is_standing(self, row: userdata.Row) -> bool:
         """Whether it stands on both feet and does not step."""
-        return bool(plain(law.stepper_of)(row.memory)[0].mode == plan.STAND)
+        return bool(python_impl(law.stepper_of)(row.memory)[0].mode == plan.STAND)

@@ -11,19 +11,10 @@ import math
 from typing import Any
 
 from surefoot.controllers.stepping.foot_target import settle_goal
-from surefoot.controllers.stepping.plan import (
-    BALANCE,
-    CAREFUL,
-    COMFORT,
-    SHIFT,
-    STEP,
-    WALK,
-    begin_shift,
-    begin_stand,
-)
+from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
 from surefoot.controllers.stepping.support import is_beyond, within_both, within_foot
-from surefoot.native.kernels import apart, kernel
-from surefoot.native.vectors import Vector, ahead_and_left
+from surefoot.native.kernels import kernel, noinline
+from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.handover import switch_skill
 from surefoot.reflexes.pendulum import GRAVITY, frequency, speed_offset, sway_offset
 from surefoot.reflexes.servo import clamp, nearest_turn
@@ -39,7 +30,7 @@ def discomfort(plan: Any, stepper: Any, left: Any, right: Any) -> float:
     Measured are their distances along and across the facing direction from standing side by side, by `comfort_width`
     [m], and how they are turned away from it, by `comfort_angle` [rad].
     """
-    along, beside = ahead_and_left(stepper.heading, left.x - right.x, left.y - right.y)
+    along, beside = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
     off = math.sqrt(along * along + (beside - plan.step_width) ** 2) / plan.comfort_width
     return max(off, turned_away(stepper, left) / plan.comfort_angle, turned_away(stepper, right) / plan.comfort_angle)  # type: ignore[no-any-return]
 
@@ -64,7 +55,7 @@ def foot_to_move(plan: Any, stepper: Any, left: Any, right: Any) -> int:
     a, b = turned_away(stepper, left), turned_away(stepper, right)
     if abs(a - b) > 0.5 * plan.comfort_angle:
         return 0 if a > b else 1
-    along, _ = ahead_and_left(stepper.heading, left.x - right.x, left.y - right.y)
+    along, _ = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
     return 0 if along < 0.0 else 1
 
 
@@ -98,7 +89,7 @@ def walks(stepper: Any) -> bool:
     return math.sqrt(stepper.speed * stepper.speed + stepper.sideways * stepper.sideways) > _SLOWEST
 
 
-@apart
+@noinline
 def lift(world: Any, plan: Any, stepper: Any, foot: Any, side: int, kind: float, com: Vector) -> None:
     """Let a foot swing from where it is."""
     stepper.mode, stepper.since, stepper.kind = STEP, world.time, kind
@@ -131,7 +122,7 @@ def _hangs(world: Any, row: Any, foot: Any, side: int) -> bool:
     return foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y) > _LEVEL  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def decide(
     world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector,
     mass: float,
@@ -164,7 +155,7 @@ def decide(
 @kernel
 def _hurry(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: float) -> None:
     """Shorten a step of a walk that begins with the capture point where a steady walk does not have it."""
-    along, left = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    along, left = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     outward = 1.0 if stepper.swing == 0.0 else -1.0
     lead = speed_offset(omega, plan.step_time)
     usual = outward * 0.5 * plan.step_width * sway_offset(omega, plan.step_time) + lead * stepper.sideways
@@ -175,7 +166,7 @@ def _hurry(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: floa
 @kernel
 def _is_behind(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: float) -> bool:
     """Whether the capture point is so far behind a foot that a walk would go back on it: the other has to press on."""
-    along, _ = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    along, _ = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     ahead = 1.0 if stepper.speed >= 0.0 else -1.0
     return ahead * (along - speed_offset(omega, plan.step_time) * stepper.speed) < -_BEHIND  # type: ignore[no-any-return]
 
@@ -194,7 +185,7 @@ def _foot_for(stepper: Any, left: Any, right: Any, dx: float, dy: float, share: 
 @kernel
 def _resting(world: Any, plan: Any, stepper: Any, left: Any, right: Any, velocity: Vector) -> None:
     """On two feet: begin to walk, or to make oneself comfortable."""
-    along, _ = ahead_and_left(stepper.heading, left.x - right.x, left.y - right.y)
+    along, _ = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
     if walks(stepper):
         side = 1 - int(stepper.swing)
         if abs(along) > 0.03:
@@ -215,8 +206,8 @@ def _shifting(
     side = int(stepper.swing)
     foot, stance = (left, right) if side == 0 else (right, left)
     if stepper.kind == WALK:
-        width = abs(ahead_and_left(stepper.heading, left.x - right.x, left.y - right.y)[1])
-        _, beside = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+        width = abs(to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)[1])
+        _, beside = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
         omega = frequency(com[2] - stepper.z)
         ready = (beside if side == 0 else -beside) <= 0.5 * width * sway_offset(omega, plan.step_time)
         waited = world.time - stepper.since > _PATIENCE
@@ -240,7 +231,7 @@ def _shifting(
         begin_stand(stepper, world.time)
 
 
-@apart
+@noinline
 def _stepping(
     world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector,
     mass: float, x: float, y: float,
@@ -268,7 +259,7 @@ def _stepping(
     switch_skill(row)
     if stepper.kind == WALK:
         taken = max(world.time - stepper.mark_time, world.dt)
-        moved, beside = ahead_and_left(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
+        moved, beside = to_heading_frame(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
         rate = plan.speed_integral
         stepper.integral = clamp(stepper.integral + rate * (stepper.speed - moved / taken), -_MOST, _MOST)
         if stepper.sideways != 0.0:  # half of it: steps to the one side and to the other make up for each other

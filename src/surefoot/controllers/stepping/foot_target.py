@@ -13,8 +13,8 @@ from typing import Any
 
 from surefoot.controllers.stepping.plan import BALANCE, WALK
 from surefoot.controllers.stepping.slip import lossy, step_distance
-from surefoot.native.kernels import apart, kernel
-from surefoot.native.vectors import Vector, ahead_and_left
+from surefoot.native.kernels import kernel, noinline
+from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.pendulum import carried_on, frequency, speed_offset, sway_offset
 from surefoot.reflexes.servo import clamp
 from surefoot.terrains.ground_kernels import height_at
@@ -41,7 +41,7 @@ def control_height(start: float, end: float, top: float) -> float:
     return (8.0 * top - start - end) / 6.0
 
 
-@apart
+@noinline
 def highest_between(world: Any, ground: int, x0: float, y0: float, x1: float, y1: float) -> float:
     """Highest ground on a foot's way [m]."""
     highest = max(height_at(world, ground, x0, y0), height_at(world, ground, x1, y1))
@@ -82,7 +82,7 @@ def capture(stepper: Any, plan: Any, com: Vector, velocity: Vector, time: float,
 def _apart_from(stepper: Any, stance: Any, x: float, y: float) -> tuple[float, float]:
     """The same place, so far from the other foot that they do not stand on each other [m]."""
     outward = 1.0 if stepper.swing == 0.0 else -1.0
-    along, left = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    along, left = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     beside = outward * left
     if abs(along) < _SIDE_BY_SIDE:
         beside = max(beside, _CLOSEST) if beside > _CROSSES else min(beside, -_CLOSEST)
@@ -91,7 +91,7 @@ def _apart_from(stepper: Any, stance: Any, x: float, y: float) -> tuple[float, f
     return stance.x + c * along - s * left, stance.y + s * along + c * left
 
 
-@apart
+@noinline
 def aim(
     world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, stance: Any, com: Vector, velocity: Vector, short: float
 ) -> None:
@@ -117,7 +117,7 @@ def aim(
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     ahead, left = -lead * (stepper.speed + stepper.integral), -lead * (stepper.sideways + stepper.side_integral)
     outward = 1.0 if stepper.swing == 0.0 else -1.0
-    _, beside = ahead_and_left(stepper.heading, x - stance.x, y - stance.y)
+    _, beside = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     if outward * beside > _CROSSES:  # on its own side; a foot that crosses goes right to where the body is caught
         left += outward * 0.5 * plan.step_width * sway_offset(omega, period)
     x, y = x + c * ahead - s * left, y + s * ahead + c * left
@@ -128,7 +128,7 @@ def aim(
     settle_goal(world, row, limbs, stepper, stance, x, y, 0.0 if stepper.kind == BALANCE else 1.0)
 
 
-@apart
+@noinline
 def settle_goal(world: Any, row: Any, limbs: Any, stepper: Any, stance: Any, x: float, y: float, ahead: float) -> None:
     """Put the goal on the ground: at (x, y), or the nearest place along the facing direction that is even [m].
 

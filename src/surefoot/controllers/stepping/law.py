@@ -19,11 +19,11 @@ from surefoot.controllers.stepping.legs import arm_stiffness, exert, load_torque
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, STEP, STEPPER, begin_stand, plan_of, servos_of
 from surefoot.controllers.stepping.slip import pull_bias
 from surefoot.controllers.stepping.support import foot_region, on_sole, within_foot
-from surefoot.native.kernels import apart, kernel, records, viewer
+from surefoot.native.kernels import array_kernel, kernel, noinline, records
 from surefoot.native.links import limbs_of
-from surefoot.native.vectors import Vector, about, add, minus, scaled, turned, within
+from surefoot.native.vectors import Vector, add, from_axis_angle, from_yaw_roll_pitch, limit_norm, scale, subtract
 from surefoot.reflexes.displacement import steer
-from surefoot.reflexes.handover import NONE, TAKEN, told
+from surefoot.reflexes.handover import NONE, TAKEN, command_or
 from surefoot.reflexes.limb_servo import (
     com_state,
     framed_target,
@@ -62,7 +62,7 @@ def memory_size() -> int:
     return _SIZE
 
 
-@viewer
+@array_kernel
 def stepper_of(memory: Any) -> Any:
     """(1,) STEPPER of a memory."""
     return records(memory, 0, 1, STEPPER)
@@ -74,7 +74,7 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     _step(world, row, is_new)
 
 
-@apart
+@noinline
 def _step(world: Any, row: Any, is_new: bool) -> None:
     limbs = limbs_of(world.numeric, int(row.header[0].limbs))
     stepper = stepper_of(row.memory)[0]
@@ -109,7 +109,7 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
     own = world.anatomy[0].mass
     force = ground_force(plan, stepper, com, mass, own + plan.spring_load * (mass - own), height, rate)
     error = _pelvis_error(world, limbs, stepper)
-    tilt = scaled(1.0 - plan.force, error)  # a pose's hips are as far off as the pelvis is; ours is held in the world
+    tilt = scale(1.0 - plan.force, error)  # a pose's hips are as far off as the pelvis is; ours is held in the world
     turn = upper_body(world, row, servos, limbs, plan, stepper, tilt)
     if stepper.mode == STEP:
         turn = add(turn, swing_leg(world, row, servos, limbs, plan, stepper, tilt))
@@ -121,8 +121,8 @@ def _step(world: Any, row: Any, is_new: bool) -> None:
 def _take_orders(world: Any, row: Any, plan: Any, stepper: Any) -> None:
     steer(stepper, row.commands[HEADING], plan.turn_rate, world.dt)
     going = plan.walks != 0.0 or row.commands[8 + SPEED] != 0.0 or row.commands[8 + SIDEWAYS] != 0.0
-    going = going and told(row, STOP, 0.0) < 0.5
-    speed, sideways = (told(row, SPEED, plan.speed), told(row, SIDEWAYS, 0.0)) if going else (0.0, 0.0)
+    going = going and command_or(row, STOP, 0.0) < 0.5
+    speed, sideways = (command_or(row, SPEED, plan.speed), command_or(row, SIDEWAYS, 0.0)) if going else (0.0, 0.0)
     if plan.walks == 0.0 and row.commands[8 + SPEED] == 0.0:
         speed = 0.0
     most = plan.acceleration * world.dt
@@ -131,7 +131,7 @@ def _take_orders(world: Any, row: Any, plan: Any, stepper: Any) -> None:
     if stepper.crouch == 0.0:
         stepper.crouch = plan.crouch
     most = _SQUATTING * world.dt
-    stepper.crouch += clamp(told(row, CROUCH, plan.crouch) - stepper.crouch, -most, most)
+    stepper.crouch += clamp(command_or(row, CROUCH, plan.crouch) - stepper.crouch, -most, most)
 
 
 @kernel
@@ -147,7 +147,7 @@ def _feel_slope(stepper: Any, left: Any, right: Any, dt: float) -> None:
 @kernel
 def _pendulum(plan: Any, row: Any, stepper: Any, com: Vector, mass: float) -> Vector:
     """The pendulum's mass: that of the body, displaced by what pulls at it (eq. 3) [m]."""
-    back = pull_bias(-told(row, PULL, 0.0), mass, plan.pull_scale)
+    back = pull_bias(-command_or(row, PULL, 0.0), mass, plan.pull_scale)
     return com[0] + back * math.cos(stepper.heading), com[1] + back * math.sin(stepper.heading), com[2]
 
 
@@ -178,25 +178,25 @@ def _ankles(world: Any, limbs: Any) -> tuple[Vector, Vector]:
 def _rising(world: Any, limbs: Any, hips: tuple[Vector, Vector]) -> float:
     """Vertical speed of the middle of the hips [m/s]."""
     pelvis = int(limbs.biped[0].pelvis)
-    middle = scaled(0.5, add(hips[0], hips[1]))
+    middle = scale(0.5, add(hips[0], hips[1]))
     return point_velocity(world, pelvis, middle)[2]  # type: ignore[no-any-return]
 
 
 @kernel
 def _pelvis_error(world: Any, limbs: Any, stepper: Any) -> Vector:
     """Rotation vector from the pelvis' orientation to the wanted one [rad]."""
-    frame = about((0.0, 0.0, 1.0), stepper.heading)
-    wanted = framed_target(frame, limbs.biped[0], turned(0.0, 0.0, _HIP_SHARE * stepper.lean))
+    frame = from_axis_angle((0.0, 0.0, 1.0), stepper.heading)
+    wanted = framed_target(frame, limbs.biped[0], from_yaw_roll_pitch(0.0, 0.0, _HIP_SHARE * stepper.lean))
     return turn_to(wanted, quaternion_of(world, int(limbs.biped[0].pelvis)))  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any, tilt: Vector) -> Vector:
     """Hold trunk and head in the world, the arms against the trunk; returns the servos' torque at the pelvis [N·m].
 
     `tilt` is by how much the pelvis is off, as far as joints are to follow it [rad].
     """
-    frame = about((0.0, 0.0, 1.0), stepper.heading)
+    frame = from_axis_angle((0.0, 0.0, 1.0), stepper.heading)
     lean, swing = stepper.lean, _arm_swing(world, limbs, plan, stepper)
     hang = 0.0 if stepper.load_mass > 0.0 else clamp(-_REACHING * lean, 0.0, _HIGHEST_ARM)
     reaction = (0.0, 0.0, 0.0)
@@ -208,22 +208,24 @@ def upper_body(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper
         rate, stiff = (0.0, 0.0, 0.0), 1.0
         if kind <= _NECK:
             share = lean if kind < _NECK else 0.3 * lean
-            target = framed_target(frame, link, turned(0.0, 0.0, share))
+            target = framed_target(frame, link, from_yaw_roll_pitch(0.0, 0.0, share))
             spin = world.cvel[int(link.near)]
             rate = (-plan.force * spin[0], -plan.force * spin[1], -plan.force * spin[2])
         elif kind == _SHOULDER:
             outward = 1.0 if link.side == 0.0 else -1.0
-            target = relative_target(world, link, turned(0.0, outward * plan.arm_out, outward * swing + hang))
+            target = relative_target(
+                world, link, from_yaw_roll_pitch(0.0, outward * plan.arm_out, outward * swing + hang)
+            )
         elif kind == _ELBOW:
-            target = relative_target(world, link, turned(0.0, 0.0, plan.elbow))
+            target = relative_target(world, link, from_yaw_roll_pitch(0.0, 0.0, plan.elbow))
         else:
             target = relative_target(world, link, (1.0, 0.0, 0.0, 0.0))
         if kind > _NECK:
             stiff = arm_stiffness(servos, link, stepper)
         error = turn_to(target, quaternion_of(world, int(link.body)))
         if link.at_pelvis != 0.0:
-            error = minus(error, tilt)
-        borne = scaled(plan.force, add(weight_torque(world, link), load_torque(world, limbs, link, stepper)))
+            error = subtract(error, tilt)
+        borne = scale(plan.force, add(weight_torque(world, link), load_torque(world, limbs, link, stepper)))
         servo = exert(world, row, servos, link, borne, error, rate, stiff, stiff)
         if link.at_pelvis != 0.0:
             reaction = add(reaction, servo)
@@ -245,10 +247,10 @@ def _lean(row: Any, plan: Any, stepper: Any, dt: float) -> None:
     """Let the trunk follow its pitch: forward in a crouch or uphill, so that ankles need to bend less."""
     forward = plan.crouch_lean * (1.0 - stepper.crouch) + plan.slope_lean * max(0.0, stepper.slope)
     most = _LEANING * dt
-    stepper.lean += clamp(plan.lean + told(row, LEAN, 0.0) - forward - stepper.lean, -most, most)
+    stepper.lean += clamp(plan.lean + command_or(row, LEAN, 0.0) - forward - stepper.lean, -most, most)
 
 
-@apart
+@noinline
 def _bear(
     world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, force: Vector,
     turn: Vector, com: Vector, height: float, mass: float, error: Vector,
@@ -258,7 +260,7 @@ def _bear(
     spin = world.cvel[int(biped.pelvis)]
     kp, kd = plan.pelvis_kp, plan.pelvis_kd
     held = (kp * error[0] - kd * spin[0], kp * error[1] - kd * spin[1], kp * error[2] - kd * spin[2])
-    held = scaled(plan.force, add(within(held, _TOP_LIMIT), turn))
+    held = scale(plan.force, add(limit_norm(held, _TOP_LIMIT), turn))
     # the paper's pose: the pelvis over where the body should rest; while it steps the pendulum is where it is
     rest = 0.0 if stepper.mode == STEP else 1.0 - plan.force
     x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
@@ -271,10 +273,10 @@ def _bear(
         x, y = within_foot(region, stepper.x, stepper.y)
         point = on_sole(region, x, y)
         grip = _GRIP * min(row.contact_force[side, 2], mass * GRAVITY) * biped.leg_length
-        more = scaled(-share, held)
+        more = scale(-share, held)
         more = (more[0], more[1], clamp(more[2], -grip, grip))
-        tilt = scaled(1.0 - plan.force, error)
-        stance_leg(world, row, servos, limbs, plan, side, point, scaled(share, force), more, shift, tilt)
+        tilt = scale(1.0 - plan.force, error)
+        stance_leg(world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt)
 
 
 @kernel

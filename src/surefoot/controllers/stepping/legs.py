@@ -14,8 +14,19 @@ import math
 from typing import Any
 
 from surefoot.controllers.stepping.foot_target import bezier, control_height, way
-from surefoot.native.kernels import apart, kernel
-from surefoot.native.vectors import Quaternion, Vector, about, add, inverse, minus, rotated, scaled, times, turned
+from surefoot.native.kernels import kernel, noinline
+from surefoot.native.vectors import (
+    Quaternion,
+    Vector,
+    add,
+    from_axis_angle,
+    from_yaw_roll_pitch,
+    inverse,
+    multiply,
+    rotate,
+    scale,
+    subtract,
+)
 from surefoot.reflexes.leg_ik import STRAIGHT, first_rotation, middle_angle, span
 from surefoot.reflexes.limb_servo import (
     anchor_of,
@@ -31,7 +42,7 @@ from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.reflexes.servo import clamp, nearest_turn
 
 
-@apart
+@noinline
 def exert(
     world: Any, row: Any, servos: Any, link: Any, torque: Vector, error: Vector, rate: Vector, kp: float, kd: float
 ) -> Vector:
@@ -84,16 +95,16 @@ def _arrival(stepper: Any) -> float:
     return _ARRIVES - _SOONER * clamp((stepper.z0 - stepper.goal_z) / _DROP, 0.0, 1.0)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def foot_turn(stepper: Any, s: float) -> Quaternion:
     """Orientation of the swing foot after a share of its way, from neutral."""
     yaw = stepper.yaw0 + s * nearest_turn(stepper.heading - stepper.yaw0)
     pitch = stepper.pitch0 + s * (stepper.goal_pitch - stepper.pitch0)
     roll = stepper.roll0 + s * (stepper.goal_roll - stepper.roll0)
-    return turned(yaw, roll, pitch)  # type: ignore[no-any-return]
+    return from_yaw_roll_pitch(yaw, roll, pitch)  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def ankle_on_way(limbs: Any, plan: Any, stepper: Any, phase: float) -> Vector:
     """Where the swing ankle should be at a phase [m]: a Bézier curve, clear of the highest ground below it."""
     side, biped = int(stepper.swing), limbs.biped[0]
@@ -106,7 +117,7 @@ def ankle_on_way(limbs: Any, plan: Any, stepper: Any, phase: float) -> Vector:
         z = end
     sole = (stepper.x0 + s * (stepper.goal_x - stepper.x0), stepper.y0 + s * (stepper.goal_y - stepper.y0), z)
     to_ankle = (-0.5 * (biped.ahead - biped.behind), 0.0, limbs.legs[side].depth)
-    return add(sole, rotated(foot_turn(stepper, s), to_ankle))  # type: ignore[no-any-return]
+    return add(sole, rotate(foot_turn(stepper, s), to_ankle))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -128,7 +139,7 @@ def _limited(v: Vector) -> Vector:
     return clamp(v[0], -_FASTEST, _FASTEST), clamp(v[1], -_FASTEST, _FASTEST), clamp(v[2], -_FASTEST, _FASTEST)
 
 
-@apart
+@noinline
 def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper: Any, tilt: Vector) -> Vector:
     """Drive the leg that swings; returns the torque vector of its hip's servo [N·m].
 
@@ -138,33 +149,33 @@ def swing_leg(world: Any, row: Any, servos: Any, limbs: Any, plan: Any, stepper:
     chain = limbs.legs[side]
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     n = (chain.nx, chain.ny, chain.nz)
-    axis = rotated(about((0.0, 0.0, 1.0), stepper.heading), n)
+    axis = rotate(from_axis_angle((0.0, 0.0, 1.0), stepper.heading), n)
     at = anchor_of(world, hip)
     moving = point_velocity(world, int(hip.near), at)
-    now = minus(ankle_on_way(limbs, plan, stepper, stepper.phase), at)
+    now = subtract(ankle_on_way(limbs, plan, stepper, stepper.phase), at)
     soon = stepper.phase + _SOON / stepper.duration
-    later = minus(ankle_on_way(limbs, plan, stepper, soon), add(at, scaled(_SOON, moving)))
+    later = subtract(ankle_on_way(limbs, plan, stepper, soon), add(at, scale(_SOON, moving)))
     turn, bend = leg_angles(chain, now, axis)
     turn_later, bend_later = leg_angles(chain, later, axis)
-    rate = _limited(scaled(1.0 / _SOON, turn_to(turn_later, turn)))
-    wanted = times(turn, (hip.w, hip.x, hip.y, hip.z))
+    rate = _limited(scale(1.0 / _SOON, turn_to(turn_later, turn)))
+    wanted = multiply(turn, (hip.w, hip.x, hip.y, hip.z))
     error = turn_to(wanted, quaternion_of(world, int(hip.body)))
-    error, spin = minus(error, tilt), minus(rate, world.cvel[int(hip.near)])
-    borne = scaled(plan.force, weight_torque(world, hip))
+    error, spin = subtract(error, tilt), subtract(rate, world.cvel[int(hip.near)])
+    borne = scale(plan.force, weight_torque(world, hip))
     servo = exert(world, row, servos, hip, borne, error, spin, plan.swing_kp, plan.swing_kd)
-    error = turn_to(relative_target(world, knee, about(n, bend)), quaternion_of(world, int(knee.body)))
-    bent = times(quaternion_of(world, int(knee.near)), inverse((knee.bw, knee.bx, knee.by, knee.bz)))
-    bending = scaled(clamp((bend_later - bend) / _SOON, -_FASTEST, _FASTEST), rotated(bent, n))
-    borne = scaled(plan.force, weight_torque(world, knee))
+    error = turn_to(relative_target(world, knee, from_axis_angle(n, bend)), quaternion_of(world, int(knee.body)))
+    bent = multiply(quaternion_of(world, int(knee.near)), inverse((knee.bw, knee.bx, knee.by, knee.bz)))
+    bending = scale(clamp((bend_later - bend) / _SOON, -_FASTEST, _FASTEST), rotate(bent, n))
+    borne = scale(plan.force, weight_torque(world, knee))
     exert(world, row, servos, knee, borne, error, bending, plan.swing_kp, plan.swing_kd)
-    flat = times(foot_turn(stepper, way(stepper.phase / _arrival(stepper))), (ankle.w, ankle.x, ankle.y, ankle.z))
+    flat = multiply(foot_turn(stepper, way(stepper.phase / _arrival(stepper))), (ankle.w, ankle.x, ankle.y, ankle.z))
     error = turn_to(flat, quaternion_of(world, int(ankle.body)))
-    still = minus((0.0, 0.0, 0.0), world.cvel[int(ankle.near)])
-    exert(world, row, servos, ankle, scaled(plan.force, weight_torque(world, ankle)), error, still, 1.0, 1.0)
+    still = subtract((0.0, 0.0, 0.0), world.cvel[int(ankle.near)])
+    exert(world, row, servos, ankle, scale(plan.force, weight_torque(world, ankle)), error, still, 1.0, 1.0)
     return servo  # type: ignore[no-any-return]
 
 
-@apart
+@noinline
 def stance_leg(
     world: Any, row: Any, servos: Any, limbs: Any, plan: Any, side: int, point: Vector, force: Vector, more: Vector,
     shift: Vector, tilt: Vector,
@@ -187,25 +198,25 @@ def stance_leg(
     chain = limbs.legs[side]
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     n = (chain.nx, chain.ny, chain.nz)
-    region_turn = times(quaternion_of(world, int(ankle.body)), inverse((ankle.w, ankle.x, ankle.y, ankle.z)))
-    forward = rotated(region_turn, (1.0, 0.0, 0.0))
-    axis = rotated(about((0.0, 0.0, 1.0), math.atan2(forward[1], forward[0])), n)
+    region_turn = multiply(quaternion_of(world, int(ankle.body)), inverse((ankle.w, ankle.x, ankle.y, ankle.z)))
+    forward = rotate(region_turn, (1.0, 0.0, 0.0))
+    axis = rotate(from_axis_angle((0.0, 0.0, 1.0), math.atan2(forward[1], forward[0])), n)
     foot = anchor_of(world, ankle)
-    to = minus(foot, add(anchor_of(world, hip), shift))
+    to = subtract(foot, add(anchor_of(world, hip), shift))
     turn, bend = leg_angles(chain, to, axis)
     none = (0.0, 0.0, 0.0)
-    borne = add(scaled(plan.force, add(weight_torque(world, hip), _lever(world, hip, point, force))), more)
-    error = turn_to(times(turn, (hip.w, hip.x, hip.y, hip.z)), quaternion_of(world, int(hip.body)))
-    exert(world, row, servos, hip, borne, minus(error, tilt), none, plan.pose, plan.pose)
-    borne = scaled(plan.force, add(weight_torque(world, knee), _lever(world, knee, point, force)))
-    error = turn_to(relative_target(world, knee, about(n, bend)), quaternion_of(world, int(knee.body)))
+    borne = add(scale(plan.force, add(weight_torque(world, hip), _lever(world, hip, point, force))), more)
+    error = turn_to(multiply(turn, (hip.w, hip.x, hip.y, hip.z)), quaternion_of(world, int(hip.body)))
+    exert(world, row, servos, hip, borne, subtract(error, tilt), none, plan.pose, plan.pose)
+    borne = scale(plan.force, add(weight_torque(world, knee), _lever(world, knee, point, force)))
+    error = turn_to(relative_target(world, knee, from_axis_angle(n, bend)), quaternion_of(world, int(knee.body)))
     exert(world, row, servos, knee, borne, error, none, plan.pose, plan.pose)
-    borne = scaled(plan.force, add(weight_torque(world, ankle), _lever(world, ankle, point, force)))
+    borne = scale(plan.force, add(weight_torque(world, ankle), _lever(world, ankle, point, force)))
     # the pose turns the shin over a foot that stays: seen from the shin, the foot turns back
-    shin = times(quaternion_of(world, int(knee.body)), inverse((knee.w, knee.x, knee.y, knee.z)))
-    lean = turn_to(times(turn, about(n, bend)), shin)
+    shin = multiply(quaternion_of(world, int(knee.body)), inverse((knee.w, knee.x, knee.y, knee.z)))
+    lean = turn_to(multiply(turn, from_axis_angle(n, bend)), shin)
     stiff = plan.pose * servos[int(ankle.first), 3]
-    exert(world, row, servos, ankle, borne, scaled(-1.0, lean), none, stiff, stiff)
+    exert(world, row, servos, ankle, borne, scale(-1.0, lean), none, stiff, stiff)
 
 
 @kernel

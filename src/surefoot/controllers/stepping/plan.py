@@ -12,7 +12,7 @@ import numpy as np
 from surefoot.characters.stepper import CONTACT_SCALE
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import write_header
-from surefoot.native.kernels import block, kernel, plain, records
+from surefoot.native.kernels import block, kernel, python_impl, records
 from surefoot.native.userdata import SLOT
 from surefoot.skills.schema import Skill
 
@@ -80,13 +80,13 @@ def begin_shift(stepper: Any, time: float, swing: int, kind: float) -> None:
     stepper.swing, stepper.kind = float(swing), kind
 
 
-def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
+def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     """Write a skill's numbers and the servos of its body into a slot (slot_size,), in place."""
     write_header(slot, skill)
-    plan = plain(plan_of)(slot)
+    plan = python_impl(plan_of)(slot)
     for name in NUMBERS:
         setattr(plan, name, float(getattr(skill.parameters, name)))
-    servos = plain(servos_of)(slot, len(table.gains))[0]
+    servos = python_impl(servos_of)(slot, len(table.gains))[0]
     highest = {hinge.name: hinge.high for segment in table.segments for hinge in segment.hinges}
     for i, (joint, gain) in enumerate(table.gains.items()):
         kind = joint.removeprefix("left_").removeprefix("right_").split("_")[0]

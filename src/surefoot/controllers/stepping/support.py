@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from surefoot.native.kernels import apart, kernel
-from surefoot.native.vectors import Vector, inverse, rotated, times
+from surefoot.native.kernels import kernel, noinline
+from surefoot.native.vectors import Vector, inverse, multiply, rotate
 from surefoot.reflexes.limb_servo import quaternion_of
 from surefoot.reflexes.servo import clamp
 
@@ -41,10 +41,10 @@ def foot_region(world: Any, limbs: Any, side: int, length: float, width: float, 
     """
     biped, chain = limbs.biped[0], limbs.legs[side]
     link = limbs.links[int(chain.end)]
-    turn = times(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z)))
+    turn = multiply(quaternion_of(world, int(link.body)), inverse((link.w, link.x, link.y, link.z)))
     ankle = world.xanchor[int(link.joint)]
-    middle = rotated(turn, (0.5 * (biped.ahead - biped.behind), 0.0, -chain.depth))
-    along, up = rotated(turn, (1.0, 0.0, 0.0)), rotated(turn, (0.0, 0.0, 1.0))
+    middle = rotate(turn, (0.5 * (biped.ahead - biped.behind), 0.0, -chain.depth))
+    along, up = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
     radius = width * biped.half_width
     half = max(0.0, 0.5 * length * (biped.ahead + biped.behind) - radius)
     # an ankle that can bend no further lifts the heel: the foot bears on its toes
@@ -91,7 +91,7 @@ def _miss(left: Any, right: Any, share: float, usual: float, x: float, y: float)
     return math.hypot(x - px, y - py) + _UNUSUAL * abs(share - usual)
 
 
-@apart
+@noinline
 def within_both(left: Any, right: Any, x: float, y: float) -> tuple[float, float, float]:
     """The point between both feet near to (x, y) [m], and the left foot's share λ of the load there.
 

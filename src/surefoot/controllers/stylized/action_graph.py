@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from surefoot.atomic_file import replace_file
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
 from surefoot.native import userdata
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.files import parse
 from surefoot.skills.schema import NUMBER_AT, Skill, number_of
 
@@ -45,7 +45,7 @@ class Node(_Part):
     @cached_property
     def skill(self) -> Skill:
         """What runs in it."""
-        return varied(load(self.base), self.changes) if self.changes else load(self.base)
+        return with_parameters(load(self.base), self.changes) if self.changes else load(self.base)
 
 
 class Edge(_Part):
@@ -66,7 +66,7 @@ class Edge(_Part):
     survival: Phase | None = None
 
 
-class Hop(NamedTuple):
+class Switch(NamedTuple):
     """What to go over to, and where: shares of the references, −1 where nothing is said."""
 
     skill: Skill
@@ -171,7 +171,7 @@ class ActionGraph(_Part):
             found.append(before[found[-1]])
         return tuple(reversed(found[:-1]))
 
-    def hop(self, row: userdata.Row, goal: int, is_over: bool) -> Hop | None:
+    def hop(self, row: userdata.Row, goal: int, is_over: bool) -> Switch | None:
         """What a row has to go over to next: towards the node of number goal − 1, or what follows what is over."""
         here = self.node_of(row)
         if here is None:
@@ -182,7 +182,7 @@ class ActionGraph(_Part):
             return None
         edge = self._by_ends[here, following]
         phases = (-1.0 if phase is None else phase for phase in (edge.leave, edge.enter))
-        return Hop(self.nodes[following].skill, *phases)
+        return Switch(self.nodes[following].skill, *phases)
 
     def save(self, path: Path | str) -> None:
         """Write a YAML file, whole or not at all; references' files below its folder are named from there."""

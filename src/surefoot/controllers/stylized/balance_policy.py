@@ -27,8 +27,17 @@ from scipy.linalg import solve_discrete_are
 from surefoot.atomic_file import replace_file
 from surefoot.controllers.stylized.foot_contacts import FREE
 from surefoot.controllers.stylized.multibody_dynamics import Points
-from surefoot.controllers.stylized.reference import Reference, packed
-from surefoot.controllers.stylized.three_link import Groups, Joints, Linear, Simple, Steps, ThreeLink, build, state_of
+from surefoot.controllers.stylized.reference import Reference, npz_bytes
+from surefoot.controllers.stylized.three_link import (
+    Joints,
+    LinearSystem,
+    ThreeLink,
+    ThreeLinkDynamics,
+    ThreeLinkForwardModel,
+    ThreeLinkGroups,
+    build_three_link,
+    three_link_state,
+)
 from surefoot.motions import quaternions as quat
 
 if TYPE_CHECKING:
@@ -76,7 +85,7 @@ class Weights:
         return np.diag(np.concatenate([angles, rates])), np.diag(torques)
 
 
-def finite(system: Linear, weights: Weights) -> np.ndarray:
+def finite_horizon_lqr(system: LinearSystem, weights: Weights) -> np.ndarray:
     """(t, m, n) gains of eq. 4 for steps A (t, n, n), B (t, n, m)."""
     steps, n, m = len(system.A), system.A.shape[-1], system.B.shape[-1]
     Q, R = weights.matrices(m)
@@ -89,7 +98,7 @@ def finite(system: Linear, weights: Weights) -> np.ndarray:
     return gains
 
 
-def infinite(system: Linear, weights: Weights) -> np.ndarray:
+def infinite_horizon_lqr(system: LinearSystem, weights: Weights) -> np.ndarray:
     """(m, n) gains of eq. 6, with Q of unit tracking cost times c."""
     A, B = system
     Q, R = weights.matrices(B.shape[1])
@@ -104,7 +113,7 @@ _DAMPING = 1e-9
 _WILD = 1e3  # [rad, rad/s] beyond which a trial is given up
 
 
-class Followed(NamedTuple):
+class IlqrTrajectory(NamedTuple):
     """How a reference is followed: states (t + 1, n), controls (t, m), ankle torques (t, axes) [N·m], iterations."""
 
     states: np.ndarray
@@ -113,7 +122,9 @@ class Followed(NamedTuple):
     iterations: int
 
 
-def ankle_and_hips(steps: Steps, reference: np.ndarray, ankle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def inverse_dynamics_guess(
+    steps: ThreeLinkDynamics, reference: np.ndarray, ankle: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """First guesses [N·m]: (t, axes) of the ankle, within `ankle` (axes, 2: low, high), and (t, m) of the hips."""
     n, axes, dt = steps.link.model.nv, steps.link.axes, steps.link.model.opt.timestep
     rates = np.gradient(reference[:, n:], dt, axis=0)
@@ -121,7 +132,9 @@ def ankle_and_hips(steps: Steps, reference: np.ndarray, ankle: np.ndarray) -> tu
     return np.clip(torques[:, :axes], ankle[:, 0], ankle[:, 1]), torques[:, axes:]
 
 
-def follow(steps: Steps, reference: np.ndarray, ankle: np.ndarray, limit: float = np.inf) -> Followed:
+def ilqr_track(
+    steps: ThreeLinkDynamics, reference: np.ndarray, ankle: np.ndarray, limit: float = np.inf
+) -> IlqrTrajectory:
     """Controls for a reference (t + 1, n).
 
     Args:
@@ -130,43 +143,45 @@ def follow(steps: Steps, reference: np.ndarray, ankle: np.ndarray, limit: float 
         ankle: (axes, 2) lowest and highest torque of the ankle [N·m].
         limit: of every hip torque [N·m].
     """
-    known, controls = ankle_and_hips(steps, reference, ankle)
+    known, controls = inverse_dynamics_guess(steps, reference, ankle)
     controls = np.clip(controls, -limit, limit)
-    gains, _ = _improved(along(steps, reference, controls, known), reference, controls, reference)
-    states, controls = _tried(steps, reference, controls, known, gains, np.zeros_like(controls), limit)
+    gains, _ = _backward_pass(linearize_along(steps, reference, controls, known), reference, controls, reference)
+    states, controls = _forward_pass(steps, reference, controls, known, gains, np.zeros_like(controls), limit)
     cost = _cost(states, controls, reference)
     for iteration in range(1, _ITERATIONS + 1):
-        system = along(steps, states, controls, known)
-        gains, offsets = _improved(system, states, controls, reference)
+        system = linearize_along(steps, states, controls, known)
+        gains, offsets = _backward_pass(system, states, controls, reference)
         for share in (1.0, 0.5, 0.25, 0.1, 0.03):
-            tried, moved = _tried(steps, states, controls, known, gains, share * offsets, limit)
+            tried, moved = _forward_pass(steps, states, controls, known, gains, share * offsets, limit)
             new = _cost(tried, moved, reference)
             if new < cost:
                 break
         else:
-            return Followed(states, controls, known, iteration)
+            return IlqrTrajectory(states, controls, known, iteration)
         done = cost - new < _GOOD * cost
         states, controls, cost = tried, moved, new
         if done:
-            return Followed(states, controls, known, iteration)
-    return Followed(states, controls, known, _ITERATIONS)
+            return IlqrTrajectory(states, controls, known, iteration)
+    return IlqrTrajectory(states, controls, known, _ITERATIONS)
 
 
-def along(steps: Steps, states: np.ndarray, controls: np.ndarray, known: np.ndarray) -> Linear:
+def linearize_along(
+    steps: ThreeLinkDynamics, states: np.ndarray, controls: np.ndarray, known: np.ndarray
+) -> LinearSystem:
     """The LTV system along states (t + 1, n) and controls (t, m)."""
     found = [steps.linear(x, u, k) for x, u, k in zip(states[:-1], controls, known, strict=True)]
-    return Linear(np.array([one.A for one in found]), np.array([one.B for one in found]))
+    return LinearSystem(np.array([one.A for one in found]), np.array([one.B for one in found]))
 
 
-def _next(steps: Steps, state: np.ndarray, control: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _next(steps: ThreeLinkDynamics, state: np.ndarray, control: np.ndarray, known: np.ndarray) -> np.ndarray:
     """A step; from a state that is lost already none is taken, and what follows is lost too."""
     if not np.abs(state).max() < _WILD:
         return np.full_like(state, np.inf)
     return steps.step(state, control, known)
 
 
-def _tried(
-    steps: Steps, states: np.ndarray, controls: np.ndarray, known: np.ndarray, gains: np.ndarray, offsets: np.ndarray,
+def _forward_pass(
+    steps: ThreeLinkDynamics, states: np.ndarray, controls: np.ndarray, known: np.ndarray, gains: np.ndarray, offsets: np.ndarray,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     x, new_states, new_controls = states[0], [states[0]], []
@@ -184,8 +199,8 @@ def _cost(states: np.ndarray, controls: np.ndarray, reference: np.ndarray) -> fl
     return total if np.isfinite(total) else np.inf
 
 
-def _improved(
-    system: Linear, states: np.ndarray, controls: np.ndarray, reference: np.ndarray
+def _backward_pass(
+    system: LinearSystem, states: np.ndarray, controls: np.ndarray, reference: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gains (t, m, n) and offsets (t, m) of one backward pass."""
     steps, n, m = len(system.A), system.A.shape[-1], system.B.shape[-1]
@@ -207,7 +222,7 @@ _SHORTEST = 4  # moments of a single support that is worth a policy
 _ANKLE = (0.10, 0.04)  # [m] of a foot about its ankle, ahead and aside: what torque it can give by body weight
 
 
-class Gains(NamedTuple):
+class SupportGains(NamedTuple):
     """Of a single support that begins with moment `first`: x̄ (t + 1, n), ū (t, m), ankle torques (t, axes), K."""
 
     first: int
@@ -220,11 +235,11 @@ class Gains(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Policy:
+class BalancePolicy:
     """Regulators of all single supports of a reference, with the models they are of."""
 
-    gains: tuple[Gains, ...]
-    models: tuple[Simple, ...]
+    gains: tuple[SupportGains, ...]
+    models: tuple[ThreeLinkForwardModel, ...]
     moments: int
 
     def find(self, index: int) -> tuple[int, int] | None:
@@ -239,33 +254,37 @@ class Policy:
         """(9,) a_b in the world [m/s²], of points seen from the stance ankle in the world; `turned` by [rad]."""
         one, simple, step = self.gains[which[0]], self.models[which[0]], which[1]
         heading = one.heading + turned
-        state = state_of(simple.link, points, heading)
+        state = three_link_state(simple.link, points, heading)
         control = one.controls[step] + one.K[step] @ (state - one.states[step])
         return simple.accelerations(state, control, one.ankle[step], heading).ravel()
 
 
-def policy(body: BodyDynamics, groups: list[Groups], reference: Reference, cache: Path | None = None) -> Policy:
+def balance_policy(
+    body: BodyDynamics, groups: list[ThreeLinkGroups], reference: Reference, cache: Path | None = None
+) -> BalancePolicy:
     """The policy of a reference, read from a cache if it is there, else written to it."""
-    stretches, n = _supports(reference), len(reference.poses)
-    models = tuple(Simple(_model(body, groups[s], reference, a, b)) for a, b, s in stretches)
+    stretches, n = _single_supports(reference), len(reference.poses)
+    models = tuple(ThreeLinkForwardModel(_model(body, groups[s], reference, a, b)) for a, b, s in stretches)
     key = _key(body, reference)
     if cache is not None and cache.is_file():
         with np.load(cache) as file:
             if str(file["key"]) == key:
                 found = tuple(
-                    Gains(a, s, _heading(reference, a, b), *(file[f"{name}_{i}"] for name in Gains._fields[3:]))
+                    SupportGains(
+                        a, s, _heading(reference, a, b), *(file[f"{name}_{i}"] for name in SupportGains._fields[3:])
+                    )
                     for i, (a, b, s) in enumerate(stretches)
                 )
-                return Policy(found, models, n)
+                return BalancePolicy(found, models, n)
     pairs = zip(stretches, models, strict=True)
     found = tuple(_gains(body, groups[s], reference, a, b, s, m.link) for (a, b, s), m in pairs)
     if cache is not None:
-        arrays = {f"{name}_{i}": getattr(g, name) for i, g in enumerate(found) for name in Gains._fields[3:]}
-        replace_file(cache, packed(arrays | {"key": np.array(key)}))
-    return Policy(found, models, n)
+        arrays = {f"{name}_{i}": getattr(g, name) for i, g in enumerate(found) for name in SupportGains._fields[3:]}
+        replace_file(cache, npz_bytes(arrays | {"key": np.array(key)}))
+    return BalancePolicy(found, models, n)
 
 
-def _supports(reference: Reference) -> list[tuple[int, int, int]]:
+def _single_supports(reference: Reference) -> list[tuple[int, int, int]]:
     """First moment, moment after the last (which may lie beyond a loop's end) and stance foot of single supports."""
     bears, n = reference.bearing != FREE, len(reference.poses)
     kind = np.where(bears.sum(axis=1) == 1, bears[:, 1].astype(int), -1)
@@ -297,34 +316,40 @@ def _set(body: BodyDynamics, reference: Reference, i: int) -> None:
     body.set(qpos, qvel)
 
 
-def _model(body: BodyDynamics, group: Groups, reference: Reference, first: int, last: int) -> ThreeLink:
+def _model(body: BodyDynamics, group: ThreeLinkGroups, reference: Reference, first: int, last: int) -> ThreeLink:
     middle = ((first + last) // 2) % len(reference.poses)
     _set(body, reference, middle)
     yaw = 0.0 if body.planar else float(quat.yaw(reference.poses[middle : middle + 1, 3:7])[0])
     joints: Joints = "planar" if body.planar else "hinges"
-    return build(group, body.model, body.data, yaw, joints, reference.timestep)
+    return build_three_link(group, body.model, body.data, yaw, joints, reference.timestep)
 
 
-def seen(body: BodyDynamics, group: Groups) -> tuple[Points, np.ndarray, np.ndarray]:
+def link_coms_from_ankle(body: BodyDynamics, group: ThreeLinkGroups) -> tuple[Points, np.ndarray, np.ndarray]:
     """The links' points seen from the stance ankle in the world's axes, J_c and J̇_c q̇, at the state `body` is in."""
     return body.centers(group, group.ankle)
 
 
 def _gains(
-    body: BodyDynamics, group: Groups, reference: Reference, first: int, last: int, stance: int, link: ThreeLink
-) -> Gains:
+    body: BodyDynamics,
+    group: ThreeLinkGroups,
+    reference: Reference,
+    first: int,
+    last: int,
+    stance: int,
+    link: ThreeLink,
+) -> SupportGains:
     n, heading, states = len(reference.poses), _heading(reference, first, last), []
     for i in range(first, last + 1):
         beyond = i // n  # loops that it is ahead of the first
         _set(body, reference, i % n)
-        points, _, _ = seen(body, group)
-        states.append(state_of(link, points, heading - beyond * reference.turn))
+        points, _, _ = link_coms_from_ankle(body, group)
+        states.append(three_link_state(link, points, heading - beyond * reference.turn))
     wanted, weight = np.array(states), 9.81 * float(body.model.body_mass[1:].sum())
     reach = weight * np.array(_ANKLE[: link.axes])
-    followed = follow(Steps(link), wanted, np.column_stack([-reach, reach]))
-    system = along(Steps(link), followed.states, followed.controls, followed.known)
-    gains = finite(system, WEIGHTS)
-    return Gains(first, stance, heading, wanted, followed.controls, followed.known, gains)
+    followed = ilqr_track(ThreeLinkDynamics(link), wanted, np.column_stack([-reach, reach]))
+    system = linearize_along(ThreeLinkDynamics(link), followed.states, followed.controls, followed.known)
+    gains = finite_horizon_lqr(system, WEIGHTS)
+    return SupportGains(first, stance, heading, wanted, followed.controls, followed.known, gains)
 
 
 def _key(body: BodyDynamics, reference: Reference) -> str:

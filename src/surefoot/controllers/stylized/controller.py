@@ -28,7 +28,7 @@ from surefoot.controllers.stylized.parameters import StylizedSkill
 from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.errors import SurefootError
 from surefoot.native import userdata
-from surefoot.native.kernels import plain, records
+from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes.handover import ASKED, TAKEN
 from surefoot.reflexes.pose_graph import GAIN
 from surefoot.skills.schema import NUMBER_AT, Problem, Skill, number_of
@@ -36,7 +36,7 @@ from surefoot.skills.schema import NUMBER_AT, Problem, Skill, number_of
 _ACTIVE, _HANDOVER = ((userdata.HEADER.names or ()).index(name) for name in ("active", "handover"))
 
 
-def kind_of(joint: str) -> str:
+def joint_kind(joint: str) -> str:
     """What kind of joint it is: `hip` for `left_hip_roll`."""
     return joint.removeprefix("left_").removeprefix("right_").split("_")[0]
 
@@ -59,14 +59,14 @@ def composite_inertias(table: CharacterTable) -> np.ndarray:
     return np.array(list(found.values()))
 
 
-def fill_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
+def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     """Write a skill's numbers into a slot, in place."""
     write_header(slot, skill)
     slot[NUMBER_AT] = number_of(skill)
     gains = records(slot, NUMBER_AT + 1, len(table.gains), GAIN)
     strengths = skill.parameters.strength
     for i, (joint, inertia) in enumerate(zip(table.gains, composite_inertias(table), strict=True)):
-        strength = strengths.get(kind_of(joint), strengths.get("all", 0.0))
+        strength = strengths.get(joint_kind(joint), strengths.get("all", 0.0))
         gains[i].kp, gains[i].kd = strength * inertia, 2.0 * math.sqrt(strength) * inertia
         gains[i].limit = table.gains[joint].limit
 
@@ -103,15 +103,15 @@ class Stylized(Controller):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's servos into a slot."""
-        fill_slot(slot, skill, self.table)
+        write_slot(slot, skill, self.table)
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Note that nothing has been planned yet."""
-        plain(law.tracked_of)(row.memory, self.actuators).tracker[0].ticked = -1.0
+        python_impl(law.tracker_memory)(row.memory, self.actuators).tracker[0].ticked = -1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
         """Let the torques that are held follow the body's."""
-        plain(law.tracked_of)(row.memory, self.actuators).torque[:] *= torque
+        python_impl(law.tracker_memory)(row.memory, self.actuators).torque[:] *= torque
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether both follow the same reference, which lies outside the slots."""

@@ -33,7 +33,7 @@ class Patch:
     rows: int
 
 
-def footings(model: mujoco.MjModel, table: CharacterTable, side: int) -> tuple[tuple[Patch, ...], ...]:
+def foot_patches(model: mujoco.MjModel, table: CharacterTable, side: int) -> tuple[tuple[Patch, ...], ...]:
     """What the left (0) or right (1) leg can stand on, by how it bears: nothing for `FREE`.
 
     Toes, where there are any, are flat with the whole sole, and are what is in front.
@@ -55,7 +55,7 @@ def footings(model: mujoco.MjModel, table: CharacterTable, side: int) -> tuple[t
     return (), (Patch(body, corners, FACE), Patch(toes, ahead, HINGE)), (Patch(toes, tips, FACE),), (rear,)
 
 
-def cone(friction: float, planar: bool) -> np.ndarray:
+def friction_cone_edges(friction: float, planar: bool) -> np.ndarray:
     """(edges, 3) edges of the friction cone about z, V of eq. 9b: each has a normal part of 1."""
     edges = [(friction, 0.0, 1.0), (-friction, 0.0, 1.0)]
     return np.array(edges if planar else [*edges, (0.0, friction, 1.0), (0.0, -friction, 1.0)])
@@ -64,7 +64,7 @@ def cone(friction: float, planar: bool) -> np.ndarray:
 _TILTED = math.sin(math.radians(8.0))  # of a sole, from which on it bears on an edge
 
 
-def bearing(wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> tuple[int, int]:
+def contact_modes(wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> tuple[int, int]:
     """How the feet bear.
 
     A foot that swings and touches has not landed: it scuffs, and would be pinned.
@@ -74,10 +74,10 @@ def bearing(wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.nda
         landed: which feet have come to the ground since they were to.
         axes: (3, 3) of both feet.
     """
-    return _one(0, wanted, landed, axes), _one(1, wanted, landed, axes)
+    return _contact_mode(0, wanted, landed, axes), _contact_mode(1, wanted, landed, axes)
 
 
-def _one(side: int, wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> int:
+def _contact_mode(side: int, wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> int:
     if wanted[side] == FREE or (landed[1 - side] and not landed[side]):
         return FREE
     if wanted[side] == TOE:

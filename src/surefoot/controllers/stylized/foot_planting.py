@@ -19,8 +19,8 @@ from scipy.linalg import solve_banded
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, footings
-from surefoot.motions.foot_contacts import spans
+from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, foot_patches
+from surefoot.motions.foot_contacts import true_spans
 
 _ITERATIONS, _GOOD = 8, 1e-5  # and [m, rad] at which it is there
 _DAMPING, _MORE = 1e-5, 1e-2  # of the inverse, and more by what is still off: a stretched leg cannot come nearer
@@ -28,18 +28,18 @@ _STEP = 0.2  # [rad]
 _PARTS = ("hip", "knee", "ankle")
 
 
-class Stretch(NamedTuple):
+class LegExtension(NamedTuple):
     """How straight legs may be: to which share of their length they reach, and over how long a root comes down [s]."""
 
     share: float
     evenly: float
 
 
-BENT, STRAIGHT, PLANAR = Stretch(0.985, 0.08), Stretch(0.995, 0.04), Stretch(0.999, 0.04)
+BENT, STRAIGHT, PLANAR = LegExtension(0.985, 0.08), LegExtension(0.995, 0.04), LegExtension(0.999, 0.04)
 """Bent knees can still be led; straight ones are nearer to a recorded person's. In the plane nothing leads them."""
 
 
-class Feet(NamedTuple):
+class FootTrajectories(NamedTuple):
     """Ankles (n, 2, 3) [m], axes of the feet (n, 2, 3, 3), hips (n, 2, 3) [m], centre of mass (n, 3)."""
 
     ankles: np.ndarray
@@ -48,10 +48,10 @@ class Feet(NamedTuple):
     com: np.ndarray
 
 
-class Legs:
+class LegKinematics:
     """The legs of one character, with room to compute."""
 
-    def __init__(self, model: mujoco.MjModel, table: CharacterTable, stretch: Stretch | None = None) -> None:
+    def __init__(self, model: mujoco.MjModel, table: CharacterTable, stretch: LegExtension | None = None) -> None:
         """Of a character's model; by default legs in space stay bent."""
         self.stretch = stretch or (PLANAR if table.root == "planar" else BENT)
         self.model, self.table, self._data = model, table, mujoco.MjData(model)
@@ -80,10 +80,10 @@ class Legs:
         mujoco.mj_comPos(self.model, self._data)
         return self._data
 
-    def feet_of(self, poses: np.ndarray) -> Feet:
+    def feet_of(self, poses: np.ndarray) -> FootTrajectories:
         """Where the feet of poses (n, nq) are."""
         n = len(poses)
-        found = Feet(np.zeros((n, 2, 3)), np.zeros((n, 2, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 3)))
+        found = FootTrajectories(np.zeros((n, 2, 3)), np.zeros((n, 2, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 3)))
         for i, pose in enumerate(poses):
             data = self._set(pose)
             found.ankles[i], found.com[i] = data.xpos[self.feet], data.subtree_com[self._root]
@@ -130,7 +130,7 @@ class Legs:
                 if flat[side]:
                     joint = self.table.hinges[self.model.joint(int(self._joint_at(place))).name]
                     sign = -1.0 if joint.axis[1] > 0.0 else 1.0
-                    tilt = tilt_of(data.xmat[self.toes[side]].reshape(3, 3))
+                    tilt = pitch_up(data.xmat[self.toes[side]].reshape(3, 3))
                     pose[place] = np.clip(pose[place] - sign * tilt, joint.low, joint.high)
         return pose
 
@@ -142,7 +142,7 @@ class Legs:
         return int(np.flatnonzero(self.model.jnt_qposadr == place)[0])
 
 
-def tilt_of(axes: np.ndarray) -> float:
+def pitch_up(axes: np.ndarray) -> float:
     """By how much a body's x points up [rad]."""
     return float(np.arcsin(np.clip(axes[2, 0], -1.0, 1.0)))
 
@@ -160,45 +160,45 @@ _LEVEL = np.radians((8.0, 20.0))  # a bearing foot is level below the first tilt
 _SHORT = 0.06  # [s] of gaps and of touches
 
 
-class Soles:
+class SoleEnds:
     """Where the ends of the soles are, in the feet's frames (2, 3): rear, front [m]."""
 
-    def __init__(self, legs: Legs) -> None:
+    def __init__(self, legs: LegKinematics) -> None:
         """Of one character."""
-        patch = footings(legs.model, legs.table, 0)[FLAT][0]
+        patch = foot_patches(legs.model, legs.table, 0)[FLAT][0]
         corners = patch.corners * [1.0, 0.0, 1.0]
         self.rear, self.front = corners[corners[:, 0].argmin()], corners[corners[:, 0].argmax()]
         self.height = -float(corners[:, 2].min())
 
 
-def contacts(legs: Legs, feet: Feet, timestep: float, stands: np.ndarray) -> np.ndarray:
+def extend_contacts(legs: LegKinematics, feet: FootTrajectories, timestep: float, stands: np.ndarray) -> np.ndarray:
     """(n, 2) when feet bear: where a clip's feet are said to stand (n, 2), and before and after while an end does."""
-    soles, found = Soles(legs), stands.copy()
+    soles, found = SoleEnds(legs), stands.copy()
     for side in (0, 1):
         for end, most, way in ((soles.rear, _SLOW[0], -1), (soles.front, _SLOW[1], 1)):
             place = feet.ankles[:, side] + feet.axes[:, side] @ end
             speed = np.linalg.norm(np.gradient(place[:, :2], timestep, axis=0), axis=1)
             bears = (place[:, 2] < _NEAR) & (speed < most)
-            for first, last in spans(stands[:, side]):
+            for first, last in true_spans(stands[:, side]):
                 i = first - 1 if way < 0 else last
                 while 0 <= i < len(bears) and bears[i]:
                     found[i, side] = True
                     i += way
         for value in (True, False):
-            for first, last in spans(found[:, side] != value):
+            for first, last in true_spans(found[:, side] != value):
                 if (last - first) * timestep < _SHORT and first > 0 and last < len(found):
                     found[first:last, side] = value
     return found
 
 
-def planted(legs: Legs, feet: Feet, bears: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def plant_feet(legs: LegKinematics, feet: FootTrajectories, bears: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Places (n, 2, 3) and axes (n, 2, 3, 3) of feet that stay where they bear; swings lead from one to the next."""
-    soles, n = Soles(legs), len(bears)
+    soles, n = SoleEnds(legs), len(bears)
     ankles, axes = feet.ankles.copy(), feet.axes.copy()
     for side in (0, 1):
         moves, turned, known = np.zeros((n, 3)), np.tile(np.eye(3), (n, 1, 1)), bears[:, side].copy()
-        for first, last in spans(bears[:, side]):
-            tilts = np.array([tilt_of(a) for a in feet.axes[first:last, side]])
+        for first, last in true_spans(bears[:, side]):
+            tilts = np.array([pitch_up(a) for a in feet.axes[first:last, side]])
             level = np.abs(tilts) < _LEVEL[0] if (np.abs(tilts) < _LEVEL[0]).any() else np.ones(len(tilts), bool)
             ahead = np.median(feet.axes[first:last, side][level][:, :, 0], axis=0)
             yaw = np.arctan2(ahead[1], ahead[0])
@@ -248,14 +248,14 @@ _CALM = 0.015  # [s] of the joints
 _ROUNDS, _PASSES = 25, 2
 
 
-def kinds(feet: Feet, bears: np.ndarray) -> np.ndarray:
+def contact_modes_over_time(feet: FootTrajectories, bears: np.ndarray) -> np.ndarray:
     """(n, 2) FREE, FLAT, TOE or HEEL."""
     tilts = np.arcsin(np.clip(feet.axes[:, :, 2, 0], -1.0, 1.0))
     return np.where(bears, np.where(tilts < -_TILTED, TOE, np.where(tilts > _TILTED, HEEL, FLAT)), FREE)
 
 
-def carried(
-    legs: Legs, poses: np.ndarray, stands: np.ndarray, timestep: float, moves: bool = True, slope: float = 0.0
+def make_balanced(
+    legs: LegKinematics, poses: np.ndarray, stands: np.ndarray, timestep: float, moves: bool = True, slope: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Poses (n, nq) whose feet stay where they bear and whose weight they can carry, and when they bear (n, 2).
 
@@ -268,25 +268,29 @@ def carried(
         slope: that the ground really rises ahead [rad], where the poses are seen from it: weight pulls back.
     """
     feet = legs.feet_of(poses)
-    bears = contacts(legs, feet, timestep, stands)
-    ankles, axes = planted(legs, feet, bears)
+    bears = extend_contacts(legs, feet, timestep, stands)
+    ankles, axes = plant_feet(legs, feet, bears)
     found = poses.copy()
     slides, height = ([0], 1) if legs.table.root == "planar" else ([0, 1], 2)
     found[:, height] += gaussian_filter1d(feet.com[:, 2], _BOB / timestep, mode="nearest") - feet.com[:, 2]
     for turn in range(_PASSES + 1 if moves else 1):
-        found[:, height] -= _lower(legs, found, ankles, bears, timestep)
+        found[:, height] -= _root_drop_to_reach(legs, found, ankles, bears, timestep)
         flat = bears & (np.arcsin(np.clip(axes[:, :, 2, 0], -1.0, 1.0)) < _TILTED)
         found = np.array([legs.reach(p, a, x, f) for p, a, x, f in zip(found, ankles, axes, flat, strict=True)])
         if turn < _PASSES and moves:
             now = legs.feet_of(found)
             turned = _turned(legs, found, timestep) - np.outer(now.com[:, 2], [np.tan(slope), 0.0])
-            found[:, slides] += _pressed(legs, now, kinds(now, bears), turned, timestep)[:, slides]
+            found[:, slides] += _com_shift_for_zmp(legs, now, contact_modes_over_time(now, bears), turned, timestep)[
+                :, slides
+            ]
     first = found.shape[1] - len(legs.model.jnt_qposadr[legs.model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE])
     found[:, max(first, 3) :] = gaussian_filter1d(found[:, max(first, 3) :], _CALM / timestep, axis=0, mode="nearest")
     return found, bears
 
 
-def _lower(legs: Legs, poses: np.ndarray, ankles: np.ndarray, bears: np.ndarray, timestep: float) -> np.ndarray:
+def _root_drop_to_reach(
+    legs: LegKinematics, poses: np.ndarray, ankles: np.ndarray, bears: np.ndarray, timestep: float
+) -> np.ndarray:
     """(n,) by how much the root has to come down for bearing legs to reach their feet [m], evenly."""
     away = legs.feet_of(poses).hips - ankles
     room = np.sqrt(np.maximum(legs.length**2 - (away[:, :, :2] ** 2).sum(axis=2), 0.0))
@@ -295,7 +299,7 @@ def _lower(legs: Legs, poses: np.ndarray, ankles: np.ndarray, bears: np.ndarray,
     return np.asarray(gaussian_filter1d(maximum_filter1d(short, 4 * width + 1), width, mode="nearest"))
 
 
-def _turned(legs: Legs, poses: np.ndarray, timestep: float) -> np.ndarray:
+def _turned(legs: LegKinematics, poses: np.ndarray, timestep: float) -> np.ndarray:
     """(n, 2) by how much the centre of pressure is elsewhere for limbs that turn [m]: −L̇y/mg, L̇x/mg."""
     smooth = gaussian_filter1d(legs.momentum(poses, timestep), _SMOOTH / timestep, axis=0, mode="nearest")
     change = np.gradient(smooth, timestep, axis=0)
@@ -303,21 +307,23 @@ def _turned(legs: Legs, poses: np.ndarray, timestep: float) -> np.ndarray:
     return np.clip(np.column_stack([-change[:, 1], change[:, 0]]) / weight, -_TURNED, _TURNED)
 
 
-def _pressed(legs: Legs, feet: Feet, bearing: np.ndarray, turned: np.ndarray, timestep: float) -> np.ndarray:
+def _com_shift_for_zmp(
+    legs: LegKinematics, feet: FootTrajectories, bearing: np.ndarray, turned: np.ndarray, timestep: float
+) -> np.ndarray:
     """(n, 2) by how much the centre of mass has to move [m]."""
-    low, high = (edge - turned for edge in _extents(legs, feet, bearing))
+    low, high = (edge - turned for edge in _zmp_bounds(legs, feet, bearing))
     wanted = gaussian_filter1d(feet.com[:, :2], _SMOOTH / timestep, axis=0, mode="nearest")
     stiffness = 9.81 / float(np.mean(feet.com[:, 2]))
     acceleration = np.gradient(np.gradient(wanted, timestep, axis=0), timestep, axis=0)
     pressure = np.clip(wanted - acceleration / stiffness, low, high)
     found = wanted
     for _ in range(_ROUNDS):
-        found = _followed(pressure, wanted, 1.0 / (stiffness * timestep**2))
+        found = _com_from_zmp(pressure, wanted, 1.0 / (stiffness * timestep**2))
         pressure = np.clip(pressure + 0.5 * (wanted - found), low, high)
-    return np.asarray(_followed(pressure, wanted, 1.0 / (stiffness * timestep**2)) - feet.com[:, :2])
+    return np.asarray(_com_from_zmp(pressure, wanted, 1.0 / (stiffness * timestep**2)) - feet.com[:, :2])
 
 
-def _followed(pressure: np.ndarray, ends: np.ndarray, share: float) -> np.ndarray:
+def _com_from_zmp(pressure: np.ndarray, ends: np.ndarray, share: float) -> np.ndarray:
     """(n, 2) c with c − share·(second difference of c) = p, and the ends' first and last places."""
     bands = np.zeros((3, len(pressure)))
     bands[0, 2:], bands[1], bands[2, :-2] = -share, 1.0 + 2.0 * share, -share
@@ -327,9 +333,9 @@ def _followed(pressure: np.ndarray, ends: np.ndarray, share: float) -> np.ndarra
     return np.asarray(solve_banded((1, 1), bands, right))
 
 
-def _extents(legs: Legs, feet: Feet, bearing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _zmp_bounds(legs: LegKinematics, feet: FootTrajectories, bearing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n, 2) lowest and highest x and y of where pressure is wanted; of the last frame where nothing bears."""
-    patches = [footings(legs.model, legs.table, side) for side in (0, 1)]
+    patches = [foot_patches(legs.model, legs.table, side) for side in (0, 1)]
     low, high = np.full((len(bearing), 2), np.inf), np.full((len(bearing), 2), -np.inf)
     for i in range(len(bearing)):
         for side in (0, 1):

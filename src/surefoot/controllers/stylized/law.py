@@ -20,7 +20,7 @@ from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.pose_graph import GAIN
 from surefoot.reflexes.servo import actuate
 
-TRACKER = np.dtype([(n, "f8") for n in (
+TRACKER_STATE = np.dtype([(n, "f8") for n in (
     "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right",
     "late", "anchored", "x", "y", "z", "leave", "enter", "goal", "arrives", "faded",
     "rise_x", "rise_y", "pace")])  # fmt: skip
@@ -32,11 +32,15 @@ leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, 
 begins, −1 where nothing is said; `goal`: 1 + the number of the action graph's node it is on its way to, 0 for none;
 `arrives`: 1 between two skills; `faded`: since when it follows the present one, if it followed another [s];
 `rise_x`, `rise_y`: of the ground from one foot to the next; `pace`: how much faster than time the reference goes on."""
-_TRACKER, _GAIN, _SLOT = TRACKER.itemsize // 8, GAIN.itemsize // 8, SLOT.itemsize // 8 + 1  # its skill's number too
+_TRACKER, _GAIN, _SLOT = (
+    TRACKER_STATE.itemsize // 8,
+    GAIN.itemsize // 8,
+    SLOT.itemsize // 8 + 1,
+)  # its skill's number too
 _ROOT = 6  # freedoms of a root, at most
 
 
-class Tracked(NamedTuple):
+class TrackerMemory(NamedTuple):
     """What the intention writes and the law reads."""
 
     tracker: Any  # (1,) TRACKER
@@ -58,11 +62,11 @@ def memory_size(actuators: int) -> int:
 
 
 @kernel
-def tracked_of(memory: Any, actuators: int) -> Tracked:
+def tracker_memory(memory: Any, actuators: int) -> TrackerMemory:
     """Lay the views over a row's memory."""
     at, off = _TRACKER, _TRACKER + 3 * actuators
-    return Tracked(
-        records(memory, 0, 1, TRACKER),
+    return TrackerMemory(
+        records(memory, 0, 1, TRACKER_STATE),
         memory[at : at + actuators],
         memory[at + actuators : at + 2 * actuators],
         memory[at + 2 * actuators : at + 3 * actuators],
@@ -75,7 +79,7 @@ def tracked_of(memory: Any, actuators: int) -> Tracked:
 def law(world: Any, row: Any, is_new: bool) -> None:
     """One control step; `is_new` is false when the same moment is evaluated again."""
     actuators = int(world.anatomy[0].actuators)
-    tracked = tracked_of(row.memory, actuators)
+    tracked = tracker_memory(row.memory, actuators)
     tracker = tracked.tracker[0]
     if is_new and row.header[0].handover == TAKEN:
         row.header[0].handover = NONE

@@ -18,10 +18,10 @@ import numpy as np
 from numba import njit
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.stylized.foot_contacts import EDGE, FACE, HINGE, Patch, cone
+from surefoot.controllers.stylized.foot_contacts import EDGE, FACE, HINGE, Patch, friction_cone_edges
 
 if TYPE_CHECKING:
-    from surefoot.controllers.stylized.three_link import Groups
+    from surefoot.controllers.stylized.three_link import ThreeLinkGroups
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +47,7 @@ def cross(a: Any, b: Any, out: Any) -> None:
 
 
 @compiled
-def turn(axes: Any, vector: Any, out: Any) -> None:
+def rotate(axes: Any, vector: Any, out: Any) -> None:
     """Write a vector (3,) of a body's frame in world axes."""
     for k in range(3):
         out[k] = axes[k, 0] * vector[0] + axes[k, 1] * vector[1] + axes[k, 2] * vector[2]
@@ -66,7 +66,9 @@ def jacobian(cdof: Any, moves: Any, center: Any, point: Any, count: int) -> Any:
 
 
 @compiled
-def drift(cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: Any, turned: Any) -> None:
+def point_velocity_and_bias(
+    cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: Any, turned: Any
+) -> None:
     """Write a point's velocity [m/s] and its acceleration J̇ q̇ [m/s²], (3,) each."""
     for k in range(3):
         a, b = (k + 1) % 3, (k + 2) % 3
@@ -79,7 +81,7 @@ def drift(cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: An
 
 
 @compiled
-def kept(rows: int, planar: bool, axes: Any, keep: Any) -> int:
+def contact_constraint_axes(rows: int, planar: bool, axes: Any, keep: Any) -> int:
     """Write into (6, 6) which motions of a patch are held, and say how many: all, all but rolling about its y, that."""
     keep[:] = 0.0
     if planar:
@@ -102,7 +104,7 @@ def kept(rows: int, planar: bool, axes: Any, keep: Any) -> int:
 
 
 @compiled
-def held(
+def contact_constraints(
     xpos: Any, xmat: Any, cdof: Any, cvel: Any, cacc: Any, moves: Any, center: Any, gravity: Any, bodies: Any,
     kinds: Any, ends: Any, corners: Any, edges: Any, planar: bool, count: int,
 ) -> Any:  # fmt: skip
@@ -134,14 +136,14 @@ def held(
     for p in range(patches):
         body, last, middle = bodies[p], ends[p], np.zeros(3)
         for i in range(first, last):
-            turn(xmat[body], corners[i], places[i])
+            rotate(xmat[body], corners[i], places[i])
             for a in range(3):
                 places[i, a] += xpos[body, a]
                 middle[a] += places[i, a] / (last - first)
         six = jacobian(cdof, moves[body], center, middle, count)
-        drift(cvel[body], cacc[body], center, middle, gravity, rates[:3], drifts[:3])
+        point_velocity_and_bias(cvel[body], cacc[body], center, middle, gravity, rates[:3], drifts[:3])
         rates[3:], drifts[3:] = cvel[body, :3], cacc[body, :3]
-        more = kept(kinds[p], planar, xmat[body], keep)
+        more = contact_constraint_axes(kinds[p], planar, xmat[body], keep)
         for i in range(more):
             for a in range(6):
                 if keep[i, a] != 0.0:
@@ -151,7 +153,7 @@ def held(
                         rows[k + i, j] += keep[i, a] * six[a, j]
         for i in range(first, last):
             for edge in range(e):
-                turn(xmat[body], edges[edge], wrench[:3])
+                rotate(xmat[body], edges[edge], wrench[:3])
                 cross(places[i] - middle, wrench[:3], wrench[3:])
                 wrenches[:, i * e + edge] = wrench
         for j in range(count):
@@ -164,7 +166,7 @@ def held(
 
 
 @compiled
-def centers(
+def link_com_jacobians(
     cdof: Any, cvel: Any, cacc: Any, xpos: Any, xipos: Any, moves: Any, center: Any, gravity: Any, bodies: Any,
     masses: Any, origin: int, count: int,
 ) -> Any:  # fmt: skip
@@ -181,7 +183,7 @@ def centers(
         borne[:], lever[:], total = 0.0, 0.0, masses[link].sum()
         for i in range(len(bodies[link])):
             body, share = bodies[link][i], masses[link][i] / total
-            drift(cvel[body], cacc[body], center, xipos[body], gravity, speed, turned)
+            point_velocity_and_bias(cvel[body], cacc[body], center, xipos[body], gravity, speed, turned)
             for k in range(3):
                 place[link, k] += share * xipos[body, k]
                 velocity[link, k] += share * speed[k]
@@ -196,7 +198,7 @@ def centers(
                 cross(cdof[j, :3], lever[j], side)
                 for k in range(3):
                     rows[3 * link + k, j] = borne[j] * cdof[j, 3 + k] + side[k]
-    drift(cvel[origin], cacc[origin], center, xpos[origin], gravity, speed, turned)
+    point_velocity_and_bias(cvel[origin], cacc[origin], center, xpos[origin], gravity, speed, turned)
     for link in range(links):
         for k in range(3):
             place[link, k] -= xpos[origin, k]
@@ -205,24 +207,24 @@ def centers(
 
 
 @compiled
-def accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: Any, heading: float) -> Any:
+def com_accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: Any, heading: float) -> Any:
     """(bodies, 3) of all bodies' centres of mass but the world's [m/s²], turned to a heading [rad]."""
     found, speed, turned = np.empty((len(xipos) - 1, 3)), np.empty(3), np.empty(3)
     for i in range(len(found)):
-        drift(cvel[1 + i], cacc[1 + i], center, xipos[1 + i], gravity, speed, turned)
-        look(turned, -heading, found[i])
+        point_velocity_and_bias(cvel[1 + i], cacc[1 + i], center, xipos[1 + i], gravity, speed, turned)
+        into_heading_frame(turned, -heading, found[i])
     return found
 
 
 @compiled
-def look(vector: Any, heading: float, out: Any) -> None:
+def into_heading_frame(vector: Any, heading: float, out: Any) -> None:
     """Write a vector (3,) of the world along a heading [rad]."""
     c, s = np.cos(heading), np.sin(heading)
     out[0], out[1], out[2] = c * vector[0] + s * vector[1], c * vector[1] - s * vector[0], vector[2]
 
 
 @compiled
-def three_link_state(place: Any, velocity: Any, heading: float, hip: Any, axes: int) -> Any:
+def three_link_coordinates(place: Any, velocity: Any, heading: float, hip: Any, axes: int) -> Any:
     """(6 · axes,) pitch, and roll if there are two axes, of base, upper body and swing leg in their parents' frames.
 
     Then their rates.
@@ -238,8 +240,8 @@ def three_link_state(place: Any, velocity: Any, heading: float, hip: Any, axes: 
     joint, moved, arm, moves, seen, going = np.zeros((6, 3))
     for i in range(3):
         sign = -1.0 if i == 2 else 1.0  # the swing leg's axis points down
-        look(place[i], heading, arm)
-        look(velocity[i], heading, moves)
+        into_heading_frame(place[i], heading, arm)
+        into_heading_frame(velocity[i], heading, moves)
         arm -= joint
         cross(spin, arm, going)
         moves -= moved + going
@@ -261,12 +263,12 @@ def three_link_state(place: Any, velocity: Any, heading: float, hip: Any, axes: 
             frame[1, 0], frame[1, 1], frame[1, 2] = 0.0, cr, -sr
             frame[2, 0], frame[2, 1], frame[2, 2] = -sp, cp * sr, cp * cr
             spin[0], spin[1], spin[2] = rolling * cp, pitching, -rolling * sp
-            turn(frame, hip, joint)
+            rotate(frame, hip, joint)
             cross(spin, joint, moved)
     return out
 
 
-class Soles(NamedTuple):
+class PatchArrays(NamedTuple):
     """Patches as the compiled part takes them, see `assembly.held`."""
 
     bodies: np.ndarray
@@ -275,10 +277,10 @@ class Soles(NamedTuple):
     corners: np.ndarray
 
 
-def soles(patches: Sequence[Patch]) -> Soles:
+def patch_arrays(patches: Sequence[Patch]) -> PatchArrays:
     """Patches side by side."""
     corners = [patch.corners for patch in patches]
-    return Soles(
+    return PatchArrays(
         np.array([patch.body for patch in patches], dtype=int),
         np.array([patch.rows for patch in patches], dtype=int),
         np.cumsum([len(one) for one in corners], dtype=int),
@@ -286,7 +288,7 @@ def soles(patches: Sequence[Patch]) -> Soles:
     )
 
 
-class Held(NamedTuple):
+class ContactConstraints(NamedTuple):
     """Patches at a state: rows that hold them, what they are without acceleration, generalized forces of the cones."""
 
     rows: np.ndarray  # (k, nv)
@@ -308,7 +310,7 @@ class BodyDynamics:
         self.limits = np.array([gain.limit for gain in table.gains.values()])
         self._implicit = np.zeros(model.nv)
         self._implicit[self.dofs] = [model.opt.timestep * gain.kd for gain in table.gains.values()]
-        self._edges = cone(table.friction, self.planar)
+        self._edges = friction_cone_edges(table.friction, self.planar)
         self.count = int((model.body_rootid[model.dof_bodyid] == self._root).sum())  # things of the world come after
         self.parents = model.dof_parentid[: self.count].copy()
         self._M, self._h = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
@@ -345,17 +347,19 @@ class BodyDynamics:
         found = jacobian(self._spatial[0], self._moves[body], center, self.xpos[body], self.count)
         return np.asarray(found)
 
-    def held(self, on: Soles) -> Held:
+    def held(self, on: PatchArrays) -> ContactConstraints:
         """Patches as rows of the programme."""
-        found = held(self.xpos, self.xmat, *self._spatial, *self._rest, *on, self._edges, self.planar, self.count)
-        return Held(*found)
+        found = contact_constraints(
+            self.xpos, self.xmat, *self._spatial, *self._rest, *on, self._edges, self.planar, self.count
+        )
+        return ContactConstraints(*found)
 
-    def centers(self, groups: Groups, origin: int = 0) -> tuple[Points, np.ndarray, np.ndarray]:
+    def centers(self, groups: ThreeLinkGroups, origin: int = 0) -> tuple[Points, np.ndarray, np.ndarray]:
         """Places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,).
 
         Places and velocities are those seen from the origin of a body, by default the world, in the world's axes.
         """
-        place, velocity, rows, bias = centers(
+        place, velocity, rows, bias = link_com_jacobians(
             *self._spatial, self.xpos, self._xipos, *self._rest, groups.bodies, groups.masses, origin, self.count
         )
         return Points(place, velocity), rows, bias

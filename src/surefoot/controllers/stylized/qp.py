@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import daqp
 import numpy as np
 
-from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, Held, compiled
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, ContactConstraints, compiled
 
 REGULARIZER = 1e-7  # absolute: relative to the diagonal it would bias a standing body until it falls
 MOST = 1e6  # [N] of a cone's edge
@@ -125,7 +125,7 @@ def assemble_qp(
 _EQUALITY = 5  # what daqp calls one
 
 
-class Wish(NamedTuple):
+class Objective(NamedTuple):
     """What is asked for: accelerations of coordinates (nv,) with their weights, and of the links' centres of mass.
 
     `rows`, `bias` are J_c and J̇_c q̇, `centers` is a_b (9,) [m/s²], `balance` is w_b; without balance they are empty.
@@ -139,7 +139,7 @@ class Wish(NamedTuple):
     balance: float
 
 
-class Problem(NamedTuple):
+class QuadraticProgram(NamedTuple):
     """The programme ½ zᵀ H z + fᵀ z, z = (τ, λ), low ≤ (z, rows z) ≤ high, equal for rows z; and q̈ = moves z + free."""
 
     H: np.ndarray
@@ -160,7 +160,7 @@ class Solution(NamedTuple):
     good: bool
 
 
-def build_qp(body: BodyDynamics, wish: Wish, held: Held, settle: float) -> Problem:
+def build_qp(body: BodyDynamics, wish: Objective, held: ContactConstraints, settle: float) -> QuadraticProgram:
     """The programme at the state that `body` is in.
 
     Args:
@@ -170,10 +170,10 @@ def build_qp(body: BodyDynamics, wish: Wish, held: Held, settle: float) -> Probl
         settle: rate at which a patch that moves is brought to rest [1/s].
     """
     found = assemble_qp(body.M, body.h, body.parents, body.dofs, body.limits, *wish, *held, settle)
-    return Problem(*found)
+    return QuadraticProgram(*found)
 
 
-def calm(problem: Problem, against: np.ndarray, weight: float) -> None:
+def penalize_internal_forces(problem: QuadraticProgram, against: np.ndarray, weight: float) -> None:
     """Add a cost of the forces by which feet work against each other, in place.
 
     Two feet that are held can press against each other without moving anything. What torques and forces cost alone
@@ -188,7 +188,7 @@ def calm(problem: Problem, against: np.ndarray, weight: float) -> None:
     problem.H[nu:, nu:] += weight * against.T @ against
 
 
-def solve_qp(problem: Problem, actuators: int) -> Solution:
+def solve_qp(problem: QuadraticProgram, actuators: int) -> Solution:
     """The programme's solution, or one that says it is none."""
     sense = np.zeros(len(problem.low), dtype=np.int32)
     sense[len(problem.f) :] = _EQUALITY

@@ -13,9 +13,9 @@ import mujoco
 import numpy as np
 
 from surefoot.atomic_file import replace_file
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, footings
+from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, foot_patches
 from surefoot.controllers.stylized.multibody_dynamics import compiled
-from surefoot.controllers.stylized.three_link import turn_by
+from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Swing(NamedTuple):
 _NONE = Swing(-1, 0.0, np.inf)
 
 
-class Moment(NamedTuple):
+class ReferenceFrame(NamedTuple):
     """The reference at one time: pose (nq,), rates and accelerations (nv,), how the feet bear and where they are."""
 
     pose: np.ndarray
@@ -97,10 +97,10 @@ class Reference:
         i = round(clock / self.timestep)
         return i % len(self.poses) if self.loops else min(max(i, 0), len(self.poses) - 1)
 
-    def at(self, clock: float, heading: float = 0.0) -> Moment:
+    def at(self, clock: float, heading: float = 0.0) -> ReferenceFrame:
         """The reference at a time of its own [s], turned to a heading [rad] about the origin."""
         i = self.index(clock)
-        found = Moment(
+        found = ReferenceFrame(
             self.poses[i].copy(), self.rates[i].copy(), self.accelerations[i].copy(), self.bearing[i],
             self.ankles[i].copy(), self.axes[i].copy(), self.twists[i].copy(), self.com[i].copy(),
             self.com_velocity[i].copy(),
@@ -145,7 +145,7 @@ class Reference:
         ahead = self.loops and swing.strikes > self.duration - 0.5 * self.timestep
         i = self.index(min(swing.strikes, 2.0 * self.duration))
         way = self.ankles[i, swing.foot] - self.ankles[i, 1 - swing.foot]
-        return np.asarray(turn_by(heading + (self.turn if ahead else 0.0)) @ way)
+        return np.asarray(yaw_rotation(heading + (self.turn if ahead else 0.0)) @ way)
 
     @cached_property
     def _swings(self) -> list[Swing]:
@@ -168,17 +168,17 @@ class Reference:
 
     def save(self, path: Path) -> None:
         """Write a file of it."""
-        replace_file(path, packed({f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}))
+        replace_file(path, npz_bytes({f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}))
 
 
-def packed(arrays: dict[str, np.ndarray]) -> bytes:
+def npz_bytes(arrays: dict[str, np.ndarray]) -> bytes:
     """What an npz file of arrays holds."""
     content = io.BytesIO()
     np.savez(content, **arrays)  # type: ignore[arg-type]
     return content.getvalue()
 
 
-def read(path: Path) -> Reference:
+def load_reference(path: Path) -> Reference:
     """What `Reference.save` wrote."""
     wanted = {field.name for field in fields(Reference)}
     try:
@@ -194,7 +194,7 @@ def read(path: Path) -> Reference:
     return Reference(**arrays)
 
 
-def of_poses(
+def reference_from_poses(
     model: mujoco.MjModel, table: CharacterTable, poses: np.ndarray, contacts: np.ndarray, timestep: float,
     inside: slice | None = None, turn: float = 0.0,
 ) -> Reference:  # fmt: skip
@@ -220,7 +220,7 @@ def of_poses(
     accelerations = np.gradient(rates, timestep, axis=0)
     legs = (table.anatomy.left, table.anatomy.right)
     feet = [int(model.body(leg.foot).id) for leg in legs]
-    soles = [footings(model, table, side)[FLAT][0] for side in (0, 1)]
+    soles = [foot_patches(model, table, side)[FLAT][0] for side in (0, 1)]
     root = int(model.body(table.anatomy.pelvis).id)
     axes, twists = np.zeros((len(poses), 2, 3, 3)), np.zeros((len(poses), 2, 6))
     ankles, com, bearing = np.zeros((len(poses), 2, 3)), np.zeros((len(poses), 3)), np.zeros((len(poses), 2), int)
@@ -248,9 +248,9 @@ def of_poses(
     )  # fmt: skip
 
 
-def held(model: mujoco.MjModel, table: CharacterTable, pose: np.ndarray) -> Reference:
+def held_pose(model: mujoco.MjModel, table: CharacterTable, pose: np.ndarray) -> Reference:
     """A pose (nq,), held on both feet."""
-    found = of_poses(model, table, np.tile(pose, (2, 1)), np.ones((2, 2), bool), 1.0)
+    found = reference_from_poses(model, table, np.tile(pose, (2, 1)), np.ones((2, 2), bool), 1.0)
     return Reference(
         found.poses[:1], found.rates[:1], found.accelerations[:1], np.full((1, 2), FLAT), found.ankles[:1],
         found.axes[:1],

@@ -16,11 +16,11 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from surefoot.controllers.stylized.foot_contacts import FREE
-from surefoot.controllers.stylized.law import tracked_of
-from surefoot.controllers.stylized.reference import Moment, Reference
+from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.controllers.stylized.reference import Reference, ReferenceFrame
 from surefoot.motions import quaternions as quat
 from surefoot.native import userdata
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 from surefoot.reflexes.handover import ASKED, TAKEN
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _UNSAID = -1.0
 _PENDING, _HANDOVER = ((userdata.HEADER.names or ()).index(name) for name in ("pending", "handover"))
 
 
-class Switching:
+class SkillSwitching:
     """What one skill's intention does about switches."""
 
     def __init__(self, scene: ControlledScene, body: BodyDynamics, reference: Reference) -> None:
@@ -117,7 +117,7 @@ class Switching:
         goal[: len(moment.pose)] = moment.pose
         goal[: len(self._slides)] += shift[self._slides]
         mujoco.mj_differentiatePos(body.model, off, 1.0, goal, qpos)
-        tracked = plain(tracked_of)(row.memory, self._actuators)
+        tracked = python_impl(tracker_memory)(row.memory, self._actuators)
         tracked.off[: body.count] = off[: body.count]
         tracked.off_rates[: body.count] = qvel[: body.count] - moment.rates
 
@@ -134,12 +134,12 @@ class Switching:
         last = len(off) if reference.loops else (len(off) + 1) // 2
         return float(off[:last].argmin()) * reference.timestep
 
-    def fade(self, row: userdata.Row, moment: Moment, tracker: SimpleNamespace, time: float) -> None:
+    def fade(self, row: userdata.Row, moment: ReferenceFrame, tracker: SimpleNamespace, time: float) -> None:
         """Add to a moment what is left of what the body was off when it began to be followed."""
         s, n, body = (time - tracker.faded) / _FADE, len(moment.rates), self._body
         if tracker.faded == 0.0 or s >= 1.0:
             return
-        tracked = plain(tracked_of)(row.memory, self._actuators)
+        tracked = python_impl(tracker_memory)(row.memory, self._actuators)
         off, slope = tracked.off[:n], _FADE * tracked.off_rates[:n]
         place = (2 * s**3 - 3 * s**2 + 1) * off + (s**3 - 2 * s**2 + s) * slope
         rate = ((6 * s**2 - 6 * s) * off + (3 * s**2 - 4 * s + 1) * slope) / _FADE

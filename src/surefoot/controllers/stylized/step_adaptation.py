@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.controllers.stylized.multibody_dynamics import Points, compiled
-from surefoot.controllers.stylized.reference import Moment, Swing
+from surefoot.controllers.stylized.reference import ReferenceFrame, Swing
 
 if TYPE_CHECKING:
     from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, Points
@@ -30,8 +30,14 @@ _SHORTEST = 0.02  # [s] until the strike
 _STEP = 0.1  # [m] a step that leads somewhere
 
 
-def hasten(
-    moment: Moment, swing: Swing, clock: float, stride: np.ndarray, points: Points, mass: np.ndarray, gain: float
+def speed_up_step(
+    moment: ReferenceFrame,
+    swing: Swing,
+    clock: float,
+    stride: np.ndarray,
+    points: Points,
+    mass: np.ndarray,
+    gain: float,
 ) -> float:
     """Make a moment faster that is in a swing, in place, and say by how much [1].
 
@@ -73,7 +79,7 @@ _LIFT = 0.015  # [m] that a foot is raised on its way
 _AHEAD = 0.5  # [s] at most that is looked ahead
 
 
-class Stepping:
+class StepAdaptation:
     """Moves the swing leg of a moment."""
 
     def __init__(self, body: BodyDynamics, gain: float, leading: float, softness: float) -> None:
@@ -89,7 +95,7 @@ class Stepping:
             self._places.append(np.array([int(model.joint(name).qposadr[0]) for name in names]))
 
     def adapt(
-        self, qpos: np.ndarray, moment: Moment, swing: Swing, clock: float, shift: np.ndarray, points: Points,
+        self, qpos: np.ndarray, moment: ReferenceFrame, swing: Swing, clock: float, shift: np.ndarray, points: Points,
         mass: np.ndarray, elsewhere: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         """Change the moment's swing leg: the more the later it swings, its foot is led in the world.
@@ -106,7 +112,7 @@ class Stepping:
         """
         place = moment.ankles[swing.foot] + shift
         stance = self._body.xpos[self._feet[1 - swing.foot]] - shift
-        ready = land(
+        ready = adapt_landing(
             place, *points, mass, stance, moment.com, moment.com_velocity, clock, swing.lifted, swing.strikes,
             self._gain,
         )  # fmt: skip
@@ -114,15 +120,15 @@ class Stepping:
             place[:2] += ready * elsewhere(place - moment.ankles[swing.foot] - shift)
         self._lead(qpos, moment, swing.foot, place, self._leading * ready)
 
-    def reach_down(self, qpos: np.ndarray, moment: Moment, foot: int, shift: np.ndarray, late: float) -> None:
+    def reach_down(self, qpos: np.ndarray, moment: ReferenceFrame, foot: int, shift: np.ndarray, late: float) -> None:
         """Let a foot that should have landed `late` [s] ago look for the ground."""
         down = np.array([0.0, 0.0, min(_DOWN * late, _DEEPEST)])
         self._lead(qpos, moment, foot, moment.ankles[foot] + shift - down, 1.0)
 
-    def _lead(self, qpos: np.ndarray, moment: Moment, side: int, place: np.ndarray, share: float) -> None:
+    def _lead(self, qpos: np.ndarray, moment: ReferenceFrame, side: int, place: np.ndarray, share: float) -> None:
         """Change a leg so that its ankle comes to a place (3,) of the world, from where the leg is now."""
         body, foot = self._body, self._feet[side]
-        lead(
+        move_leg_toward(
             moment.pose, moment.rates, qpos, body.velocity, self._places[side], self._dofs[side], body.jacobian(foot),
             self._rows, place - body.xpos[foot], body.xmat[foot], moment.axes[side], moment.twists[side],
             self._softness, share,
@@ -130,7 +136,7 @@ class Stepping:
 
 
 @compiled
-def land(
+def adapt_landing(
     goal: Any, place: Any, velocity: Any, mass: Any, ankle: Any, com: Any, com_velocity: Any, clock: float,
     lifted: float, strikes: float, gain: float,
 ) -> float:  # fmt: skip
@@ -163,7 +169,7 @@ def land(
 
 
 @compiled
-def steps(
+def leg_ik_step(
     six: Any, qvel: Any, rows: Any, dofs: Any, way: Any, axes: Any, wanted: Any, twist: Any, softness: float
 ) -> Any:
     """(leg, 2) changes of a leg's angles [rad] and rates [rad/s] that bring its foot to a place and a motion.
@@ -190,7 +196,7 @@ def steps(
     square = leg @ leg.T
     for i in range(n):
         square[i, i] += softness
-    solve(square, goals)
+    solve_spd(square, goals)
     found = leg.T @ goals
     for k in range(2):
         found[:, k] *= min(1.0, _STEPS[k] / max(np.abs(found[:, k]).max(), 1e-9))
@@ -198,7 +204,7 @@ def steps(
 
 
 @compiled
-def solve(square: Any, columns: Any) -> None:
+def solve_spd(square: Any, columns: Any) -> None:
     """Put the solution of a symmetric positive system (n, n) into the place of its columns (n, m)."""
     n, m = columns.shape
     for k in range(n):
@@ -229,12 +235,12 @@ def rotation_vector(matrix: Any) -> Any:
 
 
 @compiled
-def lead(
+def move_leg_toward(
     pose: Any, rates: Any, qpos: Any, qvel: Any, places: Any, dofs: Any, six: Any, rows: Any, way: Any, axes: Any,
     wanted: Any, twist: Any, softness: float, share: float,
 ) -> None:  # fmt: skip
     """Move a leg of a pose, with its rates, by a share to where `steps` lead from now."""
-    change = steps(six, qvel, rows, dofs, way, axes, wanted, twist, softness)
+    change = leg_ik_step(six, qvel, rows, dofs, way, axes, wanted, twist, softness)
     for i in range(len(dofs)):
         pose[places[i]] += share * (qpos[places[i]] + change[i, 0] - pose[places[i]])
         rates[dofs[i]] += share * (qvel[dofs[i]] + change[i, 1] - rates[dofs[i]])

@@ -16,8 +16,8 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics
-from surefoot.controllers.stylized.reference import Moment, Reference, Swing
-from surefoot.terrains.ground_shapes import Plane, Platform, Profile, is_ground
+from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, Swing
+from surefoot.terrains.ground_shapes import Plane, Platform, Profile, is_moving_ground
 
 if TYPE_CHECKING:
     from surefoot.controllers.base import ControlledScene
@@ -29,7 +29,7 @@ _REACH = 0.08  # [m] around an ankle within which its sole lies
 _AROUND = _REACH * np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
 
-class SeenGround:
+class GroundQuery:
     """Heights of a scene's ground; of what moves of it, in the state that `data` is in.
 
     Attributes:
@@ -41,7 +41,7 @@ class SeenGround:
         """Of one scene."""
         model, ground = scene.model, scene.terrain.ground
         self._terrain, self._model, self._data = scene.terrain, model, data
-        bodies = [body for body in range(1, model.nbody) if is_ground(model.body(body).name)]
+        bodies = [body for body in range(1, model.nbody) if is_moving_ground(model.body(body).name)]
         self._moving = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] in bodies]
         self._fixed = not isinstance(ground, Platform) and not (isinstance(ground, Plane) and not ground.angle)
         self.is_level, self.has_edges = not self._fixed and not self._moving, isinstance(ground, Profile)
@@ -89,22 +89,28 @@ _SOLE = np.array([[0.22, 0.0], [-0.1, 0.0], [0.06, 0.07], [0.06, -0.07], [0.06, 
 _EVEN = 0.012  # [m] out of a plane that a sole does not mind
 
 
-def grounding(scene: ControlledScene, body: BodyDynamics, feet: list[int]) -> Grounding | None:
+def terrain_adaptation(scene: ControlledScene, body: BodyDynamics, feet: list[int]) -> TerrainAdaptation | None:
     """What lays references on a scene's ground; nothing where that is level."""
-    ground = SeenGround(scene, body.data)
-    return None if ground.is_level else Grounding(ground, body, feet)
+    ground = GroundQuery(scene, body.data)
+    return None if ground.is_level else TerrainAdaptation(ground, body, feet)
 
 
-class Grounding:
+class TerrainAdaptation:
     """Lays the moments of a reference on the ground of one scene, in the state that its body is in."""
 
-    def __init__(self, ground: SeenGround, body: BodyDynamics, feet: list[int]) -> None:
+    def __init__(self, ground: GroundQuery, body: BodyDynamics, feet: list[int]) -> None:
         """Of one character."""
         self._ground, self._body, self._feet = ground, body, feet
         self._freedoms = 2 if body.planar else 3
 
     def lay(
-        self, moment: Moment, state: SimpleNamespace, left: float, swing: Swing, reference: Reference, seconds: float
+        self,
+        moment: ReferenceFrame,
+        state: SimpleNamespace,
+        left: float,
+        swing: Swing,
+        reference: Reference,
+        seconds: float,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Lay a moment on the ground, in place; returns the feet's axes (3, 3) as they are to the ground below them.
 
@@ -126,7 +132,7 @@ class Grounding:
         rise, now = np.array([state.rise_x, state.rise_y]), self._rise(here, there)
         rise += (1.0 - np.exp(-seconds / _SETTLES)) * (now - rise)
         state.rise_x, state.rise_y = rise.tolist()
-        raise_by(moment, rise, left, self._freedoms)
+        raise_by_slope(moment, rise, left, self._freedoms)
         if swing.foot >= 0:
             ahead = body.xmat[self._feet[swing.foot]][:2, 0]
             moment.ankles[swing.foot, 2] += self._above(places[swing.foot], ahead, here, rise)
@@ -166,7 +172,7 @@ class Grounding:
         return max(0.0, float((heights[:-1] - heights[-1]).max()))
 
 
-def raise_by(moment: Moment, rise: np.ndarray, left: float, freedoms: int) -> None:
+def raise_by_slope(moment: ReferenceFrame, rise: np.ndarray, left: float, freedoms: int) -> None:
     """Move a moment's root, feet and centre of mass up by the rise of the ground below them, in place.
 
     Args:

@@ -34,7 +34,7 @@ STANCE, UPPER, SWING = range(3)
 
 
 @dataclass(frozen=True)
-class Groups:
+class ThreeLinkGroups:
     """Bodies of a compiled model by link, for one stance leg, and where the links meet.
 
     `bodies` holds one array of body numbers a link, in the order of `LINKS`; `ankle` is the stance foot's body, whose
@@ -76,7 +76,7 @@ class Groups:
         return found
 
 
-def groups(model: mujoco.MjModel, table: CharacterTable, stance: int) -> Groups:
+def three_link_groups(model: mujoco.MjModel, table: CharacterTable, stance: int) -> ThreeLinkGroups:
     """The links of a character that stands on its left (0) or right (1) leg."""
     legs = (table.anatomy.left, table.anatomy.right)
     by_parent = {segment.name: segment.parent for segment in table.segments}
@@ -93,7 +93,7 @@ def groups(model: mujoco.MjModel, table: CharacterTable, stance: int) -> Groups:
     bodies = [np.array([model.body(n).id for n in names]) for names in (limbs[stance], rest, limbs[1 - stance])]
     masses = [model.body_mass[b].copy() for b in bodies]
     hips = (int(model.body(legs[0].thigh).id), int(model.body(legs[1].thigh).id))
-    return Groups(
+    return ThreeLinkGroups(
         (bodies[0], bodies[1], bodies[2]),
         (masses[0], masses[1], masses[2]),
         int(model.body(legs[stance].foot).id),
@@ -124,26 +124,26 @@ class ThreeLink:
         return 1 if self.joints == "planar" else 2 if self.joints == "hinges" else 3
 
 
-def direction_angles(direction: np.ndarray) -> tuple[float, float]:
+def pitch_roll_of(direction: np.ndarray) -> tuple[float, float]:
     """Pitch and roll [rad] of the axis Ry(pitch)·Rx(roll)·z that points along a vector (3,)."""
     x, y, z = direction / np.linalg.norm(direction)
     return float(np.arctan2(x, z)), float(-np.arcsin(np.clip(y, -1.0, 1.0)))
 
 
-def frame_of(pitch: float, roll: float) -> np.ndarray:
+def pitch_roll_rotation(pitch: float, roll: float) -> np.ndarray:
     """(3, 3) Ry(pitch)·Rx(roll)."""
     cp, sp, cr, sr = np.cos(pitch), np.sin(pitch), np.cos(roll), np.sin(roll)
     return np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
 
 
-def turn_by(heading: float) -> np.ndarray:
+def yaw_rotation(heading: float) -> np.ndarray:
     """(3, 3) from a heading's axes to the world's."""
     c, s = np.cos(heading), np.sin(heading)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def build(
-    groups: Groups,
+def build_three_link(
+    groups: ThreeLinkGroups,
     model: mujoco.MjModel,
     data: mujoco.MjData,
     heading: float = 0.0,
@@ -160,14 +160,14 @@ def build(
         joints: two hinges a link, one for a planar character, or the paper's ball joints.
         timestep: of its dynamics [s], G of eq. 3.
     """
-    view = turn_by(heading).T
+    view = yaw_rotation(heading).T
     ankle = data.xpos[groups.ankle]
     centers = (groups.com(data) - ankle) @ view.T
     inertias = view @ groups.inertia(data, model) @ view.T
     hip_place = view @ (0.5 * (data.xpos[groups.hips[0]] + data.xpos[groups.hips[1]]) - ankle)
     if joints == "planar":
         centers, hip_place = centers * [1.0, 0.0, 1.0], hip_place * [1.0, 0.0, 1.0]
-    base = frame_of(*direction_angles(centers[STANCE]))
+    base = pitch_roll_rotation(*pitch_roll_of(centers[STANCE]))
     hip = base.T @ hip_place
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
@@ -176,7 +176,7 @@ def build(
     spec.option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     frames = [base]
     for i in (UPPER, SWING):
-        frames.append(base @ frame_of(*direction_angles(base.T @ (UP[i] * (centers[i] - hip_place)))))
+        frames.append(base @ pitch_roll_rotation(*pitch_roll_of(base.T @ (UP[i] * (centers[i] - hip_place)))))
     first = spec.worldbody
     for i, name in enumerate(LINKS):
         body = first.add_body(name=name, pos=[0.0, 0.0, 0.0] if i == STANCE else hip.tolist())
@@ -214,14 +214,14 @@ _RATE = 4.0  # [1/s] about √(g / h): scales powers of A in the test of rank
 _TOLERANCE = 1e-7  # of singular values, relative to the largest
 
 
-class Linear(NamedTuple):
+class LinearSystem(NamedTuple):
     """A step to first order, or steps (t, …) of an LTV system."""
 
     A: np.ndarray  # (n, n)
     B: np.ndarray  # (n, m)
 
 
-class Steps:
+class ThreeLinkDynamics:
     """The three-link model's steps x' = G(x, u) and their derivatives."""
 
     def __init__(self, link: ThreeLink) -> None:
@@ -234,10 +234,10 @@ class Steps:
         mujoco.mj_step(self.link.model, data)
         return np.concatenate([data.qpos, data.qvel])
 
-    def linear(self, state: np.ndarray, control: np.ndarray, known: np.ndarray | None = None) -> Linear:
+    def linear(self, state: np.ndarray, control: np.ndarray, known: np.ndarray | None = None) -> LinearSystem:
         """A = D₁G and B = D₂G there."""
         data, model = self._set(state, control, known), self.link.model
-        found = Linear(np.zeros((2 * model.nv, 2 * model.nv)), np.zeros((2 * model.nv, model.nu)))
+        found = LinearSystem(np.zeros((2 * model.nv, 2 * model.nv)), np.zeros((2 * model.nv, model.nu)))
         mujoco.mjd_transitionFD(model, data, _STEP, True, found.A, found.B, None, None)
         return found
 
@@ -276,9 +276,9 @@ class Steps:
         return data
 
 
-def controllable(link: ThreeLink, state: np.ndarray, control: np.ndarray) -> int:
+def controllable_dimension(link: ThreeLink, state: np.ndarray, control: np.ndarray) -> int:
     """How many dimensions of the state the controls reach at an equilibrium: the rank of [B, AB, A²B, …]."""
-    A, B = Steps(link).linear(state, control)
+    A, B = ThreeLinkDynamics(link).linear(state, control)
     dt, n = link.model.opt.timestep, len(A)
     rates, block = (A - np.eye(n)) / (dt * _RATE), B / dt
     blocks = [block]
@@ -291,14 +291,14 @@ def controllable(link: ThreeLink, state: np.ndarray, control: np.ndarray) -> int
 
 def equilibrium(link: ThreeLink) -> tuple[np.ndarray, np.ndarray]:
     """State and hip torques [N·m] of standing on the ankle with upper body and swing leg upright."""
-    axes, steps, n = link.axes, Steps(link), link.model.nv
+    axes, steps, n = link.axes, ThreeLinkDynamics(link), link.model.nv
 
     def pose(lean: np.ndarray) -> np.ndarray:
-        base = frame_of(lean[0], lean[1] if axes == 2 else 0.0)
+        base = pitch_roll_rotation(lean[0], lean[1] if axes == 2 else 0.0)
         angles = np.zeros((3, 2))
         angles[STANCE, :axes] = lean
         for i in (UPPER, SWING):
-            angles[i] = direction_angles(base.T @ np.array([0.0, 0.0, 1.0]))
+            angles[i] = pitch_roll_of(base.T @ np.array([0.0, 0.0, 1.0]))
         return np.concatenate([angles[:, :axes].ravel(), np.zeros(n)])
 
     solved = root(lambda lean: steps.com(pose(lean))[:axes], np.zeros(axes), tol=1e-12)
@@ -306,12 +306,12 @@ def equilibrium(link: ThreeLink) -> tuple[np.ndarray, np.ndarray]:
     return state, steps.needed(state, np.zeros(n))[axes:]
 
 
-def state_of(link: ThreeLink, points: Points, heading: float = 0.0) -> np.ndarray:
+def three_link_state(link: ThreeLink, points: Points, heading: float = 0.0) -> np.ndarray:
     """(6·axes,) the state x of points seen in the world: angles, then rates, along a heading [rad]."""
-    return np.asarray(multibody_dynamics.three_link_state(*points, heading, link.hip, link.axes))
+    return np.asarray(multibody_dynamics.three_link_coordinates(*points, heading, link.hip, link.axes))
 
 
-class Simple:
+class ThreeLinkForwardModel:
     """The three-link model at work: its points in a state, and how a control accelerates them."""
 
     def __init__(self, link: ThreeLink) -> None:
@@ -348,4 +348,4 @@ class Simple:
         """(3, 3) of the links' centres of mass in the world [m/s²] under a control: a_b of eq. 9a."""
         data = self.set(state, control, ankle)
         mujoco.mj_rnePostConstraint(self.link.model, data)
-        return np.asarray(multibody_dynamics.accelerations(*self._spatial, heading))
+        return np.asarray(multibody_dynamics.com_accelerations(*self._spatial, heading))

@@ -18,26 +18,26 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.stylized import qp
-from surefoot.controllers.stylized.balance_policy import Policy, policy, seen
-from surefoot.controllers.stylized.foot_contacts import FREE, bearing, footings
-from surefoot.controllers.stylized.law import TRACKER, tracked_of
-from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, soles
-from surefoot.controllers.stylized.reference import Moment, Reference, held, read
-from surefoot.controllers.stylized.reference_sources import recorded
-from surefoot.controllers.stylized.skill_switching import Switching
-from surefoot.controllers.stylized.step_adaptation import Stepping, hasten
-from surefoot.controllers.stylized.terrain_adaptation import grounding
-from surefoot.controllers.stylized.three_link import groups, turn_by
+from surefoot.controllers.stylized.balance_policy import BalancePolicy, balance_policy, link_coms_from_ankle
+from surefoot.controllers.stylized.foot_contacts import FREE, contact_modes, foot_patches
+from surefoot.controllers.stylized.law import TRACKER_STATE, tracker_memory
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, patch_arrays
+from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, held_pose, load_reference
+from surefoot.controllers.stylized.reference_sources import reference_from_skill
+from surefoot.controllers.stylized.skill_switching import SkillSwitching
+from surefoot.controllers.stylized.step_adaptation import StepAdaptation, speed_up_step
+from surefoot.controllers.stylized.terrain_adaptation import terrain_adaptation
+from surefoot.controllers.stylized.three_link import three_link_groups, yaw_rotation
 from surefoot.errors import SurefootError
 from surefoot.native import userdata as memory
-from surefoot.native.kernels import plain
+from surefoot.native.kernels import python_impl
 
 if TYPE_CHECKING:
     from surefoot.controllers.base import ControlledScene
     from surefoot.skills.schema import Skill
 
 
-def set_down(state: SimpleNamespace, feet: np.ndarray, share: float) -> np.ndarray:
+def anchor_offset(state: SimpleNamespace, feet: np.ndarray, share: float) -> np.ndarray:
     """(3,) from the reference's places to the world's [m].
 
     Args:
@@ -50,15 +50,15 @@ def set_down(state: SimpleNamespace, feet: np.ndarray, share: float) -> np.ndarr
     return share * feet + (1.0 - share) * np.array((state.x, state.y, state.z))
 
 
-def go_round(state: SimpleNamespace, reference: Reference) -> None:
+def advance_anchor_by_cycle(state: SimpleNamespace, reference: Reference) -> None:
     """Begin another round of a reference that loops, turned and where the last one ended."""
     end = reference.com[-1] + reference.timestep * reference.com_velocity[-1]
-    way = turn_by(state.heading) @ end - turn_by(state.heading + reference.turn) @ reference.com[0]
+    way = yaw_rotation(state.heading) @ end - yaw_rotation(state.heading + reference.turn) @ reference.com[0]
     state.x, state.y, state.z = state.x + float(way[0]), state.y + float(way[1]), state.z + float(way[2])
     state.heading += reference.turn
 
 
-_RECORD = TRACKER.itemsize // 8
+_RECORD = TRACKER_STATE.itemsize // 8
 
 
 class Tracker:
@@ -76,7 +76,7 @@ class Tracker:
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self._seconds = self.period * scene.timestep
         self.body = BodyDynamics(scene.model, scene.table)
-        self._groups = [groups(scene.model, scene.table, side) for side in (0, 1)]
+        self._groups = [three_link_groups(scene.model, scene.table, side) for side in (0, 1)]
         self._masses = [links.mass for links in self._groups]
         legs = (scene.table.anatomy.left, scene.table.anatomy.right)
         self._feet = [int(scene.model.body(leg.foot).id) for leg in legs]
@@ -90,13 +90,13 @@ class Tracker:
         self._weights[: 3 if planar else 6] *= skill.parameters.root_weight
         nothing = np.zeros(0)
         self._nothing = (np.zeros((0, self.body.count)), nothing, nothing, 0.0)
-        left, right = (footings(scene.model, scene.table, side) for side in (0, 1))
+        left, right = (foot_patches(scene.model, scene.table, side) for side in (0, 1))
         ways = list(itertools.product(range(len(left)), range(len(right))))
-        self._soles = {(i, j): soles(left[i] + right[j]) for i, j in ways}
+        self._soles = {(i, j): patch_arrays(left[i] + right[j]) for i, j in ways}
         self._sides = {(i, j): self.body.signs(left[i], right[j]) for i, j in ways}
-        self._ground = grounding(scene, self.body, self._feet)
+        self._ground = terrain_adaptation(scene, self.body, self._feet)
         self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
-        self._stepping = Stepping(
+        self._stepping = StepAdaptation(
             self.body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
         )
 
@@ -105,13 +105,13 @@ class Tracker:
         """What is followed."""
         name = self._parameters.reference
         if name.endswith(".npz"):
-            return self._fitting(read(Path(name)))
+            return self._fitting(load_reference(Path(name)))
         if name != "start":
-            return recorded(self._scene, name)
+            return reference_from_skill(self._scene, name)
         model = self.model
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         self._scene.begin(qpos, qvel, userdata, self._skill, 0)
-        return held(model, self._table, qpos)
+        return held_pose(model, self._table, qpos)
 
     def _fitting(self, found: Reference) -> Reference:
         """A reference of this body; another's is refused."""
@@ -124,20 +124,20 @@ class Tracker:
         return found
 
     @cached_property
-    def policy(self) -> Policy:
+    def policy(self) -> BalancePolicy:
         """How the reference is balanced in single support; kept beside its file."""
         name = self._parameters.reference
         cache = None if not name.endswith(".npz") else Path(name).with_suffix(f".{self._table.name}.policy.npz")
-        return policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
+        return balance_policy(BodyDynamics(self.model, self._table), self._groups, self.reference, cache)
 
     @cached_property
-    def switching(self) -> Switching:
+    def switching(self) -> SkillSwitching:
         """How it is left and entered."""
-        return Switching(self._scene, self.body, self.reference)
+        return SkillSwitching(self._scene, self.body, self.reference)
 
     def ask(self, row: memory.Row, goal: Skill) -> None:
         """Note that another skill is asked for."""
-        self.switching.ask(row, plain(tracked_of)(row.memory, len(self._places)).tracker[0], goal)
+        self.switching.ask(row, python_impl(tracker_memory)(row.memory, len(self._places)).tracker[0], goal)
 
     def begin(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
@@ -149,7 +149,7 @@ class Tracker:
         """Solve the programme at a row's state and write what the law needs."""
         nu = len(self._places)
         record, tracked = row.memory[:_RECORD], row.memory[_RECORD : _RECORD + 3 * nu].reshape(3, nu)
-        state = SimpleNamespace(**dict(zip(TRACKER.names or (), record.tolist(), strict=True)))
+        state = SimpleNamespace(**dict(zip(TRACKER_STATE.names or (), record.tolist(), strict=True)))
         if state.ticked == time and state.began:
             return
         if state.began:
@@ -183,12 +183,12 @@ class Tracker:
         state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
             clock -= reference.duration
-            go_round(state, reference)
+            advance_anchor_by_cycle(state, reference)
         state.clock = clock
 
     def problem(
-        self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment, state: SimpleNamespace, touch: np.ndarray
-    ) -> qp.Problem:
+        self, qpos: np.ndarray, qvel: np.ndarray, moment: ReferenceFrame, state: SimpleNamespace, touch: np.ndarray
+    ) -> qp.QuadraticProgram:
         """The programme at the state that `body` is in; the moment is changed to what is followed."""
         body, reference, weight = self.body, self.reference, self._parameters.balance_weight
         wanted, touches, clock = moment.bearing.tolist(), touch.tolist(), state.clock
@@ -201,16 +201,18 @@ class Tracker:
         ground = self._ground if reference.is_level else None
         if ground is not None:
             axes = ground.lay(moment, state, leaning, swing, reference, self._seconds)
-        bears, away = bearing(wanted, landed, axes), moment.ankles
+        bears, away = contact_modes(wanted, landed, axes), moment.ankles
         feet = leaning * (body.xpos[left] - away[0]) + (1.0 - leaning) * (body.xpos[right] - away[1])
-        shift = set_down(state, feet, self._parameters.anchoring)
+        shift = anchor_offset(state, feet, self._parameters.anchoring)
         moment.pose[: self._freedoms] += shift[self._slides]
         (rows, bias, centers, balance), state.pace = self._nothing, 0.0
         if swing.foot >= 0 and bears[swing.foot] == FREE:
             stance = 1 - swing.foot
-            points, all_rows, all_bias = seen(body, self._groups[stance])
+            points, all_rows, all_bias = link_coms_from_ankle(body, self._groups[stance])
             stride = reference.stride(swing, state.heading)
-            state.pace = hasten(moment, swing, clock, stride, points, self._masses[stance], self._parameters.pacing)
+            state.pace = speed_up_step(
+                moment, swing, clock, stride, points, self._masses[stance], self._parameters.pacing
+            )
             elsewhere = ground.footholds(swing, stride) if ground is not None else None
             self._stepping.adapt(qpos, moment, swing, clock, shift, points, self._masses[stance], elsewhere)
             which = self.policy.find(reference.index(clock)) if weight else None
@@ -222,15 +224,15 @@ class Tracker:
         for side in late:
             self._stepping.reach_down(qpos, moment, side, shift, state.late)
         style = self._style(qpos, qvel, moment)[: body.count]
-        wish = qp.Wish(style, self._weights, rows, bias, centers, balance)
+        wish = qp.Objective(style, self._weights, rows, bias, centers, balance)
         held = body.held(self._soles[bears])
         problem = qp.build_qp(body, wish, held, self._parameters.settle)
         if self._parameters.calm and FREE not in bears:
             against = held.forces[: self._freedoms - 1] * self._sides[bears]
-            qp.calm(problem, against, self._parameters.calm)
+            qp.penalize_internal_forces(problem, against, self._parameters.calm)
         return problem
 
-    def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: Moment) -> np.ndarray:
+    def _style(self, qpos: np.ndarray, qvel: np.ndarray, moment: ReferenceFrame) -> np.ndarray:
         """(nv,) a_s of eq. 8."""
         nq, nv, k = len(moment.pose), len(moment.rates), self._parameters.style
         self._goal[:nq] = moment.pose

@@ -9,11 +9,11 @@ import numpy as np
 from surefoot.errors import SurefootError
 from surefoot.motions import floor_fit
 from surefoot.motions import foot_contacts as touching
-from surefoot.motions.body_parts import Parts
+from surefoot.motions.body_parts import BodyParts
 from surefoot.motions.cleaning import foot_planting, frame_rate, glitches
 from surefoot.motions.cleaning import glitches as teleports
 from surefoot.motions.foot_contacts import Contacts
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 _FEWEST = 8  # frames of a clip that can be cleaned
@@ -34,7 +34,7 @@ class Cleaned:
     first: int  # frame of the clip that the motion begins with
 
 
-def clean(motion: Motion, parts: Parts, *, fps: float | None = None, feet: bool = True) -> Cleaned:
+def clean(motion: Motion, parts: BodyParts, *, fps: float | None = None, feet: bool = True) -> Cleaned:
     """A clip without its data problems.
 
     Args:
@@ -66,39 +66,41 @@ def clean(motion: Motion, parts: Parts, *, fps: float | None = None, feet: bool 
     first += int(np.searchsorted(times, motion.time[0]))
     motion, stances, known = _levelled(replace(motion, time=motion.time - motion.time[0]), parts)
     understood += known
-    places, _ = world(motion)
-    found = touching.find(places, motion.time, parts, stances)
+    places, _ = world_poses(motion)
+    found = touching.find_contacts(places, motion.time, parts, stances)
     for side, foot in (("left", found.left), ("right", found.right)):
         understood.append(f"the {side} foot is on the ground {len(foot.any)} times")
         if not foot.any:
             unsure.append(f"no contact of the {side} foot was found")
-    motion = floor_fit.grounded(motion, parts, stances)
+    motion = floor_fit.put_on_ground(motion, parts, stances)
     if feet:
-        motion, known, doubts = foot_planting.plant(motion, parts, found, stances)
+        motion, known, doubts = foot_planting.plant_feet(motion, parts, found, stances)
         understood, unsure = understood + known, unsure + doubts
     return Cleaned(motion, found, understood, unsure, first)
 
 
-def _paced(motion: Motion, parts: Parts, correct: bool) -> tuple[Motion, list[str], list[str]]:
+def _paced(motion: Motion, parts: BodyParts, correct: bool) -> tuple[Motion, list[str], list[str]]:
     """At the pace its flights clearly tell, if it may be corrected; first of all, since a jump is a matter of pace."""
     flat, stances, _ = _levelled(motion, parts)
-    places, _ = world(flat)
-    fall = frame_rate.measure(flat, parts, stances, touching.find(places, flat.time, parts, stances))
+    places, _ = world_poses(flat)
+    fall = frame_rate.measure_fall_rate(flat, parts, stances, touching.find_contacts(places, flat.time, parts, stances))
     known, doubts = fall.words()
     if fall.clear is None:
         return motion, known, doubts
     if correct:
-        return frame_rate.slowed(motion, fall.clear), known, doubts
+        return frame_rate.slow_down(motion, fall.clear), known, doubts
     return motion, [], [f"{known[0].split(':')[0]} at the frame rate that was told; free fall is {floor_fit.GRAVITY}"]
 
 
-def _levelled(motion: Motion, parts: Parts) -> tuple[Motion, tuple[floor_fit.Stance, floor_fit.Stance], list[str]]:
+def _levelled(
+    motion: Motion, parts: BodyParts
+) -> tuple[Motion, tuple[floor_fit.StanceHeights, floor_fit.StanceHeights], list[str]]:
     """With a level floor; the feet's heights on it, and what to say about it."""
-    places, _ = world(motion)
-    rise = floor_fit.slope(places, motion.time, parts)
-    motion = floor_fit.level(motion, rise)
-    places, _ = world(motion)
-    left, right = (floor_fit.stance(places, motion.time, limb) for limb in (parts.left, parts.right))
+    places, _ = world_poses(motion)
+    rise = floor_fit.floor_slope(places, motion.time, parts)
+    motion = floor_fit.level_floor(motion, rise)
+    places, _ = world_poses(motion)
+    left, right = (floor_fit.stance_heights(places, motion.time, limb) for limb in (parts.left, parts.right))
     said = [f"planted toes are at {100.0 * left.toe:+.1f} cm (left) and {100.0 * right.toe:+.1f} cm (right)"]
     if rise.any():
         tilt = np.degrees(np.arctan(np.linalg.norm(rise)))

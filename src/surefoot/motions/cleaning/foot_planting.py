@@ -16,10 +16,10 @@ from scipy.sparse import linalg
 
 from surefoot.motions import leg_ik
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Limb, Parts
-from surefoot.motions.floor_fit import Stance, heights, leg_length
-from surefoot.motions.foot_contacts import Contacts, FootContacts, Span, mask, runs
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.body_parts import BodyParts, LegJoints
+from surefoot.motions.floor_fit import StanceHeights, leg_length, wanted_and_actual_height
+from surefoot.motions.foot_contacts import Contacts, FootContacts, Span, runs, span_mask
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 _SPACINGS = (0.8, 0.4, 0.2, 0.1)  # [s] between the knots of each level
@@ -27,7 +27,7 @@ _RIDGE = 1e-3  # weight of a coefficient against that of a frame: keeps the fit 
 _FADE = 0.12  # [s] in which what the splines leave over fades out beside the frames where it holds
 
 
-def spread(values: np.ndarray, held: np.ndarray, time: np.ndarray) -> np.ndarray:
+def spread_corrections(values: np.ndarray, held: np.ndarray, time: np.ndarray) -> np.ndarray:
     """(n, k) the values where `held` (n,), and a smooth way between them elsewhere; all zero if none are held.
 
     The way goes from what mostly holds on one side to what mostly holds on the other. How the values change just
@@ -77,7 +77,7 @@ _ROLL = 0.08  # [s] at both ends of a contact in which a foot counts less and le
 _SMOOTH = 0.04  # [s] over which the root's way is smoothed
 
 
-def carry(motion: Motion, parts: Parts, contacts: Contacts, height: float) -> tuple[Motion, float]:
+def stop_root_sliding(motion: Motion, parts: BodyParts, contacts: Contacts, height: float) -> tuple[Motion, float]:
     """With a root that goes where the planted feet do not slide, and at heights where they are on the ground.
 
     Poses are kept; what the two feet do differently while both are planted remains.
@@ -91,22 +91,22 @@ def carry(motion: Motion, parts: Parts, contacts: Contacts, height: float) -> tu
     Returns:
         The motion, and how far the root has been moved horizontally in the end [m].
     """
-    places, _ = world(motion)
+    places, _ = world_poses(motion)
     weights = _both(contacts, motion.time)
     total = weights.sum(axis=0)
     steps, high = np.zeros((len(motion), 2)), np.zeros((len(motion), 1))
     for limb, weight in zip((parts.left, parts.right), weights, strict=True):
-        there = places[:, joint(limb)]
+        there = places[:, planted_joint(limb)]
         share = 0.5 * (weight[1:] + weight[:-1]) / np.maximum(0.5 * (total[1:] + total[:-1]), 1.0)
         steps[1:] -= share[:, None] * np.diff(there[:, :2], axis=0)
         high[:, 0] += weight / np.maximum(total, 1e-9) * (height - there[:, 2])
-    lift = spread(high, total > 0.5, motion.time)
+    lift = spread_corrections(high, total > 0.5, motion.time)
     moved = _smooth(np.column_stack([np.cumsum(steps, axis=0), lift]), motion.time)
     carried = replace(motion, root_position=motion.root_position + moved)
     return carried, float(np.linalg.norm(moved[-1, :2] - moved[0, :2]))
 
 
-def follow(motion: Motion, parts: Parts, contacts: Contacts, ankles: list[np.ndarray]) -> Motion:
+def move_root_with_ankles(motion: Motion, parts: BodyParts, contacts: Contacts, ankles: list[np.ndarray]) -> Motion:
     """With a root that goes along with what the planted feet have in common.
 
     Args:
@@ -115,13 +115,13 @@ def follow(motion: Motion, parts: Parts, contacts: Contacts, ankles: list[np.nda
         contacts: of its feet.
         ankles: (n, 3) where the left and the right ankle shall be [m].
     """
-    places, _ = world(motion)
+    places, _ = world_poses(motion)
     weights = _both(contacts, motion.time)
     total = weights.sum(axis=0)
     common = np.zeros((len(motion), 3))
     for limb, weight, goal in zip((parts.left, parts.right), weights, ankles, strict=True):
         common += (weight / np.maximum(total, 1e-9))[:, None] * (goal - places[:, limb.ankle])
-    moved = _smooth(spread(common, total > 0.5, motion.time), motion.time)
+    moved = _smooth(spread_corrections(common, total > 0.5, motion.time), motion.time)
     return replace(motion, root_position=motion.root_position + moved)
 
 
@@ -135,7 +135,7 @@ def _both(contacts: Contacts, time: np.ndarray) -> np.ndarray:
     return np.stack([_weights(contacts.left, time), _weights(contacts.right, time)])
 
 
-def joint(limb: Limb) -> int:
+def planted_joint(limb: LegJoints) -> int:
     """The one that is planted: the toe's, or the ankle where there is none."""
     return limb.ankle if limb.toe is None else limb.toe
 
@@ -159,8 +159,8 @@ _LOWER = 0.03  # [leg lengths] the root comes lower at most for a leg to reach t
 _LEVEL = 0.05  # [s] over which a root that must come lower does so
 
 
-def plant(
-    motion: Motion, parts: Parts, contacts: Contacts, stances: tuple[Stance, Stance]
+def plant_feet(
+    motion: Motion, parts: BodyParts, contacts: Contacts, stances: tuple[StanceHeights, StanceHeights]
 ) -> tuple[Motion, list[str], list[str]]:
     """With each foot planted while it is on the ground at height 0; in words what was done and what is unsure.
 
@@ -172,10 +172,10 @@ def plant(
     """
     understood, unsure = list[str](), list[str]()
     limbs, feet = (parts.left, parts.right), (contacts.left, contacts.right)
-    places, _ = world(motion)
+    places, _ = world_poses(motion)
     leg = float(np.mean([leg_length(places, limb) for limb in limbs]))
     toes = all(limb.toe is not None for limb in limbs)
-    height, _ = heights(motion, parts, stances)
+    height, _ = wanted_and_actual_height(motion, parts, stances)
     drop = float(np.mean([own.ankle - own.toe for own in stances]))  # [m] from ankle to toe of a flat foot
     for side, limb, foot, own in zip(("left", "right"), limbs, feet, stances, strict=True):
         if toes:
@@ -187,12 +187,12 @@ def plant(
                 unsure.append(
                     f"the {side} foot would need more than {np.degrees(_MOST):.0f}° to be flat: the rest is left"
                 )
-    motion, far = carry(motion, parts, contacts, height)
+    motion, far = stop_root_sliding(motion, parts, contacts, height)
     understood.append(
         f"the root's way was changed by {100.0 * far:.0f} cm in all, by which the planted feet slid together"
     )
     first = [_goal(motion, *own, height, drop if toes else 0.0, leg)[0] for own in zip(limbs, feet, strict=True)]
-    motion = follow(motion, parts, contacts, [ankle for ankle, _, _ in first])
+    motion = move_root_with_ankles(motion, parts, contacts, [ankle for ankle, _, _ in first])
     goals = []
     for side, limb, foot in zip(("left", "right"), limbs, feet, strict=True):
         goal, slides = _goal(motion, limb, foot, height, drop if toes else 0.0, leg)
@@ -203,38 +203,42 @@ def plant(
     if lowered > 0.5 * _LOWER * leg:
         unsure.append(f"the pelvis was lowered by up to {100.0 * lowered:.1f} cm where a leg did not reach the ground")
     for limb, goal in zip(limbs, goals, strict=True):
-        places, _ = world(motion)
+        places, _ = world_poses(motion)
         across = places[:, parts.left.hip] - places[:, parts.right.hip]
-        motion = replace(motion, rotations=leg_ik.reach(motion, limb, across, *goal))
-    return replace(motion, rotations=quat.continuous(motion.rotations)), understood, unsure
+        motion = replace(motion, rotations=leg_ik.reach_ankle(motion, limb, across, *goal))
+    return replace(motion, rotations=quat.make_continuous(motion.rotations)), understood, unsure
 
 
-def _aligned(motion: Motion, limb: Limb, foot: FootContacts, own: Stance, drop: float) -> tuple[Motion, float]:
+def _aligned(
+    motion: Motion, limb: LegJoints, foot: FootContacts, own: StanceHeights, drop: float
+) -> tuple[Motion, float]:
     """With a constant offset of the ankle by which a planted foot falls by `drop` from ankle to toe."""
-    places, turns = world(motion)
+    places, turns = world_poses(motion)
     count = len(motion)
-    flat = mask(foot.toe, count) & mask(foot.heel, count)
+    flat = span_mask(foot.toe, count) & span_mask(foot.heel, count)
     if limb.toe is None or not flat.any():
         return motion, 0.0
     along = places[flat, limb.toe] - places[flat, limb.ankle]
     length = float(np.median(np.linalg.norm(along, axis=1)))
     now, goal = (np.arcsin(np.clip(fall / max(length, 1e-9), -0.95, 0.95)) for fall in (own.ankle - own.toe, drop))
     angle = float(np.clip(goal - now, -_MOST, _MOST))  # toes down
-    across = leg_ik.unit(np.column_stack([-along[:, 1], along[:, 0], np.zeros(len(along))]))  # to the foot's left
-    axis = leg_ik.unit(quat.rotate(quat.inverse(turns[flat, limb.ankle]), across).mean(axis=0))
+    across = leg_ik.unit_vectors(
+        np.column_stack([-along[:, 1], along[:, 0], np.zeros(len(along))])
+    )  # to the foot's left
+    axis = leg_ik.unit_vectors(quat.rotate(quat.inverse(turns[flat, limb.ankle]), across).mean(axis=0))
     rotations = motion.rotations.copy()
     rotations[:, limb.ankle] = quat.multiply(rotations[:, limb.ankle], quat.exp(angle * axis)[None])
     return replace(motion, rotations=rotations), angle
 
 
 def _goal(
-    motion: Motion, limb: Limb, foot: FootContacts, height: float, drop: float, leg: float
+    motion: Motion, limb: LegJoints, foot: FootContacts, height: float, drop: float, leg: float
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], int]:
     """Where the ankle shall be, how foot and toes shall be turned, and in how many spans the foot slides."""
-    places, turns = world(motion)
+    places, turns = world_poses(motion)
     count, time = len(motion), motion.time
     ankle, feet = places[:, limb.ankle], turns[:, limb.ankle]
-    planted = mask(foot.toe, count)
+    planted = span_mask(foot.toe, count)
     toes = feet
     if limb.toe is not None:
         along = places[:, limb.toe] - ankle
@@ -242,16 +246,16 @@ def _goal(
         flat[:, :2] *= (np.sqrt(np.maximum((along**2).sum(axis=1) - drop**2, 0.0)) / _horizontal(along))[:, None]
         flat[:, 2] = -drop
         near = np.clip((_HEEL[1] * leg - (along[:, 2] * -1.0 - drop)) / ((_HEEL[1] - _HEEL[0]) * leg), 0.0, 1.0)
-        tip = spread(near[:, None] * quat.log(leg_ik.between(along, flat)), planted, time)
+        tip = spread_corrections(near[:, None] * quat.log(leg_ik.shortest_rotation(along, flat)), planted, time)
         feet = quat.multiply(quat.exp(tip), feet)
         along = quat.rotate(quat.exp(tip), along)
-        ahead = leg_ik.unit(motion.skeleton.offsets[limb.toe] * [1.0, 1.0, 0.0])
+        ahead = leg_ik.unit_vectors(motion.skeleton.offsets[limb.toe] * [1.0, 1.0, 0.0])
         toes = _flush(turns[:, limb.toe], planted, ahead, time)
     else:
         along = np.zeros_like(ankle)
     held, slides = _held((ankle + along)[:, :2], foot.toe, 0.01 + _SLIDE * leg, time)
     wanted = np.column_stack([held, np.full(count, height)]) - ankle - along
-    moved = spread(wanted, mask(_settled(wanted, foot.toe, _SETTLED * leg), count), time)
+    moved = spread_corrections(wanted, span_mask(_settled(wanted, foot.toe, _SETTLED * leg), count), time)
     moved[:, 2] += np.maximum(height - (ankle + along + moved)[:, 2], 0.0)  # nothing goes into the ground
     return (ankle + moved, feet, toes), slides
 
@@ -301,24 +305,27 @@ def _flush(toes: np.ndarray, planted: np.ndarray, ahead: np.ndarray, time: np.nd
     if not planted.any():
         return toes
     up = np.array([0.0, 0.0, 1.0])
-    flat = leg_ik.unit(np.median(quat.rotate(quat.inverse(toes[planted]), up), axis=0))
+    flat = leg_ik.unit_vectors(np.median(quat.rotate(quat.inverse(toes[planted]), up), axis=0))
     if abs(flat @ ahead) < np.sin(_REST):
-        flat = leg_ik.unit(flat - (flat @ ahead) * ahead)
-    tilt = quat.log(leg_ik.between(quat.rotate(toes, flat), np.tile(up, (len(toes), 1))))
-    return quat.multiply(quat.exp(spread(tilt, planted, time)), toes)
+        flat = leg_ik.unit_vectors(flat - (flat @ ahead) * ahead)
+    tilt = quat.log(leg_ik.shortest_rotation(quat.rotate(toes, flat), np.tile(up, (len(toes), 1))))
+    return quat.multiply(quat.exp(spread_corrections(tilt, planted, time)), toes)
 
 
 def _lowered(
-    motion: Motion, limbs: tuple[Limb, Limb], ankles: list[np.ndarray], feet: tuple[FootContacts, FootContacts]
+    motion: Motion,
+    limbs: tuple[LegJoints, LegJoints],
+    ankles: list[np.ndarray],
+    feet: tuple[FootContacts, FootContacts],
 ) -> tuple[Motion, float]:
     """With the root so low that both legs reach their ankles' places while these are planted, and by how much."""
-    places, _ = world(motion)
+    places, _ = world_poses(motion)
     short = np.zeros(len(motion))
     for limb, ankle, foot in zip(limbs, ankles, feet, strict=True):
-        long = leg_ik.REACH * leg_length(places, limb)
+        long = leg_ik.LONGEST_REACH * leg_length(places, limb)
         away = places[:, limb.hip] - ankle
         room = np.sqrt(np.maximum(long**2 - (away[:, :2] ** 2).sum(axis=1), 0.25 * long**2))
-        own = np.where(mask(foot.toe, len(motion)), away[:, 2] - room, 0.0)
+        own = np.where(span_mask(foot.toe, len(motion)), away[:, 2] - room, 0.0)
         short = np.minimum(np.maximum(short, own), _LOWER * long)
     width = max(round(_LEVEL / float(np.median(np.diff(motion.time)))), 1)
     lower = ndimage.gaussian_filter1d(ndimage.maximum_filter1d(short, 4 * width + 1), width)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.motions.body_parts import Parts
-from surefoot.motions.floor_fit import GRAVITY, Stance, leg_length
+from surefoot.motions.body_parts import BodyParts
+from surefoot.motions.floor_fit import GRAVITY, StanceHeights, leg_length
 from surefoot.motions.foot_contacts import Contacts, runs
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 _OFF = 0.02  # [leg lengths] above their stance that all joints of both feet are in flight
@@ -24,7 +24,7 @@ _SHARES = {"head": 0.07, "trunk": 0.435, "thigh": 0.142, "shank": 0.043, "foot":
 
 
 @dataclass(frozen=True)
-class Pace:
+class FallRate:
     """How fast it falls: the vertical acceleration in each flight [m/s²] and what its clock runs too fast by."""
 
     accelerations: tuple[float, ...]
@@ -46,13 +46,15 @@ class Pace:
         return [], [f"{found} instead of {GRAVITY}: the frame rate or the scale may be wrong"]
 
 
-def measure(motion: Motion, parts: Parts, stances: tuple[Stance, Stance], contacts: Contacts) -> Pace:
+def measure_fall_rate(
+    motion: Motion, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights], contacts: Contacts
+) -> FallRate:
     """The pace of a motion whose feet are at these heights while planted.
 
     A flight has both feet above these and no contact: heights alone take a limp for a flight, and contacts alone
     are missed where the clock runs too fast.
     """
-    places, _ = world(motion)
+    places, _ = world_poses(motion)
     high = np.full(len(motion), np.inf)
     for limb, own in zip((parts.left, parts.right), stances, strict=True):
         leg = leg_length(places, limb)
@@ -72,22 +74,22 @@ def measure(motion: Motion, parts: Parts, stances: tuple[Stance, Stance], contac
             found.append(fall)
             weights.append(float(np.ptp(motion.time[air])) ** 2)
     if not found:
-        return Pace((), None, None)
+        return FallRate((), None, None)
     mean = float(np.average(found, weights=weights))
     factor = float(np.sqrt(-mean / GRAVITY))
     if factor < _RIGHT[0] and len(found) < _SEVERAL:
-        return Pace((), None, None)
+        return FallRate((), None, None)
     alike = all(abs(a / mean - 1.0) < 0.5 for a in found)
     clear = [f for f in _FACTORS if alike and abs(factor / f - 1.0) < _NEAR]
-    return Pace(tuple(found), factor, clear[0] if clear else None)
+    return FallRate(tuple(found), factor, clear[0] if clear else None)
 
 
-def slowed(motion: Motion, factor: float) -> Motion:
+def slow_down(motion: Motion, factor: float) -> Motion:
     """The same frames, so many times slower."""
     return replace(motion, time=motion.time[0] + factor * (motion.time - motion.time[0]))
 
 
-def center_of_mass(places: np.ndarray, parts: Parts) -> np.ndarray:
+def center_of_mass(places: np.ndarray, parts: BodyParts) -> np.ndarray:
     """(n, 3) a crude one [m]: the middles of the bones, weighted as in an average adult."""
     chest = parts.trunk[-1] if parts.trunk else parts.pelvis
     head = parts.head if parts.head is not None else chest

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.motions import quaternions as quat
-from surefoot.motions.body_parts import Parts
-from surefoot.motions.forward_kinematics import chain
+from surefoot.motions.body_parts import BodyParts
+from surefoot.motions.forward_kinematics import chain_from_root
 from surefoot.motions.motion import Motion
 
 _FIRST = 0.05  # [s] at the start in which a pose that does not belong to the motion is looked for
@@ -28,7 +28,7 @@ _FLIP = np.radians(110.0)  # from one frame to the next: no joint of a body does
 _WILD = np.radians(40.0)  # a jump that does not come back and is worth mentioning
 
 
-def frames(motion: Motion, chosen: slice) -> Motion:
+def select_frames(motion: Motion, chosen: slice) -> Motion:
     """Some of a motion's frames, at their own times."""
     rows: dict[str, Any] = {
         name: table[chosen]
@@ -53,10 +53,10 @@ def drop_first_pose(motion: Motion) -> tuple[Motion, str | None]:
     kind = "the rest pose" if straight < 10.0 else "another pose"
     which = "first frame" if jump == 0 else f"first {jump + 1} frames"
     said = f"the {which} showed {kind} (joints jump by {np.degrees(mean[jump]):.0f}° on average)"
-    return frames(motion, slice(jump + 1, None)), f"{said}: dropped"
+    return select_frames(motion, slice(jump + 1, None)), f"{said}: dropped"
 
 
-def repair_joints(motion: Motion, parts: Parts) -> tuple[Motion, list[str], list[str]]:
+def repair_joints(motion: Motion, parts: BodyParts) -> tuple[Motion, list[str], list[str]]:
     """With spikes and flips of the joints mended, and in words which, and what is unsure.
 
     Joints beyond the wrists are left as they are: they carry no data in most clips.
@@ -65,7 +65,7 @@ def repair_joints(motion: Motion, parts: Parts) -> tuple[Motion, list[str], list
     wrists = {arm.wrist for arm in (parts.left_arm, parts.right_arm) if arm is not None}
     understood, unsure = list[str](), list[str]()
     for joint, name in enumerate(motion.skeleton.names):
-        if wrists & set(chain(motion.skeleton, joint)[:-1]):
+        if wrists & set(chain_from_root(motion.skeleton, joint)[:-1]):
             continue
         mended, wild = _despike_joint(rotations, joint, frame)
         turned = _unflip(rotations, joint)
@@ -79,7 +79,7 @@ def repair_joints(motion: Motion, parts: Parts) -> tuple[Motion, list[str], list
             understood.append(f"{name} jumps for a moment at {at}: {total} interpolated")
         if wild:
             unsure.append(f"{name} jumps at {_times(motion, wild)} and does not come back: left as it is")
-    return replace(motion, rotations=quat.continuous(rotations)), understood, unsure
+    return replace(motion, rotations=quat.make_continuous(rotations)), understood, unsure
 
 
 def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[tuple[int, int]], list[int]]:
@@ -91,7 +91,7 @@ def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[lis
     near = max(round(_JOINT_AROUND / frame), 3)
     fast = np.flatnonzero(steps > _JUMP[0] * frame)
     jumps = np.array(
-        [i for i in fast.tolist() if steps[i] > _JUMP[1] * max(map(np.median, around(steps, i, near)))], dtype=int
+        [i for i in fast.tolist() if steps[i] > _JUMP[1] * max(map(np.median, steps_around(steps, i, near)))], dtype=int
     )
     longest, mended, wild, done = max(round(_JOINT_SPIKE / frame), 2), list[tuple[int, int]](), list[int](), -1
     for jump in jumps:
@@ -133,7 +133,7 @@ def _unflip(rotations: np.ndarray, joint: int) -> list[int]:
     return turned
 
 
-def around(steps: np.ndarray, i: int, near: int) -> list[np.ndarray]:
+def steps_around(steps: np.ndarray, i: int, near: int) -> list[np.ndarray]:
     """So many steps before and after one; where there are none, only those on the other side.
 
     What begins suddenly and goes on is like what comes after it: only a jump is like neither.
@@ -198,7 +198,7 @@ def repair_root(motion: Motion) -> tuple[Motion, list[str], list[str]]:
             keep = slice(last + 1, None) if before < after else slice(None, first + 1)
             cut = "before" if before < after else "after"
             understood.append(f"{at}: the {min(before, after)} frames {cut} it were cut off")
-            motion = frames(motion, keep)
+            motion = select_frames(motion, keep)
         else:
             motion = _bridged(motion, first, last)
             unsure.append(f"{at}: bridged, the later part was moved to where the earlier one would have gone on")
@@ -208,7 +208,7 @@ def repair_root(motion: Motion) -> tuple[Motion, list[str], list[str]]:
 def _usual(motion: Motion, now: np.ndarray, i: int) -> list[np.ndarray]:
     """Median velocities [m/s] before and after a step."""
     near = max(round(_ROOT_AROUND / float(np.median(np.diff(motion.time)))), 3)
-    return [np.median(own, axis=0) for own in around(now, i, near)]
+    return [np.median(own, axis=0) for own in steps_around(now, i, near)]
 
 
 def _velocities(motion: Motion) -> np.ndarray:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from surefoot.studio.panels.body_tab import Body
+from surefoot.studio.panels.body_tab import BodyTab
 from surefoot.studio.panels.panel import Panel
-from surefoot.studio.panels.playback import Play
-from surefoot.studio.panels.plot_tab import Plots
-from surefoot.studio.panels.pose_tab import Poses
-from surefoot.studio.panels.push_tab import PushPanel
-from surefoot.studio.panels.record_tab import Record
-from surefoot.studio.panels.style_tab import Styles
-from surefoot.studio.panels.walk_tab import Walk
+from surefoot.studio.panels.playback import PlaybackPanel
+from surefoot.studio.panels.plot_tab import PlotTab
+from surefoot.studio.panels.pose_tab import PoseTab
+from surefoot.studio.panels.push_tab import PushTab
+from surefoot.studio.panels.record_tab import RecordTab
+from surefoot.studio.panels.style_tab import StyleTab
+from surefoot.studio.panels.walk_tab import WalkTab
 
 
 def panels() -> tuple[list[Panel], list[Panel]]:
     """Those that are always in sight, and those on tabs, in their order."""
-    return [Play()], [Walk(), PushPanel(), Poses(), Styles(), Body(), Plots(), Record()]
+    return [PlaybackPanel()], [WalkTab(), PushTab(), PoseTab(), StyleTab(), BodyTab(), PlotTab(), RecordTab()]

@@ -21,16 +21,16 @@ from surefoot.engine.scene import AnyCharacter, Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.studio.panels import panel
-from surefoot.studio.panels.panel import Desk, one_of, put
+from surefoot.studio.panels.panel import PanelContext, checked_choice, set_if_changed
 
 LENGTH, MASS = "length", "mass"
-WHOLE = "mass"  # the name of the whole body's multiplier
+TOTAL_MASS = "mass"  # the name of the whole body's multiplier
 _SIDES = ("left", "right")
 _CONSISTS_OF = {"leg": ("thigh", "shin"), "arm": ("upper_arm", "lower_arm"), "torso": ("pelvis", "trunk")}
 _LENGTHS = tuple(f"{part}_{LENGTH}" for part in ("leg", "foot", "toes", "torso", "arm", "hand"))
 PRESETS: dict[str, dict[str, float]] = {
-    "Child": {**dict.fromkeys(_LENGTHS, 0.8), "head_length": 0.95, WHOLE: 0.5},
-    "Giant": {**dict.fromkeys((*_LENGTHS, "head_length"), 1.25), WHOLE: 1.95},
+    "Child": {**dict.fromkeys(_LENGTHS, 0.8), "head_length": 0.95, TOTAL_MASS: 0.5},
+    "Giant": {**dict.fromkeys((*_LENGTHS, "head_length"), 1.25), TOTAL_MASS: 1.95},
     "Long legs": {"leg_length": 1.3},
     "Short legs": {"leg_length": 0.7},
     "Long arms": {"arm_length": 1.5},
@@ -64,7 +64,7 @@ class Part:
         return f"{side[:1].upper()} {self.title().lower()}" if side else self.title()
 
 
-def parts(table: CharacterTable) -> tuple[Part, ...]:
+def body_parts(table: CharacterTable) -> tuple[Part, ...]:
     """All parts of a body with multipliers of their own, those of several segments first."""
     known = table.multipliers
     paired = {name for name in known if all(f"{side}_{name}" in known for side in _SIDES)}
@@ -73,10 +73,10 @@ def parts(table: CharacterTable) -> tuple[Part, ...]:
     return tuple(sorted(found, key=lambda part: len(part.segments) <= len(part.sides)))
 
 
-def spread(table: CharacterTable, proportions: Mapping[str, float]) -> dict[str, float]:
+def per_side_multipliers(table: CharacterTable, proportions: Mapping[str, float]) -> dict[str, float]:
     """A number for every knob: what is said of a pair holds for each of its sides."""
-    values = {WHOLE: float(proportions.get(WHOLE, 1.0))}
-    for part in parts(table):
+    values = {TOTAL_MASS: float(proportions.get(TOTAL_MASS, 1.0))}
+    for part in body_parts(table):
         for what in (LENGTH, MASS):
             both = float(proportions.get(f"{part.name}_{what}", 1.0))
             for side in part.sides:
@@ -86,10 +86,10 @@ def spread(table: CharacterTable, proportions: Mapping[str, float]) -> dict[str,
     return values
 
 
-def gathered(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
+def shortest_proportions(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
     """The shortest proportions that say the same as a number for every knob."""
-    found = {WHOLE: values[WHOLE]}
-    for part in parts(table):
+    found = {TOTAL_MASS: values[TOTAL_MASS]}
+    for part in body_parts(table):
         for what in (LENGTH, MASS):
             each = {part.knob(side, what): values[part.knob(side, what)] for side in part.sides}
             equal = len(set(each.values())) == 1
@@ -97,10 +97,10 @@ def gathered(table: CharacterTable, values: Mapping[str, float]) -> dict[str, fl
     return {name: value for name, value in found.items() if value != 1.0}
 
 
-def evened(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
+def symmetric(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
     """The same with both sides alike: each gets their mean."""
     found = dict(values)
-    for part in parts(table):
+    for part in body_parts(table):
         for what in (LENGTH, MASS):
             knobs = [part.knob(side, what) for side in part.sides]
             mean = round(sum(values[knob] for knob in knobs) / len(knobs), 2)
@@ -108,7 +108,7 @@ def evened(table: CharacterTable, values: Mapping[str, float]) -> dict[str, floa
     return found
 
 
-def preset(table: CharacterTable, name: str) -> dict[str, float]:
+def preset_for(table: CharacterTable, name: str) -> dict[str, float]:
     """A preset's multipliers, as far as a body has such parts."""
     found: dict[str, float] = {}
     for knob, value in PRESETS[name].items():
@@ -121,7 +121,7 @@ def preset(table: CharacterTable, name: str) -> dict[str, float]:
     return found
 
 
-def size(table: CharacterTable, part: Part, side: str, what: str) -> float:
+def part_size(table: CharacterTable, part: Part, side: str, what: str) -> float:
     """Length [m] or mass [kg] of a part, of one side; of a part without sides all of it."""
     names = {s for s in part.segments if not side or s.startswith(f"{side}_")}
     segments = [s for s in table.segments if s.name in names]
@@ -136,7 +136,7 @@ def size(table: CharacterTable, part: Part, side: str, what: str) -> float:
 
 
 @dataclass(frozen=True)
-class Facts:
+class BodyMeasures:
     """A whole body: mass [kg], height [m] when it stands straight, length of left and right leg [m]."""
 
     mass: float
@@ -144,7 +144,7 @@ class Facts:
     legs: tuple[float, float]
 
 
-def facts(scene: Scene) -> Facts:
+def measure_body(scene: Scene) -> BodyMeasures:
     """Measure the body of a scene."""
     model, data, table = scene.model, mujoco.MjData(scene.model), scene.table
     mujoco.mj_kinematics(model, data)
@@ -158,25 +158,25 @@ def facts(scene: Scene) -> Facts:
     legs = [
         table.sole_depth + offsets[leg.foot] + offsets[leg.shin] for leg in (table.anatomy.left, table.anatomy.right)
     ]
-    return Facts(
+    return BodyMeasures(
         float(model.body_subtreemass[root]), float((middle + reach).max() - (middle - reach).min()),
         (legs[0], legs[1]) if table.height is None else (table.height, table.height),
     )  # fmt: skip
 
 
-LEAST, MOST = 0.5, 2.0  # times as long or heavy as drawn
+MIN_MULTIPLIER, MAX_MULTIPLIER = 0.5, 2.0  # times as long or heavy as drawn
 _OWN, _PLAIN = "Your own", "As designed"
 _PAUSE = 1.0 / 30.0  # [s] between two changes of the body: of a burst of moves only the last one counts
 _HANDS_OFF = 0.5  # [s] a slider is left alone after a person moved it
 _ANY_BODY = "biped/zero-walk"  # walks with any two legs
 
 
-class Body:
+class BodyTab:
     """Character, proportions and masses."""
 
     title = "Body"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the controls that every body has."""
         self._desk, gui = desk, desk.server.gui
         self._wanted: dict[str, float] | None = None  # a number for every knob, not applied yet
@@ -193,7 +193,7 @@ class Body:
         self._even = gui.add_checkbox(
             "Both sides alike", True, hint="Off: left and right limbs have their own sliders."
         )
-        self._whole = self._slider("Mass of all", (WHOLE,), "All parts together; strength grows with the weight.")
+        self._whole = self._slider("Mass of all", (TOTAL_MASS,), "All parts together; strength grows with the weight.")
         self._lengths = gui.add_folder("Lengths (times as long)")
         self._masses = gui.add_folder("Masses (times as heavy)", expand_by_default=False)
         with gui.add_folder("Your own body", expand_by_default=False):
@@ -216,7 +216,7 @@ class Body:
         return called
 
     def _slider(self, label: str, knobs: tuple[str, ...], hint: str) -> viser.GuiSliderHandle[float]:
-        slider = self._desk.server.gui.add_slider(label, LEAST, MOST, 0.01, 1.0, hint=hint)
+        slider = self._desk.server.gui.add_slider(label, MIN_MULTIPLIER, MAX_MULTIPLIER, 0.01, 1.0, hint=hint)
         slider.on_update(self._by_hand(lambda: self._move(dict.fromkeys(knobs, slider.value))))
         return slider
 
@@ -226,33 +226,33 @@ class Body:
 
     def _choose(self, name: str) -> None:
         """Begin with another character, with the present skill if that one can do it."""
-        session, own = self._desk.session, f"{one_of(characters.names(), name)}/walk"
+        session, own = self._desk.session, f"{checked_choice(characters.names(), name)}/walk"
         try:
             session.rebuild(character=name, skill=session.sim.skill, proportions={})
         except SurefootError:
             session.rebuild(character=name, skill=own if own in skills.names() else _ANY_BODY, proportions={})
 
     def _load(self, name: str) -> None:
-        path = panel.inside(self._desk.folder, name, (".xml",))
+        path = panel.safe_path(self._desk.folder, name, (".xml",))
         self._desk.session.rebuild(character=str(path), skill=_ANY_BODY, proportions={})
 
     def _take(self, name: str) -> None:
         """Be a preset, or again as designed."""
         if name == _OWN:
             return
-        self._wanted, proportions = None, preset(self._table, name) if name in PRESETS else {}
+        self._wanted, proportions = None, preset_for(self._table, name) if name in PRESETS else {}
         self._desk.session.reshape(proportions)
-        values = spread(self._table, proportions)
-        self._show_sides(values == evened(self._table, values))
+        values = per_side_multipliers(self._table, proportions)
+        self._show_sides(values == symmetric(self._table, values))
 
     def _alike(self, alike: bool) -> None:
         if alike:
-            self._move(evened(self._table, self._now()))
+            self._move(symmetric(self._table, self._now()))
         self._show_sides(alike)
 
     def _now(self) -> dict[str, float]:
         """A number for every knob, as last wished."""
-        return self._wanted or spread(self._table, self._desk.session.sim.scene.setup.proportions)
+        return self._wanted or per_side_multipliers(self._table, self._desk.session.sim.scene.setup.proportions)
 
     def _move(self, values: Mapping[str, float]) -> None:
         """Turn some knobs."""
@@ -263,7 +263,7 @@ class Body:
         now = time.perf_counter()
         if self._wanted is None or now - self._changed < _PAUSE:
             return
-        wanted, self._wanted = gathered(self._table, self._wanted), None
+        wanted, self._wanted = shortest_proportions(self._table, self._wanted), None
         if wanted != self._desk.session.sim.scene.setup.proportions:
             self._desk.session.reshape(wanted)
             self._changed = time.perf_counter()
@@ -275,23 +275,23 @@ class Body:
             return
         self._for, self._wanted, foreign = scene.character, None, scene.table.foreign is not None
         name = Path(str(scene.character)).name
-        put(self._who, (*characters.names(), *((name,) if foreign else ())), "options")
-        put(self._who, name)
+        set_if_changed(self._who, (*characters.names(), *((name,) if foreign else ())), "options")
+        set_if_changed(self._who, name)
         for handle in self._made:
             handle.remove()
         self._sliders, self._made = [], []
         for handle in (self._preset, self._reset, self._even, self._whole, self._lengths, self._masses):
-            put(handle, not foreign, "visible")
+            set_if_changed(handle, not foreign, "visible")
         if not foreign:
-            fitting = (name for name in PRESETS if preset(scene.table, name))
-            put(self._preset, (_PLAIN, *fitting, _OWN), "options")
+            fitting = (name for name in PRESETS if preset_for(scene.table, name))
+            set_if_changed(self._preset, (_PLAIN, *fitting, _OWN), "options")
             for folder, what in ((self._lengths, LENGTH), (self._masses, MASS)):
                 with folder:
                     self._add_sliders(what)
 
     def _add_sliders(self, what: str) -> None:
         """Limbs and trunk as wholes first, what they consist of in a folder that is closed."""
-        found = parts(self._table)
+        found = body_parts(self._table)
         wholes = {s for part in found if len(part.segments) > len(part.sides) for s in part.segments}
         single = [p for p in found if len(p.segments) == len(p.sides) and set(p.segments) <= wholes]
         for part in found:
@@ -314,9 +314,9 @@ class Body:
             self._made.append(handle)
 
     def _show_sides(self, alike: bool) -> None:
-        put(self._even, alike)
+        set_if_changed(self._even, alike)
         for part, side, _, handle in self._sliders:
-            put(handle, not part.sides[0] or bool(side) != alike, "visible")
+            set_if_changed(handle, not part.sides[0] or bool(side) != alike, "visible")
 
     def refresh(self) -> None:
         """Apply the last of a burst; show the body there is now, its sliders only while no hand is on them."""
@@ -331,27 +331,29 @@ class Body:
 
     def _measure(self, sim: Simulation) -> None:
         """Write down how tall and heavy it is, and its parts."""
-        body = facts(sim.scene)
+        body = measure_body(sim.scene)
         legs = " / ".join(f"{100 * leg:.0f}" for leg in dict.fromkeys(body.legs))
         words = f"**{body.mass:.1f} kg** · **{body.height:.2f} m** tall · legs **{legs} cm**"
         if sim.scene.table.foreign is not None:
             words += "\n\nThis body comes from a file: change its proportions there."
-        put(self._facts, words, "content")
+        set_if_changed(self._facts, words, "content")
         for part, side, what, handle in self._sliders:
-            now = size(sim.scene.table, part, side or part.sides[0], what)
+            now = part_size(sim.scene.table, part, side or part.sides[0], what)
             unit = f"{100 * now:.0f}\u00a0cm" if what == LENGTH else f"{now:.1f}\u00a0kg"
-            put(handle, f"{part.label(side)} {unit}", "label")
+            set_if_changed(handle, f"{part.label(side)} {unit}", "label")
 
     def _show(self, sim: Simulation) -> None:
         """Set every control to what there is."""
         table, own = sim.scene.table, sim.scene.setup.proportions
-        put(self._who, Path(str(sim.scene.character)).name)
+        set_if_changed(self._who, Path(str(sim.scene.character)).name)
         if table.foreign is not None:
             return
-        values = spread(table, own)
-        self._show_sides(self._even.value and evened(table, values) == values)
-        put(self._whole, min(max(values[WHOLE], LEAST), MOST))
+        values = per_side_multipliers(table, own)
+        self._show_sides(self._even.value and symmetric(table, values) == values)
+        set_if_changed(self._whole, min(max(values[TOTAL_MASS], MIN_MULTIPLIER), MAX_MULTIPLIER))
         for part, side, what, handle in self._sliders:
-            put(handle, min(max(values[part.knob(side or part.sides[0], what)], LEAST), MOST))
-        known: dict[str, dict[str, float]] = {_PLAIN: {}} | {name: preset(table, name) for name in PRESETS}
-        put(self._preset, next((name for name, one in known.items() if one == own), _OWN))
+            set_if_changed(
+                handle, min(max(values[part.knob(side or part.sides[0], what)], MIN_MULTIPLIER), MAX_MULTIPLIER)
+            )
+        known: dict[str, dict[str, float]] = {_PLAIN: {}} | {name: preset_for(table, name) for name in PRESETS}
+        set_if_changed(self._preset, next((name for name, one in known.items() if one == own), _OWN))

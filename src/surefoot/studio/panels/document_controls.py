@@ -14,8 +14,8 @@ import viser
 from surefoot.errors import OutputError, SkillError
 from surefoot.skills import files
 from surefoot.skills.schema import Skill
-from surefoot.studio.panels.panel import Desk, existing, inside, put
-from surefoot.studio.skill_document import Document
+from surefoot.studio.panels.panel import PanelContext, list_files, safe_path, set_if_changed
+from surefoot.studio.skill_document import SkillDocument
 
 SUFFIXES = (".yaml", ".yml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -24,13 +24,13 @@ _ROWS = 10  # differences that are shown
 _LOOK = 2.0  # [s] between looks into the folder
 
 
-class Keeping:
+class DocumentControls:
     """A group of controls. Everything but `build` and what it hands to the page runs in the loop's thread."""
 
     def build(
         self,
-        desk: Desk,
-        document: Callable[[], Document],
+        desk: PanelContext,
+        document: Callable[[], SkillDocument],
         apply: Callable[[Skill], None],
         load: Callable[[Skill, Path | None], None],
     ) -> None:
@@ -44,7 +44,7 @@ class Keeping:
         """
         self._desk, self._document, self._apply, self._load = desk, document, apply, load
         self._looked, gui = -math.inf, desk.server.gui
-        self._named: Document | None = None
+        self._named: SkillDocument | None = None
         self._compared: tuple[Skill, Skill] | None = None  # whose differences are shown
         self._folders = [gui.add_folder("Changes"), gui.add_folder("File")]
         with self._folders[0]:
@@ -115,7 +115,7 @@ class Keeping:
         stem = name.removesuffix(".yaml").removesuffix(".yml")
         if not _NAME.fullmatch(stem):
             raise OutputError(f"a name has small letters, digits and hyphens (slow-walk), got {name[:40]!r}")
-        document, path = self._document(), inside(self._desk.folder, f"{stem}.yaml", SUFFIXES)
+        document, path = self._document(), safe_path(self._desk.folder, f"{stem}.yaml", SUFFIXES)
         if path.exists() and path != document.origin:
             raise OutputError(f"there is a file {path.name} already: choose another name, or load it first")
         document.save(path, stem)
@@ -127,13 +127,13 @@ class Keeping:
         """Begin with a file of the studio's folder."""
         if name == _NONE:
             raise OutputError("there is no skill file in the folder yet")
-        path = inside(self._desk.folder, name, SUFFIXES)
+        path = safe_path(self._desk.folder, name, SUFFIXES)
         self._load(files.read(path)[0], path)
         self._desk.say("Loaded", path.name)
 
     def upload(self, name: str, content: bytes) -> None:
         """Begin with a file that was sent by the browser; nothing is written."""
-        text, skill = uploaded(name, content)
+        text, skill = parse_upload(name, content)
         self._load(skill, None)
         self._document().dress(text)
         self._desk.say("Loaded", skill.full_name)
@@ -146,27 +146,27 @@ class Keeping:
     def show(self, visible: bool) -> None:
         """Show or hide all of it."""
         for folder in self._folders:
-            put(folder, visible, "visible")
+            set_if_changed(folder, visible, "visible")
 
     def refresh(self) -> None:
         """Show what differs, and which files there are."""
         document = self._document()
         if document is not self._named:  # another skill: propose a name of its own
             self._named, own = document, document.origin is not None and document.origin.parent == self._desk.folder
-            put(self._name, document.skill.name if own else f"my-{document.skill.name}"[:63])
+            set_if_changed(self._name, document.skill.name if own else f"my-{document.skill.name}"[:63])
         versions = document.saved, document.skill
         if self._compared is None or any(new is not old for new, old in zip(versions, self._compared, strict=True)):
             self._compared = versions
-            put(self._table, difference_table(document), "content")
-        put(self._compare, self._desk.editing.comparing)
+            set_if_changed(self._table, difference_table(document), "content")
+        set_if_changed(self._compare, self._desk.editing.comparing)
         if time.monotonic() - self._looked > _LOOK:
             self._looked = time.monotonic()
-            names = tuple(existing(self._desk.folder, SUFFIXES)) or (_NONE,)
+            names = tuple(list_files(self._desk.folder, SUFFIXES)) or (_NONE,)
             if tuple(self._files.options) != names:
                 self._files.options = names
 
 
-def uploaded(name: str, content: bytes) -> tuple[str, Skill]:
+def parse_upload(name: str, content: bytes) -> tuple[str, Skill]:
     """Text and skill of a file somebody sent; what is wrong with it is said with its line."""
     label = Path(name).name[:60] or "the file"
     if len(content) > files.MAX_BYTES:
@@ -178,7 +178,7 @@ def uploaded(name: str, content: bytes) -> tuple[str, Skill]:
     return text, files.validate(files.parse(text, label), label)
 
 
-def difference_table(document: Document) -> str:
+def difference_table(document: SkillDocument) -> str:
     """What is not as saved, as Markdown."""
     found = document.differences()
     if not found:

@@ -13,16 +13,16 @@ from typing import Any, Protocol
 import viser
 
 from surefoot.errors import CommandError, SurefootError
-from surefoot.studio.session import Loop, Session
-from surefoot.studio.skill_document import Editing
+from surefoot.studio.session import Session, SimulationThread
+from surefoot.studio.skill_document import ActiveDocument
 from surefoot.studio.stage import Stage
 
-LONGEST = 80  # characters
+MAX_NAME_BYTES = 80  # characters
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # devices, on Windows
 _FORBIDDEN = '/\\:*?"<>|'
 
 
-def inside(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
+def safe_path(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
     """The file of that name in a folder: the only way the studio makes a path from what somebody typed.
 
     Args:
@@ -36,9 +36,11 @@ def inside(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
     endings = " or ".join(suffixes)
     if (
         not name.isprintable() or any(c in _FORBIDDEN for c in name) or name.startswith(".") or name != name.strip()
-        or len(name.encode("utf-8", "replace")) > LONGEST or _RESERVED.match(name)
+        or len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES or _RESERVED.match(name)
     ):  # fmt: skip
-        raise SurefootError(f"{name[:LONGEST]!r} is not a plain file name; valid: letters, digits, - _, then {endings}")
+        raise SurefootError(
+            f"{name[:MAX_NAME_BYTES]!r} is not a plain file name; valid: letters, digits, - _, then {endings}"
+        )
     if not any(name.lower().endswith(suffix) and len(name) > len(suffix) for suffix in suffixes):
         raise SurefootError(f"{name!r} does not end as it should; valid: NAME{endings}")
     path = folder / name
@@ -51,26 +53,26 @@ def inside(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
     return path
 
 
-def existing(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+def list_files(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
     """Names of the files in a folder that can be loaded, in their order."""
     return sorted(path.name for path in folder.iterdir() if _is_loadable(folder, path, suffixes))
 
 
 def _is_loadable(folder: Path, path: Path, suffixes: tuple[str, ...]) -> bool:
     try:
-        return inside(folder, path.name, suffixes).is_file()
+        return safe_path(folder, path.name, suffixes).is_file()
     except (SurefootError, OSError):
         return False
 
 
-class Desk(Protocol):
+class PanelContext(Protocol):
     """What a panel can use. Callbacks of the page come from other threads: they `post` what they want done."""
 
     server: viser.ViserServer
     session: Session
     stage: Stage
-    loop: Loop
-    editing: Editing  # the skill under one's hands, shared by all editors
+    loop: SimulationThread
+    editing: ActiveDocument  # the skill under one's hands, shared by all editors
     folder: Path  # files are written here and nowhere else
 
     def post(self, action: Callable[[], object]) -> None:
@@ -88,7 +90,7 @@ class Panel(Protocol):
 
     title: str
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add its controls; called once, inside its tab."""
 
     def renew(self) -> None:
@@ -98,14 +100,14 @@ class Panel(Protocol):
         """Show the present moment; called at most ten times a second."""
 
 
-def one_of(options: Collection[str], value: str) -> str:
+def checked_choice(options: Collection[str], value: str) -> str:
     """A value that is among the options: what a page sends need not be what it was offered."""
     if value not in options:
         raise CommandError(f"{value[:40]!r} cannot be chosen; valid: {', '.join(options)}")
     return value
 
 
-def put(handle: Any, value: object, name: str = "value") -> None:
+def set_if_changed(handle: Any, value: object, name: str = "value") -> None:
     """Set what a control shows, its value or another property; nothing is sent if it shows that already."""
     if getattr(handle, name) != value:
         setattr(handle, name, value)

@@ -8,7 +8,7 @@ import time
 import viser
 
 from surefoot.errors import CommandError
-from surefoot.studio.panels.panel import Desk, put
+from surefoot.studio.panels.panel import PanelContext, set_if_changed
 from surefoot.studio.session import Session
 
 RATES = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
@@ -19,12 +19,12 @@ _NEAR = 0.1  # [s] within which it shows the moment well enough
 _COARSE = 5.0  # [s] by which the timeline's slider grows while the first minute passes
 
 
-class Play:
+class PlaybackPanel:
     """Above all tabs, always in sight."""
 
     title = "Play"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add status, buttons and timeline."""
         self._desk, gui = desk, desk.server.gui
         self._touched = -math.inf
@@ -88,19 +88,21 @@ class Play:
     def refresh(self) -> None:
         """Show the time and how it goes."""
         session = self._desk.session
-        put(self._status, status(session), "content")
-        put(self._run, "Run from here" if session.shown else "Run" if session.paused else "Pause", "label")
-        put(self._run, viser.Icon.PLAYER_PLAY if session.paused else viser.Icon.PLAYER_PAUSE, "icon")
-        put(self._buttons, (*_BUTTONS, _BEFORE) if session.sim.fallen else _BUTTONS, "options")
-        put(self._rate, next((text for text, rate in RATES.items() if rate == session.rate), self._rate.value))
+        set_if_changed(self._status, status(session), "content")
+        set_if_changed(self._run, "Run from here" if session.shown else "Run" if session.paused else "Pause", "label")
+        set_if_changed(self._run, viser.Icon.PLAYER_PLAY if session.paused else viser.Icon.PLAYER_PAUSE, "icon")
+        set_if_changed(self._buttons, (*_BUTTONS, _BEFORE) if session.sim.fallen else _BUTTONS, "options")
+        set_if_changed(
+            self._rate, next((text for text, rate in RATES.items() if rate == session.rate), self._rate.value)
+        )
         span = min(max(math.ceil(session.timeline.span / _COARSE), 1) * _COARSE, session.timeline.seconds)
         if session.shown is None:
-            put(self._ago, 0.0)
-            put(self._ago, -span, "min")
+            set_if_changed(self._ago, 0.0)
+            set_if_changed(self._ago, -span, "min")
         elif time.monotonic() - self._touched > _HELD:
             ago = session.clock - session.shown.clock
             if abs(ago + self._ago.value) > _NEAR:
-                put(self._ago, max(round(-ago, 2), self._ago.min))
+                set_if_changed(self._ago, max(round(-ago, 2), self._ago.min))
 
 
 def status(session: Session) -> str:

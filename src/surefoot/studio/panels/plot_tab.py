@@ -15,8 +15,8 @@ import viser
 from viser import uplot
 
 from surefoot.characters.table import CharacterTable
-from surefoot.studio.panels.panel import Desk, put
-from surefoot.studio.telemetry import Channels, Window
+from surefoot.studio.panels.panel import PanelContext, set_if_changed
+from surefoot.studio.telemetry import Telemetry, TelemetryWindow
 
 LEFT, RIGHT, MIDDLE, SWING, STANCE, FAINT = "#3f7fb5", "#d9743f", "#5b5f66", "#3a9a6b", "#8a5aa8", "#9aa0a6"
 _COLORS = {"left": LEFT, "right": RIGHT, "swing": SWING, "stance": STANCE}
@@ -30,7 +30,7 @@ BODY, FEET, SWAY = "Height and speed", "Feet on the ground", "Sway of the torso"
 ANGLE, TORQUE = "Angle of a joint", "Torque of a joint"
 BALANCE, SIDEWAYS = "Balance: d and v", "Balance sideways: d and v"
 KINDS = (BODY, FEET, SWAY, ANGLE, TORQUE, BALANCE, SIDEWAYS)
-OF_JOINTS = (ANGLE, TORQUE)
+JOINT_CHARTS = (ANGLE, TORQUE)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Line:
 
     label: str
     color: str
-    of: Callable[[Window], np.ndarray]
+    of: Callable[[TelemetryWindow], np.ndarray]
     dashed: bool = False
     right: bool = False
     dots: float = 0.0
@@ -64,13 +64,13 @@ class Chart:
         """Whether it is not over time."""
         return self.across != "time"
 
-    def data(self, window: Window) -> tuple[np.ndarray, ...]:
+    def data(self, window: TelemetryWindow) -> tuple[np.ndarray, ...]:
         """The horizontal coordinate (n,) and every line (n,); of a portrait the newest point comes first."""
         found = window[self.across], *(line.of(window) for line in self.lines)
         return tuple(line[::-1].copy() for line in found) if self.is_portrait else found
 
 
-def joint_kinds(table: CharacterTable) -> tuple[str, ...]:
+def joint_names(table: CharacterTable) -> tuple[str, ...]:
     """The joints of a body without their sides, in the order of its table."""
     return tuple(dict.fromkeys(_kind(joint) for joint in table.gains))
 
@@ -80,7 +80,7 @@ def has_sides(table: CharacterTable, kind: str) -> bool:
     return f"left_{kind}" in table.gains and f"right_{kind}" in table.gains
 
 
-def chart(kind: str, table: CharacterTable, joint: str, side: str) -> Chart:
+def make_chart(kind: str, table: CharacterTable, joint: str, side: str) -> Chart:
     """A chart.
 
     Args:
@@ -124,7 +124,7 @@ def _angle(joint: str, side: str) -> list[Line]:
     ]
 
 
-def _of_joint(what: str, joint: str, side: str) -> Callable[[Window], np.ndarray]:
+def _of_joint(what: str, joint: str, side: str) -> Callable[[TelemetryWindow], np.ndarray]:
     """A measurement of a joint; of the leg that swings or stands it changes sides with every step."""
     if side not in ("swing", "stance"):
         return _column(f"{what}:{side}_{joint}" if side else f"{what}:{joint}")
@@ -133,7 +133,7 @@ def _of_joint(what: str, joint: str, side: str) -> Callable[[Window], np.ndarray
     return lambda w: np.where(w["swing"] == left_swings, w[left], w[right])
 
 
-def _column(name: str) -> Callable[[Window], np.ndarray]:
+def _column(name: str) -> Callable[[TelemetryWindow], np.ndarray]:
     return lambda w: w[name]
 
 
@@ -155,14 +155,14 @@ _ROOM = 0.1  # of a portrait's horizontal range, in its own unit: it grows by so
 _NOTHING = np.zeros(2)
 
 
-class Plots:
+class PlotTab:
     """Two plots, which can be held while the simulation goes on."""
 
     title = "Plots"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add a button and the two plots."""
-        self._desk, self._channels, self._held = desk, Channels(), False
+        self._desk, self._channels, self._held = desk, Telemetry(), False
         self._plots = [_Plot(desk, BODY), _Plot(desk, FEET)]
         self._hold = desk.server.gui.add_button(
             "Hold the plots", icon=viser.Icon.PLAYER_PAUSE, color="gray",
@@ -173,8 +173,8 @@ class Plots:
     def hold(self) -> None:
         """Stand still, or go on."""
         self._held = not self._held
-        put(self._hold, "Go on plotting" if self._held else "Hold the plots", "label")
-        put(self._hold, viser.Icon.PLAYER_PLAY if self._held else viser.Icon.PLAYER_PAUSE, "icon")
+        set_if_changed(self._hold, "Go on plotting" if self._held else "Hold the plots", "label")
+        set_if_changed(self._hold, viser.Icon.PLAYER_PLAY if self._held else viser.Icon.PLAYER_PAUSE, "icon")
 
     def renew(self) -> None:
         """Offer the joints of this body."""
@@ -194,10 +194,10 @@ class Plots:
 class _Plot:
     """One chart with its choices."""
 
-    def __init__(self, desk: Desk, kind: str) -> None:
+    def __init__(self, desk: PanelContext, kind: str) -> None:
         gui = desk.server.gui
         self._desk = desk
-        self._chart = chart(kind, desk.session.sim.scene.table, "", "")
+        self._chart = make_chart(kind, desk.session.sim.scene.table, "", "")
         self._shown: tuple[object, ...] = ()
         self._reach = (0.0, 0.0)  # of a portrait's horizontal axis
         self._kind = gui.add_dropdown("Show", KINDS, initial_value=kind)
@@ -218,20 +218,20 @@ class _Plot:
     def renew(self) -> None:
         """Draw another chart if another is wanted or the body is another."""
         table = self._desk.session.sim.scene.table
-        kinds = joint_kinds(table)
+        kinds = joint_names(table)
         if self._joint.options != kinds:
             wanted = self._joint.value if self._joint.value in kinds else "knee" if "knee" in kinds else kinds[0]
             self._joint.options = kinds
-            put(self._joint, wanted)
-        of_joints = self._kind.value in OF_JOINTS
-        put(self._joint, of_joints, "visible")
-        put(self._side, of_joints and has_sides(table, self._joint.value), "visible")
+            set_if_changed(self._joint, wanted)
+        of_joints = self._kind.value in JOINT_CHARTS
+        set_if_changed(self._joint, of_joints, "visible")
+        set_if_changed(self._side, of_joints and has_sides(table, self._joint.value), "visible")
         wanted_now = (self._kind.value, self._joint.value, self._side.value, tuple(table.gains))
         if wanted_now != self._shown:
             self._shown = wanted_now
-            self._draw(chart(self._kind.value, table, self._joint.value, self._side.value))
+            self._draw(make_chart(self._kind.value, table, self._joint.value, self._side.value))
 
-    def show(self, window: Window) -> None:
+    def show(self, window: TelemetryWindow) -> None:
         """Show measurements, unless they are shown already."""
         if len(window) < 2:
             return

@@ -18,12 +18,12 @@ from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
 from surefoot.errors import SurefootError
 from surefoot.skills.schema import Skill
-from surefoot.studio.boards import PoseBoard, acting, ending
-from surefoot.studio.panels.document_controls import Keeping
-from surefoot.studio.panels.panel import Desk, put
-from surefoot.studio.stick_figure import Handle, limits
+from surefoot.studio.boards import PoseBoard, active_figure, end_condition
+from surefoot.studio.panels.document_controls import DocumentControls
+from surefoot.studio.panels.panel import PanelContext, set_if_changed
+from surefoot.studio.stick_figure import Handle, target_limits
 
-BALANCE, BENDING, SIDEWAYS, UPPER = "Time and balance", "Pose (°)", "Sideways and twist (°)", "Arms and spine (°)"
+BALANCE, BENDING, SIDEWAYS, UPPER_BODY = "Time and balance", "Pose (°)", "Sideways and twist (°)", "Arms and spine (°)"
 _SCALARS: dict[str, tuple[str, str, str]] = {
     "duration": ("Duration (s)", BALANCE, "How long the state lasts"),
     "cd": ("cd", BALANCE, "How far the swing hip answers the distance of the hips from the stance foot [rad/m]"),
@@ -39,7 +39,7 @@ _UPRIGHT = math.pi / 2  # [rad] a torso slider reaches so far
 
 
 @dataclass(frozen=True)
-class Entry:
+class PoseField:
     """One number of a state: its path within it, and how it is shown."""
 
     path: str
@@ -68,7 +68,7 @@ class Entry:
         return round(math.radians(shown), 4) if self.degrees else round(float(shown), 4)
 
 
-def entries(table: CharacterTable, parameters: SimbiconParameters) -> list[Entry]:
+def pose_fields(table: CharacterTable, parameters: SimbiconParameters) -> list[PoseField]:
     """Everything about a state of a graph that can be set on this body."""
     found = []
     for name, (label, folder, hint) in _SCALARS.items():
@@ -80,34 +80,36 @@ def entries(table: CharacterTable, parameters: SimbiconParameters) -> list[Entry
             reach = max(_UPRIGHT, *(abs(getattr(state, name)) for state in parameters.states))
             found.append(_angle(name, label, folder, (-reach, reach), hint))
         else:
-            found.append(Entry(name, label, folder, low, high, 0.005, False, hint))
+            found.append(PoseField(name, label, folder, low, high, 0.005, False, hint))
     carried = {f"stance_{role}" for role in table.anatomy.side_roles[: table.anatomy.hip_hinges]}  # by the torso
     for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
         if role in carried:
             continue
         values = [state.targets.get(role, 0.0) for state in parameters.states]
-        reach = (limits(table, role, min(values))[0], limits(table, role, max(values))[1])
+        reach = (target_limits(table, role, min(values))[0], target_limits(table, role, max(values))[1])
         sagittal, upper = table.hinges[joint].plane == SAGITTAL, table.anatomy.kind(role) in table.anatomy.upper
-        folder = UPPER if upper else BENDING if sagittal else SIDEWAYS
+        folder = UPPER_BODY if upper else BENDING if sagittal else SIDEWAYS
         hint = "In the world, not against the torso" if role == "swing_hip" else ""
-        found.append(_angle(f"targets.{role}", spoken(role), folder, reach, hint))
+        found.append(_angle(f"targets.{role}", role_label(role), folder, reach, hint))
     for role in dict.fromkeys(role for state in parameters.states for role in state.feedback):
         found += [
-            Entry(f"feedback.{role}.{i}", f"{spoken(role)} {gain}", BALANCE, *_bounds(gain), 0.005, False, _ANSWER)
+            PoseField(
+                f"feedback.{role}.{i}", f"{role_label(role)} {gain}", BALANCE, *_bounds(gain), 0.005, False, _ANSWER
+            )
             for i, gain in enumerate(("cd", "cv"))
         ]
-    order = (BALANCE, BENDING, SIDEWAYS, UPPER)
+    order = (BALANCE, BENDING, SIDEWAYS, UPPER_BODY)
     return sorted(found, key=lambda entry: order.index(entry.folder))
 
 
-def spoken(role: str) -> str:
+def role_label(role: str) -> str:
     """A role as one says it: `swing hip`, begun with a capital."""
     return role.replace("_yaw", " twist").replace("_", " ").capitalize()
 
 
-def _angle(path: str, label: str, folder: str, reach: tuple[float, float], hint: str) -> Entry:
+def _angle(path: str, label: str, folder: str, reach: tuple[float, float], hint: str) -> PoseField:
     low, high = (round(math.degrees(value), 1) for value in reach)
-    return Entry(path, label, folder, low, high, 0.5, True, hint)
+    return PoseField(path, label, folder, low, high, 0.5, True, hint)
 
 
 def _bounds(name: str) -> tuple[float, float]:
@@ -118,21 +120,21 @@ def _bounds(name: str) -> tuple[float, float]:
     return float(low), float(high)
 
 
-Changed = Callable[[Entry, float], None]
+Changed = Callable[[PoseField, float], None]
 
 
-class PoseForm:
+class PoseControls:
     """The controls of one state at a time."""
 
     def __init__(self, gui: viser.GuiApi, changed: Changed) -> None:
         """Take a place on the page; `changed` is told what a person sets, from another thread."""
         self._gui, self._changed = gui, changed
         self._box = gui.add_folder(None)
-        self._entries: list[Entry] = []
+        self._entries: list[PoseField] = []
         self._inputs: list[Any] = []
         self._folders: list[viser.GuiFolderHandle] = []
 
-    def renew(self, wanted: list[Entry]) -> None:
+    def renew(self, wanted: list[PoseField]) -> None:
         """Make the controls for these numbers; they are kept if they are the same."""
         if wanted == self._entries:
             return
@@ -146,7 +148,7 @@ class PoseForm:
                 with folder:
                     self._inputs += [self._control(entry) for entry in wanted if entry.folder == title]
 
-    def _control(self, entry: Entry) -> Any:
+    def _control(self, entry: PoseField) -> Any:
         make = self._gui.add_slider if entry.degrees else self._gui.add_number
         start = min(max(0.0, entry.low), entry.high)
         bounds = {"min": entry.low, "max": entry.high, "step": entry.step, "initial_value": start}
@@ -163,13 +165,13 @@ class PoseForm:
         """Show a state's numbers."""
         for entry, control in zip(self._entries, self._inputs, strict=True):
             value = entry.read(state)
-            put(control, value is not None, "visible")
+            set_if_changed(control, value is not None, "visible")
             if value is not None:
-                put(control, min(max(value, entry.low), entry.high))
+                set_if_changed(control, min(max(value, entry.low), entry.high))
 
     def show(self, visible: bool) -> None:
         """Show or hide all of it."""
-        put(self._box, visible, "visible")
+        set_if_changed(self._box, visible, "visible")
 
 
 _PAUSE = 1.0  # [s] after which moving the same control again is another change to take back
@@ -184,12 +186,12 @@ _DURATION = 0.3  # [s] of a state that is to end after a time for the first time
 _NOT_ONE = "This skill is not made of poses; choose a walk or a run of `planar` or `human` to edit one."
 
 
-class Poses:
+class PoseTab:
     """The tab."""
 
     title = "Poses"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the controls and the board."""
         self._desk, gui = desk, desk.server.gui
         self._chosen, self._gesture, self._touched = 0, 0, 0.0
@@ -198,8 +200,8 @@ class Poses:
         self._shown = gui.add_checkbox("Show the poses", False, hint="Stick figures on the stage, with dots to drag")
         self._state = gui.add_dropdown("State", ("0",), hint="Or drag a dot of its figure.")
         self._until = gui.add_dropdown("It ends", tuple(_ENDINGS))
-        self._form = PoseForm(gui, lambda entry, value: desk.post(lambda: self.set(entry, value)))
-        self._keeping = Keeping()
+        self._form = PoseControls(gui, lambda entry, value: desk.post(lambda: self.set(entry, value)))
+        self._keeping = DocumentControls()
         self._keeping.build(desk, lambda: desk.editing.document, self._apply, self._load)
         self._board = PoseBoard(desk.stage.scene, desk.post, self._dragged)
         self._state.on_update(self._by_hand(lambda: self.choose(int(self._state.value.split()[0]))))
@@ -226,7 +228,7 @@ class Poses:
         self._chosen = state
         self.renew()
 
-    def set(self, entry: Entry, shown: float) -> None:
+    def set(self, entry: PoseField, shown: float) -> None:
         """Set one number of the chosen state, given as it is shown."""
         now = time.monotonic()
         self._gesture += now - self._touched > _PAUSE
@@ -271,15 +273,15 @@ class Poses:
         self._seen = session.sim.skill
         graph = self.graph
         for control in (self._state, self._until, self._shown):
-            put(control, graph is not None, "visible")
-        put(self._note, graph is None, "visible")
+            set_if_changed(control, graph is not None, "visible")
+        set_if_changed(self._note, graph is None, "visible")
         self._form.show(graph is not None)
         self._keeping.show(graph is not None)
         self._board.visible = graph is not None and self._shown.value
         self._desk.stage.show_boards(self._board.visible, self.title)
         if graph is not None:
             self._chosen = min(self._chosen, len(graph.states) - 1)
-            self._form.renew(entries(session.sim.scene.table, graph))
+            self._form.renew(pose_fields(session.sim.scene.table, graph))
             self._fill(graph)
             self._board.show(session.sim.scene.table, graph)
             self.refresh()
@@ -288,8 +290,8 @@ class Poses:
         names = tuple(_named(i, state) for i, state in enumerate(graph.states))
         if tuple(self._state.options) != names:
             self._state.options = names
-        put(self._state, names[self._chosen])
-        put(self._until, next(k for k, v in _ENDINGS.items() if v == graph.states[self._chosen].until))
+        set_if_changed(self._state, names[self._chosen])
+        set_if_changed(self._until, next(k for k, v in _ENDINGS.items() if v == graph.states[self._chosen].until))
         self._form.fill(graph.states[self._chosen])
 
     def refresh(self) -> None:
@@ -301,9 +303,9 @@ class Poses:
         graph = self.graph
         if graph is not None:  # its numbers are not written anew: a page may just have sent another
             if self._board.visible:
-                self._board.light(acting(graph, int(session.row.report[0].state)), self._chosen)
+                self._board.light(active_figure(graph, int(session.row.report[0].state)), self._chosen)
             self._keeping.refresh()
 
 
 def _named(i: int, state: PoseState) -> str:
-    return f"{i} · {ending(state)}"
+    return f"{i} · {end_condition(state)}"

@@ -10,36 +10,36 @@ import numpy as np
 import viser
 
 from surefoot.errors import CommandError
-from surefoot.studio.panels.panel import Desk, put
-from surefoot.studio.perturbation import STRONGEST, Arrows, Hands
-from surefoot.studio.session import BALLS, BEFORE_FALL
+from surefoot.studio.panels.panel import PanelContext, set_if_changed
+from surefoot.studio.perturbation import MAX_PULL, ForceArrows, Perturbation
+from surefoot.studio.session import BALLS, REWIND_SECONDS
 
 _WAYS = {"Forward": ("I", 0.0), "Back": ("K", 180.0), "Left": ("J", 90.0), "Right": ("L", -90.0)}  # key, direction [°]
 _SIZES = {f"{name}, {ball.mass:.1f} kg": i for i, (name, ball) in enumerate(BALLS.items())}
 _PAUSE = 1.5  # [s] one can see it lie before it goes back by itself
 
 
-class PushPanel:
+class PushTab:
     """What one's hands can do."""
 
     title = "Push"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the forms, the keys and the arrows."""
-        self._desk, self.hands = desk, Hands(desk.session)
+        self._desk, self.hands = desk, Perturbation(desk.session)
         self._holder: int | None = None  # the client whose mouse holds a limb
         self._go_back_at = math.inf
         self._build_falls(desk.server.gui)
         self._build_push(desk.server.gui)
         self._build_ball(desk.server.gui)
-        self.arrows = Arrows(desk.server.scene)
+        self.arrows = ForceArrows(desk.server.scene)
         desk.stage.on_draw(self.arrows.draw)
         desk.stage.on_grab(self._dragged)
         desk.loop.before.append(lambda passed: self.hands.frame(desk.stage.origin, passed))
 
     def _build_falls(self, gui: viser.GuiApi) -> None:
         self._undo_fall = gui.add_button(
-            f"{BEFORE_FALL:g} s before the fall", icon=viser.Icon.ARROW_BACK_UP, visible=False, hint="Key F"
+            f"{REWIND_SECONDS:g} s before the fall", icon=viser.Icon.ARROW_BACK_UP, visible=False, hint="Key F"
         )
         self._undo_fall.on_click(lambda _: self._desk.post(self._desk.session.before_fall))
         self._key("Before the fall", "F", self._desk.session.before_fall)
@@ -47,7 +47,7 @@ class PushPanel:
     def _build_push(self, gui: viser.GuiApi) -> None:
         gui.add_markdown("**Drag** a part of the figure to pull it.")
         self._limit = gui.add_slider(
-            "Pull at most (N)", min=20.0, max=STRONGEST, step=10.0, initial_value=self.hands.strongest,
+            "Pull at most (N)", min=20.0, max=MAX_PULL, step=10.0, initial_value=self.hands.strongest,
             hint="How hard dragging with the mouse can pull.",
         )  # fmt: skip
         self._limit.on_update(lambda _: self._desk.post(self._settle))
@@ -82,7 +82,7 @@ class PushPanel:
             button.on_click(lambda _: self._desk.post(self._throw))
         self._key("Throw a ball", "B", self._throw)
         self._returns = gui.add_checkbox(
-            "Undo falls", False, hint=f"After a fall it goes back by itself, to {BEFORE_FALL:g} s before."
+            "Undo falls", False, hint=f"After a fall it goes back by itself, to {REWIND_SECONDS:g} s before."
         )
         self._returns.on_update(lambda _: self._desk.post(self._settle))
 
@@ -133,7 +133,7 @@ class PushPanel:
         parts = tuple(segment.name for segment in table.segments)
         if self._part.options != parts:
             self._part.options = parts
-            put(self._part, table.anatomy.torso)
+            set_if_changed(self._part, table.anatomy.torso)
 
     def refresh(self) -> None:
         """Tell of a fall; notice that who held a limb has gone."""
@@ -144,7 +144,7 @@ class PushPanel:
         if news:
             self._desk.say("It fell", news, "orange")
             self._go_back_at = now + _PAUSE
-        put(self._undo_fall, session.sim.fallen, "visible")
+        set_if_changed(self._undo_fall, session.sim.fallen, "visible")
         if not session.sim.fallen or session.paused:
             self._go_back_at = math.inf
         elif self.hands.returns and now >= self._go_back_at:

@@ -17,14 +17,14 @@ import viser
 
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.formats import suffixes
-from surefoot.studio.panels.panel import Desk, inside, one_of, put
-from surefoot.studio.session import Moment, motion_of
+from surefoot.studio.panels.panel import PanelContext, checked_choice, safe_path, set_if_changed
+from surefoot.studio.session import Moment, motion_from_moments
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Order:
+class ExportJob:
     """What to write where."""
 
     moments: Sequence[Moment]
@@ -35,10 +35,10 @@ class Order:
     skinned: bool = False
 
 
-class Saver:
+class Exporter:
     """Takes orders. `done` and `failed` are called from its own thread."""
 
-    def __init__(self, done: Callable[[Order], None], failed: Callable[[str], None]) -> None:
+    def __init__(self, done: Callable[[ExportJob], None], failed: Callable[[str], None]) -> None:
         """Prepare.
 
         Args:
@@ -46,7 +46,7 @@ class Saver:
             failed: told in one line why not.
         """
         self._done, self._failed = done, failed
-        self._order: Order | None = None
+        self._order: ExportJob | None = None
         self._since = 0.0
         self._thread: threading.Thread | None = None
 
@@ -56,7 +56,7 @@ class Saver:
         order = self._order
         return f"Writing {order.path.name} … {time.monotonic() - self._since:.0f} s" if order else ""
 
-    def start(self, order: Order) -> None:
+    def start(self, order: ExportJob) -> None:
         """Begin to write; while another file is being written this is refused."""
         if self._order is not None:
             raise CommandError(f"{self._order.path.name} is still being written; wait until it is done")
@@ -69,9 +69,9 @@ class Saver:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _write(self, order: Order) -> None:
+    def _write(self, order: ExportJob) -> None:
         try:
-            motion = motion_of(order.moments)
+            motion = motion_from_moments(order.moments)
             motion.save(
                 order.path, fps=order.fps, root_motion=order.root_motion, loop=order.loop, skinned=order.skinned
             )
@@ -102,17 +102,17 @@ _RATES = {"24": 24.0, "25": 25.0, "30": 30.0, "50": 50.0, "60": 60.0, "120": 120
 _NAME = 60  # letters of a file's name, at most
 
 
-class Record:
+class RecordTab:
     """Saves what was seen last."""
 
     title = "Record"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the choices and the buttons."""
         self._desk, gui = desk, desk.server.gui
         self._named = ""
         self._waiting: viser.ClientHandle | None = None
-        self._saver = Saver(self._done, lambda text: desk.post(lambda: desk.complain(text)))
+        self._saver = Exporter(self._done, lambda text: desk.post(lambda: desk.complain(text)))
         self._seconds = gui.add_slider(
             "Last seconds", min=1.0, max=desk.session.timeline.seconds, step=1.0, initial_value=10.0,
             hint="Up to the moment that is shown; not beyond the last restart or change of body.",
@@ -133,16 +133,16 @@ class Record:
 
     def save(self, client: viser.ClientHandle | None = None) -> None:
         """Have the last seconds written, and sent to a client."""
-        suffix = FORMATS[one_of(FORMATS, self._format.value)]
-        path = inside(self._desk.folder, self._name.value.strip()[:_NAME].removesuffix(suffix) + suffix, suffixes())
-        order = Order(
-            self._desk.session.moments(self._seconds.value), _free(path), _RATES[one_of(_RATES, self._rate.value)],
+        suffix = FORMATS[checked_choice(FORMATS, self._format.value)]
+        path = safe_path(self._desk.folder, self._name.value.strip()[:_NAME].removesuffix(suffix) + suffix, suffixes())
+        order = ExportJob(
+            self._desk.session.moments(self._seconds.value), _free(path), _RATES[checked_choice(_RATES, self._rate.value)],
             self._travel.value, self._loop.value, self._format.value == SKINNED,
         )  # fmt: skip
         self._saver.start(order)
         self._waiting = client
 
-    def _done(self, order: Order) -> None:
+    def _done(self, order: ExportJob) -> None:
         """Called by the thread that wrote it."""
         client, self._waiting = self._waiting, None
         size = order.path.stat().st_size
@@ -155,12 +155,14 @@ class Record:
         """Suggest the skill's name, unless another has been written."""
         name = self._desk.session.sim.skill.name
         if self._name.value in ("", self._named):
-            put(self._name, name)
+            set_if_changed(self._name, name)
         self._named = name
 
     def refresh(self) -> None:
         """Tell how long there is to save, and what is being written."""
-        put(self._note, self._saver.progress or f"Files go to the folder `{self._desk.folder.name or '/'}`.", "content")
+        set_if_changed(
+            self._note, self._saver.progress or f"Files go to the folder `{self._desk.folder.name or '/'}`.", "content"
+        )
 
 
 def _free(path: Path) -> Path:

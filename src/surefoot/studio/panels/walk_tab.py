@@ -23,7 +23,7 @@ from surefoot.errors import CommandError, SurefootError, TerrainError
 from surefoot.native.userdata import Row
 from surefoot.skills import load, names
 from surefoot.skills.schema import Skill
-from surefoot.studio.panels.panel import Desk, one_of, put
+from surefoot.studio.panels.panel import PanelContext, checked_choice, set_if_changed
 from surefoot.studio.stage import VIEWS
 from surefoot.terrains import Parameter, parameters
 from surefoot.terrains import names as terrain_names
@@ -33,12 +33,12 @@ _SWITCH, _BEGIN = "Switch while it walks", "Begin with it"
 _NONE = "none"
 
 
-class SkillChoice:
+class SkillControls:
     """A part of the walk tab."""
 
     title = "Skill"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the list, what is said about the chosen one, and the buttons."""
         self._desk, gui = desk, desk.server.gui
         self._known: dict[str, str] = {}  # full names by what the list calls them
@@ -67,7 +67,7 @@ class SkillChoice:
         full = self._known.get(name)
         if full is None:
             raise CommandError(f"no skill {name!r} in the list")
-        self._switch(full) if button == _SWITCH else begin(self._desk, full)
+        self._switch(full) if button == _SWITCH else restart_with(self._desk, full)
 
     def switch_to(self, place: int) -> None:
         """Switch to one of the first skills of the list."""
@@ -84,33 +84,35 @@ class SkillChoice:
     def renew(self) -> None:
         """List what this body can do, and choose what it does."""
         sim = self._desk.session.sim
-        self._known = listed(names(sim.scene.table.name), sim.scene.table.name)
+        self._known = short_names(names(sim.scene.table.name), sim.scene.table.name)
         labels = tuple(self._known)
-        put(self._list, labels, "options")
+        set_if_changed(self._list, labels, "options")
         if sim.skill.full_name != self._shown:
             self._shown = sim.skill.full_name
             here = [label for label, full in self._known.items() if full == self._shown]
-            put(self._list, here[0] if here else self._list.value)
+            set_if_changed(self._list, here[0] if here else self._list.value)
         first = labels[:KEYS]
-        put(self._keys, "Keys: " + " · ".join(f"**{i + 1}** {name}" for i, name in enumerate(first)), "content")
+        set_if_changed(
+            self._keys, "Keys: " + " · ".join(f"**{i + 1}** {name}" for i, name in enumerate(first)), "content"
+        )
         for i, command in enumerate(self._commands):
-            put(command, f"Switch to {first[i]}" if i < len(first) else f"Skill {i + 1}", "label")
-            put(command, i >= len(first), "disabled")
+            set_if_changed(command, f"Switch to {first[i]}" if i < len(first) else f"Skill {i + 1}", "label")
+            set_if_changed(command, i >= len(first), "disabled")
         self._describe()
 
     def _describe(self) -> None:
         full = self._known.get(self._list.value)
-        put(self._about, load(full).summary if full in names() else "A skill of your own.", "content")
+        set_if_changed(self._about, load(full).summary if full in names() else "A skill of your own.", "content")
 
     def refresh(self) -> None:
         """Show which switch is waiting."""
         requested = self._desk.session.sim.requested
         if requested:
-            put(self._waiting, f"⏳ **{requested.name}** begins at the next step that allows it.", "content")
-        put(self._waiting, requested is not None, "visible")
+            set_if_changed(self._waiting, f"⏳ **{requested.name}** begins at the next step that allows it.", "content")
+        set_if_changed(self._waiting, requested is not None, "visible")
 
 
-def listed(found: tuple[str, ...], body: str) -> dict[str, str]:
+def short_names(found: tuple[str, ...], body: str) -> dict[str, str]:
     """Full names by short ones, those of the body itself first; two of the same name are told apart.
 
     Args:
@@ -126,7 +128,7 @@ def listed(found: tuple[str, ...], body: str) -> dict[str, str]:
     return short or {_NONE: _NONE}
 
 
-def begin(desk: Desk, full: str) -> None:
+def restart_with(desk: PanelContext, full: str) -> None:
     """Begin again with a skill, with the same body on the same ground."""
     session = desk.session
     session.rebuild(skill=full, character=session.setup.character or session.sim.scene.table.name)
@@ -146,12 +148,12 @@ _COMMAND_HINTS = {
 }  # fmt: skip
 
 
-class Steering:
+class CommandControls:
     """A part of the walk tab."""
 
     title = "Commands"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the place for sliders, and the keys."""
         self._desk, self._gui = desk, desk.server.gui
         self._known: tuple[object, ...] = ()
@@ -186,7 +188,7 @@ class Steering:
         controller, row, skill = self._now
         for name in skill.commands:
             if controller.commands[name].is_direction:
-                self.tell(name, math.remainder(value_of(controller, row, skill, name) + angle, 360.0))
+                self.tell(name, math.remainder(command_value(controller, row, skill, name) + angle, 360.0))
 
     def release(self, label: str) -> None:
         """Leave a command to the skill again, by what it is called on the page; `all` of them."""
@@ -205,7 +207,7 @@ class Steering:
                 slider.remove()
             with self._folder:
                 self._sliders = {name: self._added(controller, name) for name in skill.commands}
-            put(self._none, not skill.commands, "visible")
+            set_if_changed(self._none, not skill.commands, "visible")
         self.refresh()
 
     def _added(self, controller: Controller, name: str) -> Any:
@@ -214,9 +216,9 @@ class Steering:
         if not unit and controller.commands[name][1:] == (0.0, 1.0):
             handle: Any = self._gui.add_checkbox(_label(name), False, hint=hint)
         else:
-            low, high = limits(controller, name)
+            low, high = slider_limits(controller, name)
             handle = self._gui.add_slider(
-                f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=step_of(low, high),
+                f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=slider_step(low, high),
                 initial_value=min(max(0.0, low), high), hint=hint,
             )  # fmt: skip
 
@@ -235,20 +237,20 @@ class Steering:
         for name, slider in self._sliders.items():
             if time.monotonic() - self._touched.get(name, -math.inf) < _HELD:
                 continue
-            value = value_of(controller, row, skill, name)
+            value = command_value(controller, row, skill, name)
             if isinstance(slider, viser.GuiSliderHandle):
                 value = min(max(value, slider.min), slider.max)
                 if abs(value - slider.value) > 0.5 * slider.step:
-                    put(slider, round(round(value / slider.step) * slider.step, 6))
+                    set_if_changed(slider, round(round(value / slider.step) * slider.step, 6))
             else:
-                put(slider, bool(value))
+                set_if_changed(slider, bool(value))
         told = [_label(name) for name in skill.commands if controller.get_command(row, skill, name) is not None]
         if told:
-            put(self._release, (*told, "all") if len(told) > 1 else tuple(told), "options")
-        put(self._release, bool(told), "visible")
+            set_if_changed(self._release, (*told, "all") if len(told) > 1 else tuple(told), "options")
+        set_if_changed(self._release, bool(told), "visible")
 
 
-def value_of(controller: Controller, row: Row, skill: Skill, name: str) -> float:
+def command_value(controller: Controller, row: Row, skill: Skill, name: str) -> float:
     """What a command is, as written: what was told, else what the skill says it does, else what it did."""
     told = controller.get_command(row, skill, name)
     if told is None:
@@ -267,16 +269,16 @@ def _said(skill: Skill, name: str) -> Any:
     return getattr(parameters, name, None)
 
 
-def limits(controller: Controller, name: str) -> tuple[float, float]:
+def slider_limits(controller: Controller, name: str) -> tuple[float, float]:
     """Of a slider: those of the command, a whole turn for a direction."""
     if controller.commands[name].is_direction:
         return -180.0, 180.0
     low, high = controller.commands[name].written_limits
-    step = step_of(low, high)
+    step = slider_step(low, high)
     return round(math.ceil(low / step - 1e-9) * step, 6), round(math.floor(high / step + 1e-9) * step, 6)
 
 
-def step_of(low: float, high: float) -> float:
+def slider_step(low: float, high: float) -> float:
     """A round number of which a range has about a hundred."""
     rough = (high - low) / _FINE
     ten = 10.0 ** math.floor(math.log10(rough))
@@ -298,12 +300,12 @@ _TERRAIN_HINTS = {
 }  # fmt: skip
 
 
-class GroundChoice:
+class TerrainControls:
     """A part of the walk tab."""
 
     title = "Ground"
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the list of kinds, the place for their numbers, and the button."""
         self._desk, gui = desk, desk.server.gui
         self._fields: dict[str, Any] = {}
@@ -328,7 +330,7 @@ class GroundChoice:
 
     def choose(self, kind: str) -> None:
         """Show the numbers of a kind."""
-        put(self._kind, one_of(terrain_names(), kind))
+        set_if_changed(self._kind, checked_choice(terrain_names(), kind))
         for field in self._fields.values():
             field.remove()
         with self._folder:
@@ -348,7 +350,7 @@ class GroundChoice:
         """Begin again on the chosen ground, with the skill that runs."""
         session = self._desk.session
         values = [self._checked(name, field.value) for name, field in self._fields.items()]
-        text = one_of(terrain_names(), self._kind.value) + (":" + ",".join(values) if values else "")
+        text = checked_choice(terrain_names(), self._kind.value) + (":" + ",".join(values) if values else "")
         session.rebuild(terrain=text, skill=session.sim.skill, character=self._character())
 
     def _character(self) -> AnyCharacter:
@@ -372,14 +374,14 @@ class GroundChoice:
         if kind in terrain_names() and description != self._shown:
             self._shown = description
             self.choose(kind)
-            for name, value in values_of(description).items():
-                put(self._fields[name], value)
+            for name, value in parse_description(description).items():
+                set_if_changed(self._fields[name], value)
 
     def refresh(self) -> None:
         """Nothing here changes by itself."""
 
 
-def values_of(description: str) -> dict[str, float | int | str]:
+def parse_description(description: str) -> dict[str, float | int | str]:
     """The values in a terrain's description, by the names of what it takes; those left out are not there."""
     kind, _, rest = description.partition(":")
     taken = parameters(kind)
@@ -391,17 +393,17 @@ def values_of(description: str) -> dict[str, float | int | str]:
     return {p.name: p.kind(float(word) if p.kind is int else word) for p, word in zip(taken, words, strict=False)}
 
 
-class Walk:
+class WalkTab:
     """Made of parts that are panels themselves."""
 
     title = "Walk"
 
     def __init__(self) -> None:
         """Have the parts ready."""
-        self.skills, self.steering, self.ground = SkillChoice(), Steering(), GroundChoice()
+        self.skills, self.steering, self.ground = SkillControls(), CommandControls(), TerrainControls()
         self._parts = (self.skills, self.steering, self.ground)
 
-    def build(self, desk: Desk) -> None:
+    def build(self, desk: PanelContext) -> None:
         """Add the parts and the view."""
         gui, stage = desk.server.gui, desk.stage
         for part in self._parts:

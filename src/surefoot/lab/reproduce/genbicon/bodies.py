@@ -19,12 +19,12 @@ from surefoot.lab.reproduce.genbicon.walks import (
     SKILL,
     SPEED_ERROR,
     Walk,
-    begun,
     farthest,
     grouped,
     quality,
+    replica_population,
+    run_and_measure,
     upright,
-    walked,
 )
 from surefoot.motions.motion import Motion
 
@@ -47,7 +47,7 @@ def run(result: Result, setting: Setting) -> None:
             result.show(f"{character} at {speed:g} m/s: how it walks", quality(walks))
         shown = motions[speeds.index(0.5) * (len(motions) // len(speeds))]
         path = setting.figure_path(result.experiment, f"{character}.png")
-        figures.strip(path, shown, f"{character}, {SKILL}, 0.5 m/s")
+        figures.save_filmstrip(path, shown, f"{character}, {SKILL}, 0.5 m/s")
     result.show("skill of all four", f"biped/{SKILL}")
 
 
@@ -56,7 +56,9 @@ def at_speeds(
 ) -> tuple[list[list[Walk]], list[Motion]]:
     """Walks of a body at some speeds, replicas of each, and the motions of their ends."""
     seconds, settled = (9.0, 5.0) if setting.quick else (SECONDS, SETTLED)
-    walks, motions = walked(begun([{"speed": v} for v in speeds], setting.seed, character), seconds, settled)
+    walks, motions = run_and_measure(
+        replica_population([{"speed": v} for v in speeds], setting.seed, character), seconds, settled
+    )
     groups = grouped(walks)
     for speed, group in zip(speeds, groups, strict=True):
         result.runs += [
@@ -124,7 +126,7 @@ def _walker(result: Result, setting: Setting, name: str, path: Path) -> None:
             f"walks {seconds:g} s (± {SPEED_ERROR:g} m/s), all replicas", all(w.keeps(speed) for w in walks),
         )  # fmt: skip
         result.show(f"{name} at {speed:g} m/s: how it walks", quality(walks))
-    figures.strip(
+    figures.save_filmstrip(
         setting.figure_path(result.experiment, f"{path.stem}.png"), motions[-1], f"{path.name}, {SKILL}, 0.5 m/s"
     )
 

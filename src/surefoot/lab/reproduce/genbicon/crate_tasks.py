@@ -14,10 +14,10 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.engine.task import Task
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import disturb_state, generator
+from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.tasks.carry_crate import Carry
-from surefoot.tasks.carry_crate import crate as carried_crate
-from surefoot.tasks.push_pull_crate import PullCrate, PushCrate, crate
+from surefoot.tasks.carry_crate import carry_crate_prop as carried_crate
+from surefoot.tasks.push_pull_crate import PullCrate, PushCrate, heavy_crate_prop
 from surefoot.terrains import flat
 from surefoot.terrains.props import Prop, Table, with_props
 
@@ -31,8 +31,8 @@ def performed(task: Task, props: Sequence[Prop], replicas: int, setting: Setting
     population = Population(replicas, CHARACTER, SKILL, with_props(flat(), props), seed=setting.seed, tasks=[task])
     start = population.qpos[:, :2].copy()
     for i in range(replicas):
-        rng = generator(setting.seed, label, i)
-        disturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
+        rng = seeded_generator(setting.seed, label, i)
+        perturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
         population.qpos[i, :2] = start[i] + rng.uniform(-1.0, 1.0, 2) * _PLACE
         _turn(population, i, rng.uniform(-_YAW, _YAW))
     population.batch.forward()
@@ -71,7 +71,7 @@ def pull(result: Result, setting: Setting) -> None:
 def _haul(result: Result, setting: Setting, task: PushCrate | PullCrate, done: str) -> None:
     replicas = 2 if setting.quick else _REPLICAS
     setting.progress(f"a crate is {done}", 0.0)
-    runs = performed(task, (crate(),), replicas, setting, done)
+    runs = performed(task, (heavy_crate_prop(),), replicas, setting, done)
     result.runs += runs
     good = sum(run["done"] and run["moved"] >= _DISTANCE for run in runs)
     way = min(run["moved"] for run in runs)

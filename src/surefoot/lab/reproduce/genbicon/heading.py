@@ -14,8 +14,8 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import EVERY, measure, smoothed, track_heading
-from surefoot.lab.reproduce.genbicon.walks import FPS, begun
+from surefoot.lab.gait_measures import EVERY, measure_gait, smoothed, track_heading
+from surefoot.lab.reproduce.genbicon.walks import FPS, replica_population
 
 TURNS, SPEEDS = (45.0, 90.0, 180.0, -45.0, -90.0, -180.0), (0.0, 0.5, 1.0)  # [deg] to the left, [m/s]
 WITHIN, BY, SECONDS = 3.0, 10.0, 20.0  # [deg], [s], [s]
@@ -28,7 +28,7 @@ def run(result: Result, setting: Setting) -> None:
     """All turns at all speeds in one population."""
     turns, speeds = (TURNS[1::4], SPEEDS[1:2]) if setting.quick else (TURNS, SPEEDS)
     cases = [(turn, speed) for speed in speeds for turn in turns]
-    population = begun([{"speed": speed} for _, speed in cases], setting.seed)
+    population = replica_population([{"speed": speed} for _, speed in cases], setting.seed)
     replicas = population.n // len(cases)
     setting.progress("walking ahead", 0.05)
     population.run(4.0 if setting.quick else _WALKS, stop_fallen=True)
@@ -89,7 +89,7 @@ def reached(off: np.ndarray) -> float:
 
 def _quality(result: Result, population: Population) -> None:
     motions = population.run(_RECORDED, fps=FPS, stop_fallen=True)
-    gaits = [measure(m) for m, fell in zip(motions, population.fallen_at, strict=True) if np.isinf(fell)]
+    gaits = [measure_gait(m) for m, fell in zip(motions, population.fallen_at, strict=True) if np.isinf(fell)]
     torque = max(float(row.report[0].peak_torque) for row in population.rows)
     result.show("peak torque", f"{torque:.0f}", "N·m")
     if gaits:
@@ -101,7 +101,7 @@ def _draw(path: Path | None, cases: list[tuple[float, float]], yaws: np.ndarray)
     if path is None:
         return
     speeds = sorted({speed for _, speed in cases})
-    figure = figures.canvas(3.2 * len(speeds) + 0.6, 3.2)
+    figure = figures.new_figure(3.2 * len(speeds) + 0.6, 3.2)
     time = EVERY * np.arange(1, len(yaws) + 1)
     for axes, speed in zip(np.atleast_1d(figure.subplots(1, len(speeds), sharey=True)), speeds, strict=True):
         for (turn, at), yaw in zip(cases, yaws.T, strict=True):

@@ -116,10 +116,10 @@ def _pictures(result: Result, setting: Setting) -> None:
     things: list[Obstacle | Bar] = [Obstacle(3.0, 0.2), Bar(3.3, 1.3)]
     simulation = Simulation(BODY, SKILL, with_props(flat(), things), setting.seed)
     simulation.add(Course(things))
-    figures.strip(setting.figure_path(result.experiment, "pair.png"), simulation.run(8.0), start=4.0, end=7.5)
+    figures.save_filmstrip(setting.figure_path(result.experiment, "pair.png"), simulation.run(8.0), start=4.0, end=7.5)
     makers: dict[str, Callable[[], tuple[Simulation, Climb]]] = {
         "up": lambda: _climber(setting.seed, 2, RISES[2]),
         "down": lambda: _climber(setting.seed, 7, -RISES[2]),
     }
     for name, make in makers.items():
-        figures.strip(setting.figure_path(result.experiment, f"stairs-{name}.png"), make()[0].run(10.0))
+        figures.save_filmstrip(setting.figure_path(result.experiment, f"stairs-{name}.png"), make()[0].run(10.0))

@@ -14,8 +14,8 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.reproduce.genbicon.walks import SKILL, quality, walked
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.reproduce.genbicon.walks import SKILL, quality, run_and_measure
 
 LEGS, ARMS, TORSO = (0.7, 0.9, 1.15, 1.4), (0.5, 1.0, 1.5), (0.5, 1.0, 2.0)  # × length, × length of each, × mass
 SHARE, SPEED, SAME_SPEED = 0.95, 0.5, 0.7  # of the bodies; [m/s]; of the speed
@@ -38,11 +38,11 @@ def run(result: Result, setting: Setting) -> None:
         seconds, settled = 7.0, 4.0
     setting.progress("building bodies", 0.02)
     population = Population(len(each), "humanoid", SKILL, proportions=each)
-    disturb(population, [generator(setting.seed, "proportions", i) for i in range(len(each))])
+    perturb_population(population, [seeded_generator(setting.seed, "proportions", i) for i in range(len(each))])
     for row in population.rows:
         population.scene.command(row, population.scene.skill, {"speed": SPEED})
     setting.progress("walking", 0.1)
-    walks, motions = walked(population, seconds, settled)
+    walks, motions = run_and_measure(population, seconds, settled)
     good = np.array([walk.is_fair and walk.speed >= SAME_SPEED * SPEED for walk in walks])
     for body, walk, ok in zip(each, walks, good, strict=True):
         result.runs.append(body | {"walks": int(ok)} | walk.record())
@@ -64,7 +64,7 @@ def run(result: Result, setting: Setting) -> None:
         _draw(setting.figure_path(result.experiment, "bodies.png"), walks_until(population, good, seconds))
     for i in (0, len(each) - 1):
         path = setting.figure_path(result.experiment, f"body-{i}.png")
-        figures.strip(path, motions[i], ", ".join(f"{name} × {value:g}" for name, value in each[i].items()))
+        figures.save_filmstrip(path, motions[i], ", ".join(f"{name} × {value:g}" for name, value in each[i].items()))
 
 
 def walks_until(population: Population, good: np.ndarray, seconds: float) -> np.ndarray:
@@ -76,7 +76,7 @@ def walks_until(population: Population, good: np.ndarray, seconds: float) -> np.
 def _draw(path: Path | None, lasted: np.ndarray) -> None:
     if path is None:
         return
-    figure = figures.canvas(6.5, 5.5)
+    figure = figures.new_figure(6.5, 5.5)
     axes = figure.add_subplot()
     image = axes.imshow(lasted, vmin=0.0, vmax=SECONDS, cmap="viridis", aspect="auto")
     across = [f"{left:g} | {right:g}" for left, right in itertools.product(ARMS, ARMS)]

@@ -15,7 +15,15 @@ from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.genbicon.walks import SKILL
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.lab.reproduce.simbicon.spatial_pushes import ROBUST, WORDS
-from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER, REPLICAS, at_strike, survivors, thresholds
+from surefoot.lab.robustness import (
+    DIRECTIONS,
+    NEEDED,
+    PAPER_FORCES,
+    REPLICAS,
+    at_strike,
+    direction_thresholds,
+    push_survivors_3d,
+)
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 
@@ -27,7 +35,7 @@ _UNIT = "N per axis, 0.4 s"
 def run(result: Result, setting: Setting) -> None:
     """Ours at every speed, then SIMBICON's by the same measure."""
     speeds, skill = SPEEDS[1:2] if setting.quick else SPEEDS, load(f"biped/{SKILL}")
-    found = {"SIMBICON, the paper": np.array(PAPER)}
+    found = {"SIMBICON, the paper": np.array(PAPER_FORCES)}
     for i, speed in enumerate(speeds):
         label = f"humanoid at {speed:g} m/s"
         levels = _levels(result, setting, label, skill, i / (len(speeds) + 1), "humanoid", {"speed": speed})
@@ -43,10 +51,10 @@ def run(result: Result, setting: Setting) -> None:
     if tuned:
         found[_SIMBICON] = _levels(result, setting, _SIMBICON, tuned, len(speeds) / (len(speeds) + 1))
     for label, levels in found.items():
-        for way, level, beside in zip(DIRECTIONS, levels, found.get(_SIMBICON, PAPER), strict=True):
+        for way, level, beside in zip(DIRECTIONS, levels, found.get(_SIMBICON, PAPER_FORCES), strict=True):
             cap = "≥ " if level >= HIGHEST else ""
             result.show(f"{label}: {WORDS[way]}", f"{cap}{level:g}", f"{_UNIT}; {_SIMBICON} {beside:g}")
-    figures.compass(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
+    figures.push_rose(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
 
 
 def holds(levels: np.ndarray) -> bool:
@@ -70,14 +78,14 @@ def _levels(
 
     tick(0.0)
     if not setting.quick:
-        levels, runs = thresholds(
+        levels, runs = direction_thresholds(
             skill, setting.seed, step=STEP, highest=HIGHEST, tick=tick, character=character, commands=commands
         )
         result.runs += [{"walker": label} | run for run in runs]
         return levels
     start = at_strike(skill, setting.seed, character=character, commands=commands)
     cases = [((WEAKEST * way[0], WEAKEST * way[1]), k) for way in DIRECTIONS for k in range(REPLICAS)]
-    alive = survivors(skill, start, cases, character)
+    alive = push_survivors_3d(skill, start, cases, character)
     for ((lateral, sagittal), k), survived in zip(cases, alive, strict=True):
         result.runs.append({
             "walker": label, "lateral": lateral, "sagittal": sagittal, "replica": k, "survived": int(survived),

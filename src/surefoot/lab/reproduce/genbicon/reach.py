@@ -102,4 +102,4 @@ def _draw(setting: Setting, experiment: str, name: str, target: tuple[float, flo
     sim = Simulation(CHARACTER, SKILL, seed=setting.seed)
     sim.add(Reach(target, hold=HOLD, tolerance=TOLERANCE))
     motion = sim.run(lasts)
-    figures.strip(path, motion, f"reaching {target[2]:g} m high", start=max(0.0, lasts - _LAST), end=lasts)
+    figures.save_filmstrip(path, motion, f"reaching {target[2]:g} m high", start=max(0.0, lasts - _LAST), end=lasts)

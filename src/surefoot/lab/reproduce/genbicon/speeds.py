@@ -19,14 +19,14 @@ from surefoot.lab.reproduce.genbicon.walks import (
     SETTLED,
     SPEED_ERROR,
     Walk,
-    begun,
     farthest,
     grouped,
     quality,
+    replica_population,
+    run_and_measure,
     upright,
-    walked,
 )
-from surefoot.motions.foot_contacts import LOADED
+from surefoot.motions.foot_contacts import LOADED_FORCE
 from surefoot.motions.motion import Motion
 
 SPEEDS = tuple(round(-0.8 + 0.2 * k, 1) for k in range(14))  # [m/s]
@@ -74,7 +74,7 @@ def keeps_time(walk: Walk, wanted: float) -> bool:
 
 def _walks(setting: Setting, commands: list[dict[str, float]]) -> list[list[Walk]]:
     seconds, settled = (9.0, 5.0) if setting.quick else (SECONDS, SETTLED)
-    return grouped(walked(begun(commands, setting.seed), seconds, settled)[0])
+    return grouped(run_and_measure(replica_population(commands, setting.seed), seconds, settled)[0])
 
 
 def _note(result: Result, what: str, value: float, walks: list[Walk]) -> None:
@@ -83,7 +83,7 @@ def _note(result: Result, what: str, value: float, walks: list[Walk]) -> None:
 
 def _stops(result: Result, setting: Setting, speeds: tuple[float, ...]) -> None:
     """Stop and start from every speed."""
-    population = begun([{"speed": v} for v in speeds], setting.seed)
+    population = replica_population([{"speed": v} for v in speeds], setting.seed)
     skill, wanted = population.scene.skill, np.repeat(speeds, population.n // len(speeds))
     shorter = 0.6 if setting.quick else 1.0
 
@@ -128,7 +128,7 @@ def stands(motion: Motion, seconds: float) -> bool:
         return False
     look = max(1, round(0.1 * FPS))  # over which the COM's speed is taken
     moved = np.hypot(*(motion.com[look:, :2] - motion.com[:-look, :2]).T) / (motion.time[look:] - motion.time[:-look])
-    loaded = motion.contact_force[:, :, 2] > LOADED
+    loaded = motion.contact_force[:, :, 2] > LOADED_FORCE
     calm = bool(np.sqrt((motion.qvel[:, 6:] ** 2).mean(axis=1)).max() <= _CALM)
     return bool((motion.state == STAND).all() and loaded.all() and moved.max() <= _STILL) and calm
 
@@ -136,7 +136,7 @@ def stands(motion: Motion, seconds: float) -> bool:
 def _draw(path: Path | None, speeds: tuple[float, ...], groups: list[list[Walk]]) -> None:
     if path is None:
         return
-    figure = figures.canvas(5.5, 4.5)
+    figure = figures.new_figure(5.5, 4.5)
     axes = figure.add_subplot()
     axes.fill_between(speeds, np.subtract(speeds, SPEED_ERROR), np.add(speeds, SPEED_ERROR), color="0.9")
     axes.plot(speeds, speeds, "0.6", linewidth=0.8, label=f"commanded ± {SPEED_ERROR:g} m/s")

@@ -15,11 +15,11 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import Gait, difference, foot_positions, leg_clearance, mean_cycle, measure
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.gait_measures import Gait, foot_positions, leg_clearance, mean_cycle, measure_gait, style_difference
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.motions.motion import Motion
-from surefoot.skills import load, names
-from surefoot.skills.schema import BIPED, Skill
+from surefoot.skills import BIPED, load, names
+from surefoot.skills.schema import Skill
 
 BODY, OTHERS = "humanoid", ("ape", "robot")
 REPLICAS = 5
@@ -52,7 +52,7 @@ def styles() -> list[Skill]:
 
 def told_apart(one: Style, other: Style) -> bool:
     """Whether two styles differ in their joint angles, or by a fifth in speed, step width or height of the feet."""
-    if difference(one.cycle, other.cycle) >= DIFFERENT:
+    if style_difference(one.cycle, other.cycle) >= DIFFERENT:
         return True
     pairs = (
         (one.gait.speed, other.gait.speed),
@@ -81,14 +81,18 @@ def run(result: Result, setting: Setting) -> None:
     _stand(result, setting, seconds)
     for body in OTHERS:
         _elsewhere(result, setting, skills, body)
-    figures.save_sheet(setting.figure_path(result.experiment, "styles.png"), {n: s.motion for n, s in found.items()})
+    figures.save_contact_sheet(
+        setting.figure_path(result.experiment, "styles.png"), {n: s.motion for n, s in found.items()}
+    )
 
 
 def _replicas(setting: Setting, skills: list[Skill], body: str, count: int) -> Population:
     """Replicas of each skill on a body, skill by skill."""
     rows = [skill for skill in skills for _ in range(count)]
     population = Population(len(rows), body, rows, seed=setting.seed)
-    disturb(population, [generator(setting.seed, "style", body, s.name, i % count) for i, s in enumerate(rows)])
+    perturb_population(
+        population, [seeded_generator(setting.seed, "style", body, s.name, i % count) for i, s in enumerate(rows)]
+    )
     return population
 
 
@@ -101,7 +105,7 @@ def _walked(result: Result, setting: Setting, skills: list[Skill], seconds: floa
     found = {}
     for i, skill in enumerate(skills):
         own, fallen = motions[i * REPLICAS :][:REPLICAS], population.fallen_at[i * REPLICAS :][:REPLICAS]
-        gaits = [measure(m) for m, at in zip(own, fallen, strict=True) if np.isinf(at)]
+        gaits = [measure_gait(m) for m, at in zip(own, fallen, strict=True) if np.isinf(at)]
         for k, at in enumerate(fallen):
             result.runs.append({"style": skill.name, "replica": k, "fallen_at": at})
         cycle = mean_cycle(own[0]) if np.isinf(fallen[0]) else None
@@ -125,7 +129,7 @@ def _compare(result: Result, found: dict[str, Style]) -> None:
     """All pairs of styles."""
     alike, by_angles, nearest = [], 0, (np.inf, "none")
     for a, b in combinations(found, 2):
-        apart = difference(found[a].cycle, found[b].cycle)
+        apart = style_difference(found[a].cycle, found[b].cycle)
         nearest = min(nearest, (apart, f"{a} / {b}"))
         by_angles += apart >= DIFFERENT
         if not told_apart(found[a], found[b]):

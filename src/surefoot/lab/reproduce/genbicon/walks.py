@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from surefoot.engine.population import Population
-from surefoot.lab.gait_measures import Gait, measure
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.gait_measures import Gait, measure_gait
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import LARGEST_SLIP
-from surefoot.motions.foot_contacts import strikes
+from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
 
 SKILL = "zero-walk"
@@ -58,20 +58,24 @@ class Walk:
         return found | {"step_time": self.step_time}
 
 
-def begun(
+def replica_population(
     commands: Sequence[Mapping[str, float]], seed: int, character: str = "humanoid", replicas: int = REPLICAS
 ) -> Population:
     """Replicas of the zero gait told each of some things, from standing, command by command."""
     each = [told for told in commands for _ in range(replicas)]
     population = Population(len(each), character, SKILL)
     name = population.scene.table.name
-    disturb(population, [generator(seed, "walk", name, i // replicas, i % replicas) for i in range(len(each))])
+    perturb_population(
+        population, [seeded_generator(seed, "walk", name, i // replicas, i % replicas) for i in range(len(each))]
+    )
     for row, told in zip(population.rows, each, strict=True):
         population.scene.command(row, population.scene.skill, told)
     return population
 
 
-def walked(population: Population, seconds: float, settled: float = SETTLED) -> tuple[list[Walk], list[Motion]]:
+def run_and_measure(
+    population: Population, seconds: float, settled: float = SETTLED
+) -> tuple[list[Walk], list[Motion]]:
     """Run a population for some seconds, judge it from `settled` on; also the motions of its end."""
     recorded = min(RECORDED, seconds - settled)
     population.run(settled, stop_fallen=True)
@@ -86,12 +90,12 @@ def _walk(population: Population, i: int, speed: float, motion: Motion) -> Walk:
     fallen_at, torque = float(population.fallen_at[i]), float(population.rows[i].report[0].peak_torque)
     if np.isfinite(fallen_at):
         return Walk(fallen_at, speed, torque)
-    return Walk(fallen_at, speed, torque, measure(motion), step_time(motion))
+    return Walk(fallen_at, speed, torque, measure_gait(motion), step_time(motion))
 
 
 def step_time(motion: Motion) -> float:
     """Mean time between the foot strikes of a motion [s]; inf if there are too few."""
-    times = [float(motion.time[frame]) for frame, _ in strikes(motion)]
+    times = [float(motion.time[frame]) for frame, _ in footstrikes(motion)]
     return (times[-1] - times[0]) / (len(times) - 1) if len(times) >= _LEAST_STEPS else np.inf
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, note, quality, upright
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 
 SKILL, SECONDS, FLIGHT = "bird/run", 60.0, 0.05  # [s], share of the time in the air
 
@@ -32,7 +32,7 @@ def run(result: Result, setting: Setting) -> None:
             result.show("speed", f"{gait.speed:.2f}", "m/s")
     result.show("how it runs", quality(population, 0, found))
     note(result, "run", population, 0, found)
-    alone = begun([varied(load(SKILL), {"regulation.control": "open-loop"})], setting.seed, "bird")
+    alone = begun([with_parameters(load(SKILL), {"regulation.control": "open-loop"})], setting.seed, "bird")
     alone.run(min(seconds, 20.0), stop_fallen=True)
     result.show("without control", upright(alone, 0))
-    figures.strip(setting.figure_path(result.experiment, "run.png"), motions[0], SKILL)
+    figures.save_filmstrip(setting.figure_path(result.experiment, "run.png"), motions[0], SKILL)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.learned_step_model import cycles_of
+from surefoot.lab.learned_step_model import cycle_records
 from surefoot.lab.reproduce.limit_cycle.marches import Changes, begun, gaits, is_fair, march, note, quality, upright
 
 SECONDS, EACH = 120.0, 2  # [s], replicas with either Jacobian
@@ -45,9 +45,9 @@ def run(result: Result, setting: Setting) -> None:
         replicas,
     )  # fmt: skip
     population.run(3.0, stop_fallen=True)
-    first = [[float(c[n]) for n in _ENTRIES] for c in cycles_of(population)]
+    first = [[float(c[n]) for n in _ENTRIES] for c in cycle_records(population)]
     found, _ = gaits(population, seconds - 3.0)
-    cycles = cycles_of(population)
+    cycles = cycle_records(population)
     for i, name in enumerate(CASES):
         kept = {}
         for j, kind in enumerate(_JACOBIANS):

@@ -9,8 +9,8 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import facing
-from surefoot.lab.learned_step_model import cycles_of, steps_of
+from surefoot.lab.gait_measures import root_yaw
+from surefoot.lab.learned_step_model import begun_steps, cycle_records
 from surefoot.lab.reproduce.limit_cycle.combinations import FREE
 from surefoot.lab.reproduce.limit_cycle.marches import begun, march
 from surefoot.motions import quaternions as quat
@@ -26,8 +26,8 @@ def run(result: Result, setting: Setting) -> None:
     seconds = 12.0 if setting.quick else SECONDS
     setting.progress("limit cycle", 0.05)
     population = begun([march()], setting.seed, "cycle")
-    cycles, missed = cycles_of(population), []
-    for i in steps_of(population, seconds):
+    cycles, missed = cycle_records(population), []
+    for i in begun_steps(population, seconds):
         c = cycles[i]
         missed.append((i, float(population.rows[i].report[0].steps), float(c.forward), float(c.lateral)))
     target = march().parameters.regulation
@@ -53,7 +53,7 @@ def run(result: Result, setting: Setting) -> None:
         for t, motion, fallen in zip(targets, motions, walks.fallen_at, strict=True):
             way = motion.root_position[-1, :2] - motion.root_position[0, :2]
             went = float(np.hypot(*way)) / seconds
-            turned = np.degrees(np.ptp(np.unwrap(facing(motion))))
+            turned = np.degrees(np.ptp(np.unwrap(root_yaw(motion))))
             text = f"fell at {fallen:.1f} s" if np.isfinite(fallen) else f"{went:.2f} m/s, turns by {turned:.0f}°"
             result.show(f"{label}, forward target {t:g}", text, f"over {seconds:g} s")
         _draw_paths(setting.figure_path(result.experiment, f"paths-{label}.png"), targets, motions)
@@ -64,9 +64,9 @@ def _draw_cycle(path: Path | None, motion: Motion) -> None:
     if path is None:
         return
     up = quat.rotate(motion.rotations[:, 0], np.array([0.0, 0.0, 1.0]))
-    yaw = facing(motion)
+    yaw = root_yaw(motion)
     forward, left = up[:, 0] * np.cos(yaw) + up[:, 1] * np.sin(yaw), up[:, 1] * np.cos(yaw) - up[:, 0] * np.sin(yaw)
-    figure = figures.canvas(5, 5)
+    figure = figures.new_figure(5, 5)
     axes = figure.add_subplot()
     half = len(forward) // 2
     axes.plot(left[:half], forward[:half], "0.75", linewidth=0.6, label="start-up")
@@ -80,7 +80,7 @@ def _draw_paths(path: Path | None, targets: tuple[float, ...], motions: list[Mot
     """Figures 14 and 15: paths of the pelvis from above."""
     if path is None:
         return
-    figure = figures.canvas(6, 5)
+    figure = figures.new_figure(6, 5)
     axes = figure.add_subplot()
     for target, motion in zip(targets, motions, strict=True):
         axes.plot(*motion.root_position[:, :2].T, linewidth=1.0, label=f"{target:g}")

@@ -33,5 +33,5 @@ def run(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     result.show("how it walks", quality(population, 0, found))
     note(result, "walk", population, 0, found)
-    figures.strip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
-    figures.strip(setting.figure_path(result.experiment, "walk-front.png"), motions[0], SKILL, view="front")
+    figures.save_filmstrip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
+    figures.save_filmstrip(setting.figure_path(result.experiment, "walk-front.png"), motions[0], SKILL, view="front")

@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.learned_step_model import cycles_of
+from surefoot.lab.learned_step_model import cycle_records
 from surefoot.lab.reproduce.limit_cycle.marches import march
 
 STEPS, LEVELS, FARTHEST, LEAST = 20, 9, 0.1, 0.95  # steps, perturbations of each, [rad], R²
@@ -54,7 +54,7 @@ def _to_next_step(sim: Simulation) -> None:
 def ends_of(trials: Population, state: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """(2, levels) what a step ends with, from one state, by its perturbation in pitch and in roll."""
     trials.restore(np.repeat(state[None], trials.n, axis=0))
-    cycles = cycles_of(trials)
+    cycles = cycle_records(trials)
     for i, cycle in enumerate(cycles):
         cycle.pitch, cycle.roll = (levels[i], 0.0) if i < len(levels) else (0.0, levels[i - len(levels)])
         cycle.asked = 0.0
@@ -78,7 +78,7 @@ def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def _draw(path: Path | None, levels: np.ndarray, ends: np.ndarray) -> None:
     if path is None:
         return
-    figure = figures.canvas(8, 4)
+    figure = figures.new_figure(8, 4)
     for axis, (perturbed, answer) in enumerate(_AXES):
         axes = figure.add_subplot(1, 2, axis + 1)
         axes.plot(levels, ends[:, axis].T, "C0.-", linewidth=0.6, markersize=3)

@@ -9,11 +9,11 @@ import numpy as np
 
 from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result
-from surefoot.lab.gait_measures import Gait, measure
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.gait_measures import Gait, measure_gait
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import LARGEST_SLIP
 from surefoot.motions.motion import Motion
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 MARCH = "human19/march"
@@ -23,7 +23,7 @@ Changes = Mapping[str, float | int | str | None]
 
 def march(changes: Changes | None = None) -> Skill:
     """The march with other values."""
-    return varied(load(MARCH), changes or {})
+    return with_parameters(load(MARCH), changes or {})
 
 
 def begun(
@@ -36,7 +36,10 @@ def begun(
     """Replicas of some skills of one body, skill by skill, each told its commands."""
     each = [skill for skill in skills for _ in range(replicas)]
     population = Population(len(each), skill=each)
-    disturb(population, [generator(seed, "limit cycle", label, i // replicas, i % replicas) for i in range(len(each))])
+    perturb_population(
+        population,
+        [seeded_generator(seed, "limit cycle", label, i // replicas, i % replicas) for i in range(len(each))],
+    )
     for i, row in enumerate(population.rows):
         population.scene.command(row, each[i], commands[i // replicas] if commands else {})
     return population
@@ -47,7 +50,7 @@ def gaits(population: Population, seconds: float, recorded: float = 5.0) -> tupl
     population.run(seconds - recorded, stop_fallen=True)
     motions = population.run(recorded, fps=FPS, stop_fallen=True)
     upright = np.isinf(population.fallen_at)
-    return [measure(m) if up else None for m, up in zip(motions, upright, strict=True)], motions
+    return [measure_gait(m) if up else None for m, up in zip(motions, upright, strict=True)], motions
 
 
 def is_fair(gait: Gait | None) -> bool:

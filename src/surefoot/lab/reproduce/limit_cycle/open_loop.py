@@ -23,7 +23,7 @@ def run(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     before = [_steps_before(m.state, m.time, at) for m, at in zip(motions, fallen, strict=True)]
     result.show("open loop: steps until it has fallen", f"{min(before)} … {max(before)}", "steps")
-    figures.strip(
+    figures.save_filmstrip(
         setting.figure_path(result.experiment, "open-loop.png"), motions[0], "without control", start=0.0,
         end=float(min(fallen[0], FALLS_WITHIN)),
     )  # fmt: skip
@@ -40,7 +40,9 @@ def run(result: Result, setting: Setting) -> None:
         result.show("with control: speed", f"{found[0].speed:.2f}", "m/s")
     note(result, "controlled", walking, 0, found)
     result.runs += [{"case": "open loop", "fallen_at": t, "steps": n} for t, n in zip(fallen, steps, strict=True)]
-    figures.strip(setting.figure_path(result.experiment, "controlled.png"), motions[0], "with limit cycle control")
+    figures.save_filmstrip(
+        setting.figure_path(result.experiment, "controlled.png"), motions[0], "with limit cycle control"
+    )
 
 
 def _steps_before(state: np.ndarray, time: np.ndarray, end: float) -> int:

@@ -17,8 +17,8 @@ from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, note, quality, upright
 from surefoot.lab.reproduce.simbicon.spatial_pushes import WORDS
-from surefoot.lab.robustness import DIRECTIONS, thresholds
-from surefoot.skills import load, varied
+from surefoot.lab.robustness import DIRECTIONS, direction_thresholds
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 SKILL, SECONDS = "human19/march-predicted", 600.0
@@ -42,7 +42,7 @@ def run(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     result.show("how it walks", quality(population, 0, found))
     note(result, "predicted", population, 0, found)
-    figures.strip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
+    figures.save_filmstrip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
     setting.progress("cost", 0.1)
     ratio = cost_ratio(skill, 10 if setting.quick else _ROUNDS)
     result.row(
@@ -57,7 +57,7 @@ def run(result: Result, setting: Setting) -> None:
 
 def cost_ratio(skill: Skill, rounds: int) -> float:
     """Median time of a stretch with control by the time without it, alternating from the same states."""
-    alone = varied(skill, {"regulation.control": "open-loop"})
+    alone = with_parameters(skill, {"regulation.control": "open-loop"})
     sims = Simulation(skill=skill), Simulation(skill=alone)
     count = round(_STRETCH / sims[0].model.opt.timestep)
     spent: tuple[list[float], list[float]] = ([], [])
@@ -67,7 +67,7 @@ def cost_ratio(skill: Skill, rounds: int) -> float:
         for k in (0, 1) if i % 2 else (1, 0):
             sims[k].restore(here)
             if k:
-                sims[k].revise(alone)
+                sims[k].edit_skill(alone)
             begin = time.perf_counter()
             sims[k].step(count)
             spent[k].append(time.perf_counter() - begin)
@@ -86,8 +86,8 @@ def _pushes(result: Result, setting: Setting, skill: Skill) -> None:
             def tick(share: float, done: int = 2 * i + k) -> None:
                 setting.progress("pushing", 0.2 + 0.6 * (done + share) / (2 * len(PUSHED_AT)))
 
-            held = varied(each, {"speed.usual": speed})
-            levels[label][i], runs = thresholds(held, setting.seed, step=STEP, highest=HIGHEST, tick=tick)
+            held = with_parameters(each, {"speed.usual": speed})
+            levels[label][i], runs = direction_thresholds(held, setting.seed, step=STEP, highest=HIGHEST, tick=tick)
             result.runs += [{"case": label, "speed": speed} | one for one in runs]
     trials, ours = levels["with trials"], levels["predicted"]
     share = ours.sum() / max(trials.sum(), 1e-9)
@@ -102,12 +102,12 @@ def _pushes(result: Result, setting: Setting, skill: Skill) -> None:
         texts = [", ".join(f"{level:g}" for level in levels) for levels in (a, b)]
         result.show(f"pushed {WORDS[way]}", texts[1], "N per axis, 0.4 s", f"with trials {texts[0]}")
     means = {label: found.mean(axis=0) for label, found in levels.items()}
-    figures.compass(setting.figure_path(result.experiment, "pushes.png"), DIRECTIONS, means)
+    figures.push_rose(setting.figure_path(result.experiment, "pushes.png"), DIRECTIONS, means)
 
 
 def with_trials(skill: Skill) -> Skill:
     """The same skill with trial simulations in place of its model."""
-    return varied(skill, {"regulation.control": "trials"})
+    return with_parameters(skill, {"regulation.control": "trials"})
 
 
 def _speeds(result: Result, setting: Setting, skill: Skill) -> None:
@@ -115,7 +115,7 @@ def _speeds(result: Result, setting: Setting, skill: Skill) -> None:
     speeds, seconds = (SPEEDS[1:2], 12.0) if setting.quick else (SPEEDS, 30.0)
     setting.progress("speeds", 0.85)
     for label, each in (("with trials", with_trials(skill)), ("predicted", skill)):
-        wide = varied(each, {"speed.range.0": -0.5, "speed.range.1": 1.0})
+        wide = with_parameters(each, {"speed.range.0": -0.5, "speed.range.1": 1.0})
         walks = begun([wide] * len(speeds), setting.seed, "predicted speed", 1, [{"speed": v} for v in speeds])
         walks.run(seconds / 2, stop_fallen=True)
         before = walks.qpos[:, 0].copy()

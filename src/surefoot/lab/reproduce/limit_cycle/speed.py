@@ -71,7 +71,7 @@ def _speed(motion: Motion, last: float) -> float:
 def _draw(path: Path | None, parts: list[tuple[float, Motion]]) -> None:
     if path is None:
         return
-    figure = figures.canvas(7, 4)
+    figure = figures.new_figure(7, 4)
     axes = figure.add_subplot()
     for speed, motion in parts:
         width = 57  # frames of two steps, over which the swaying is averaged

@@ -9,7 +9,7 @@ from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import Gait, facing
+from surefoot.lab.gait_measures import Gait, root_yaw
 from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, march, note, quality, upright
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
@@ -52,7 +52,7 @@ def run(result: Result, setting: Setting) -> None:
         result.show(f"{name}: how it walks", quality(population, at, mine))
         note(result, name, population, at, mine)
         path = setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png")
-        figures.strip(path, motions[at], name, view="front" if "left" in name else "side")
+        figures.save_filmstrip(path, motions[at], name, view="front" if "left" in name else "side")
     setting.progress("wind", 0.6)
     _wind(result, setting, seconds)
     setting.progress("ducking", 0.8)
@@ -114,7 +114,7 @@ def _lean(motion: Motion) -> float:
     """How far the COM is ahead of the centre of pressure, on average, as an angle [deg]."""
     if len(motion) < 2:  # it fell before
         return float("nan")
-    yaw = facing(motion)
+    yaw = root_yaw(motion)
     off = motion.com - motion.center_of_pressure
     loaded = motion.contact_force[:, :, 2].sum(axis=1) > 1.0
     ahead = (off[:, 0] * np.cos(yaw) + off[:, 1] * np.sin(yaw))[loaded]
@@ -140,7 +140,7 @@ def _duck(result: Result, setting: Setting) -> None:
         f"{fell}; head {100 * low:.0f} cm lower, then within {100 * back:.0f} cm of before",
         f"cm (≥ {100 * _LOW:g})", bool(not sim.fallen and low >= _LOW and back < 0.5 * _LOW),
     )  # fmt: skip
-    figures.strip(setting.figure_path(result.experiment, "duck.png"), parts[1 + _SHARES], "ducking")
+    figures.save_filmstrip(setting.figure_path(result.experiment, "duck.png"), parts[1 + _SHARES], "ducking")
 
 
 def _head(motion: Motion) -> float:

@@ -36,7 +36,9 @@ def run(result: Result, setting: Setting) -> None:
     for label, at in (("without", 0), ("with", REPLICAS)):
         note(result, f"{label} the servo", population, at, found[at : at + REPLICAS])
         result.show(f"{label} the servo", upright(population, at))
-        figures.strip(setting.figure_path(result.experiment, f"{label}.png"), motions[at], f"{label} torso servo")
+        figures.save_filmstrip(
+            setting.figure_path(result.experiment, f"{label}.png"), motions[at], f"{label} torso servo"
+        )
 
 
 def without_servo() -> Skill:

@@ -9,12 +9,12 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import facing
+from surefoot.lab.gait_measures import root_yaw
 from surefoot.lab.reproduce.limit_cycle.marches import begun, march
 from surefoot.lab.reproduce.limit_cycle.torso_servo import without_servo
 from surefoot.motions.motion import Motion
 from surefoot.tasks.follow_path import FollowPath
-from surefoot.tasks.follow_path import Path as Way
+from surefoot.tasks.follow_path import Polyline as Way
 
 TWISTS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.25)  # [rad] of the hips, a step
 SECONDS, SETTLED = 40.0, 10.0  # [s]
@@ -84,7 +84,7 @@ def _metres(radius: float) -> str:
 def _turn(motion: Motion) -> tuple[float, float]:
     """Mean yaw rate [rad/s] and mean speed along the path [m/s] of a motion."""
     took = float(motion.time[-1] - motion.time[0])
-    yaw = np.unwrap(facing(motion))
+    yaw = np.unwrap(root_yaw(motion))
     stride = 23  # frames of two steps
     legs = (
         motion.root_position[stride::stride, :2]
@@ -96,7 +96,7 @@ def _turn(motion: Motion) -> tuple[float, float]:
 def _draw(path: Path | None, way: Way, places: np.ndarray) -> None:
     if path is None:
         return
-    figure = figures.canvas(6, 5.5)
+    figure = figures.new_figure(6, 5.5)
     axes = figure.add_subplot()
     axes.plot(*way.points.T, "o-", color="0.7", label="target points")
     axes.plot(*places.T, "C0", linewidth=1.0, label="centre of mass")

@@ -11,11 +11,11 @@ import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab.experiment import CLIPS, Result, Setting, clips_folder
+from surefoot.lab.experiment import CLIPS_VARIABLE, Result, Setting, clips_folder
 from surefoot.motions import acclaim, bvh
 from surefoot.motions import bvh as bvh_text
 from surefoot.motions import quaternions as quat
-from surefoot.motions.forward_kinematics import world
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 WALKS = (("planar", "walk"), ("human", "walk"))
@@ -54,7 +54,7 @@ def run(result: Result, setting: Setting) -> None:
         clips = clips_folder(setting)
         if clips is None:
             result.partial = True
-            missing = f"not run: {CLIPS} does not name a folder of clips"
+            missing = f"not run: {CLIPS_VARIABLE} does not name a folder of clips"
             result.row("BVH → motion → BVH", "", missing, "as printed", False)
             result.row("ASF/AMC → motion → AMC", "", missing, f"within {CHANNEL:g}", False)
             result.row("ASF/AMC against BVH", "", missing, f"within {TWINS:g} units", False)
@@ -86,7 +86,7 @@ def replayed(motion: Motion, back: Motion) -> tuple[float, float]:
     if motion.scene is None or len(back) != len(motion):
         return np.inf, np.inf
     model, data = motion.scene.model, mujoco.MjData(motion.scene.model)
-    places, turns = world(back)
+    places, turns = world_poses(back)
     bodies = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) for name in back.skeleton.names]
     angle = place = 0.0
     for now, qpos in enumerate(motion.qpos):
@@ -121,7 +121,7 @@ def _foreign(result: Result, setting: Setting, files: list[Path], clips: Path, s
 def bvh_trip(path: Path, scratch: Path) -> Trip:
     """Read a file, write it, read it again, and bring it back to its own channels."""
     bvh.save(bvh.load(path, up="z", forward="x"), scratch, up="z", forward="x")
-    back, file, again = bvh.load(scratch, up="z", forward="x"), bvh_text.read(path), bvh_text.read(scratch)
+    back, file, again = bvh.load(scratch, up="z", forward="x"), bvh_text.parse_file(path), bvh_text.parse_file(scratch)
     if len(back) != len(file.values) or [(j.name, j.parent) for j in file.joints] != [
         (j.name, j.parent) for j in again.joints
     ]:
@@ -134,8 +134,8 @@ def bvh_trip(path: Path, scratch: Path) -> Trip:
         turns = [c for c, name in enumerate(joint.channels) if name.endswith("rotation")]
         own = file.values[:, joint.column : joint.column + len(joint.channels)]
         if len(turns) == 3:
-            found = quat.angles(back.rotations[:, i], ["xyz".index(joint.channels[c][0]) for c in turns])
-            ways = [np.degrees(way) - own[:, turns] for way in (found, quat.other_way(found))]
+            found = quat.euler_angles(back.rotations[:, i], ["xyz".index(joint.channels[c][0]) for c in turns])
+            ways = [np.degrees(way) - own[:, turns] for way in (found, quat.other_euler_solution(found))]
             errors = [np.abs(off - 360.0 * np.round(off / 360.0)).max(axis=1) for off in ways]
             worst = max(worst, float(np.minimum(*errors).max()))
         elif turns:
@@ -149,7 +149,7 @@ def bvh_trip(path: Path, scratch: Path) -> Trip:
 
 def printed_decimals(path: Path) -> int:
     """Most digits after the point in a file's last frame."""
-    words = bvh_text.content(path, "a BVH file").rstrip().rsplit("\n", 1)[-1].split()
+    words = bvh_text.read_text(path, "a BVH file").rstrip().rsplit("\n", 1)[-1].split()
     return max((len(word.partition(".")[2]) for word in words), default=0)
 
 
@@ -162,7 +162,7 @@ def _pairs(result: Result, clips: Path, scratch: Path) -> None:
             continue
         taken += 1
         motion = acclaim.load(path, skeleton)
-        scratch.write_text(acclaim.text(motion, skeleton))
+        scratch.write_text(acclaim.amc_text(motion, skeleton))
         table = acclaim.read_asf(skeleton)
         off = acclaim.read_amc(path, table)[0] - acclaim.read_amc(scratch, table)[0]
         errors.append(float(np.abs(off - 360.0 * np.round(off / 360.0)).max()))
@@ -181,7 +181,7 @@ def twins_apart(motion: Motion, twin: Motion) -> float:
     """Largest difference of a coordinate of root, legs or trunk [file units]; the BVH has a T-pose first."""
     if len(twin) != len(motion) + 1 or not set(SAME.values()) <= set(twin.skeleton.names):
         return np.inf
-    places, theirs = world(motion)[0], world(twin)[0][1:]
+    places, theirs = world_poses(motion)[0], world_poses(twin)[0][1:]
     own = [motion.skeleton.names.index(name) for name in SAME]
     other = [twin.skeleton.names.index(name) for name in SAME.values()]
     return float(np.abs(places[:, own] - theirs[:, other]).max())

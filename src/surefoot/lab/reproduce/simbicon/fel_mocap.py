@@ -13,14 +13,14 @@ import numpy as np
 
 from surefoot.characters import load as load_character
 from surefoot.controllers.imitation.parameters import Cycle
-from surefoot.controllers.simbicon.slot import body_gains, merged
+from surefoot.controllers.simbicon.slot import body_gains, merge_gain
 from surefoot.engine.population import Population
-from surefoot.lab.clip_skills import Source, begin, read_gait_clip
+from surefoot.lab.clip_skills import ClipSource, read_gait_clip, untuned_skills
 from surefoot.lab.experiment import Result, Setting, find_clip
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import human
-from surefoot.lab.tracking_error import FPS, Body, Frames, likeness
-from surefoot.skills import varied
+from surefoot.lab.tracking_error import FPS, BodyPoses, Frames, measure_tracking
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 WALKS = ("captured-in-place", "captured-forward", "captured-backwards")
@@ -62,21 +62,23 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     cycle = walk.parameters.cycle
     path = find_clip(setting, getattr(walk, "clip", ""))
     original = (
-        begin(read_gait_clip(Source(path, in_place=getattr(walk, "in_place", False))), walk.name)[1] if path else cycle
+        untuned_skills(read_gait_clip(ClipSource(path, in_place=getattr(walk, "in_place", False))), walk.name)[1]
+        if path
+        else cycle
     )
     bins = max(2, round(_STEP * cycle.period / _BIN))
-    learner = varied(stiffened(walk, _STIFF), {
+    learner = with_parameters(stiffened(walk, _STIFF), {
         "learning.bins": bins, "learning.rate": 0.0, "learning.limit": 0.5, "displaces": _DISPLACES,
         "reaction.softness": 1.0,
     })  # fmt: skip
     population = Population(REPLICAS, skill=learner, seed=setting.seed)
-    disturb(population, [generator(setting.seed, "fel mocap", k) for k in range(REPLICAS)])
+    perturb_population(population, [seeded_generator(setting.seed, "fel mocap", k) for k in range(REPLICAS)])
     judged = 4.0 if setting.quick else _JUDGED
     population.run(_SETTLE)
     before = _look(population, original, judged)
-    _set(population, varied(learner, {"learning.rate": _RATE}))
+    _set(population, with_parameters(learner, {"learning.rate": _RATE}))
     population.run((2 if setting.quick else _CYCLES) * cycle.period)
-    _set(population, varied(learner, {"reaction.softness": _SOFT}))
+    _set(population, with_parameters(learner, {"reaction.softness": _SOFT}))
     population.run(_SETTLE)
     after = _look(population, original, judged)
     population.run(1.0 if setting.quick else _WALKS - _SETTLE - judged)
@@ -118,11 +120,11 @@ def stiffened(walk: Skill, share: float) -> Skill:
     for role, gain in zip(table.anatomy.roles, body_gains(walk, table), strict=True):
         kind = table.anatomy.kind(role)
         values |= {f"gains.{kind}.kp": share * gain.kp, f"gains.{kind}.kd": share * gain.kd}
-    torso = merged(table.torso_gain, walk.parameters.torso_gain, table.strength)
+    torso = merge_gain(table.torso_gain, walk.parameters.torso_gain, table.strength)
     values |= {"torso_gain.kp": share * torso.kp, "torso_gain.kd": share * torso.kd}
     for role, (cd, cv) in walk.parameters.feedback.items():
         values |= {f"feedback.{role}.0": cd / share, f"feedback.{role}.1": cv / share}
-    return varied(walk, values)
+    return with_parameters(walk, values)
 
 
 def _set(population: Population, skill: Skill) -> None:
@@ -132,7 +134,7 @@ def _set(population: Population, skill: Skill) -> None:
 
 def _look(population: Population, cycle: Cycle, seconds: float) -> list[Seen]:
     """What every row does in the next seconds."""
-    body, qpos, reports = Body(population.scene), [], []
+    body, qpos, reports = BodyPoses(population.scene), [], []
     for _ in range(round(seconds * FPS)):
         population.run(1.0 / FPS)
         qpos.append(population.qpos.copy())
@@ -141,7 +143,7 @@ def _look(population: Population, cycle: Cycle, seconds: float) -> list[Seen]:
     found = []
     for k, fallen_at in enumerate(population.fallen_at):
         frames = Frames(time, poses[:, k], told[:, k], np.inf if np.isinf(fallen_at) else 0.0)
-        error = float(np.degrees(likeness(frames, cycle, body, 0.0).error))
+        error = float(np.degrees(measure_tracking(frames, cycle, body, 0.0).error))
         jerk = np.diff(poses[:, k, list(body.joints.values())], 3, axis=0) * FPS**3
         feedback, learned = float(told["feedback"][:, k].mean()), float(told["feedforward"][:, k].mean())
         found.append(Seen(feedback / (feedback + learned), error, float((jerk**2).mean())))

@@ -14,13 +14,13 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import at_random_phases
+from surefoot.lab.replicas import states_at_random_phases
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, human, skill
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 
-def matrix(
+def transition_matrix(
     skills: Sequence[Skill],
     phases: int,
     seconds: float,
@@ -37,7 +37,7 @@ def matrix(
     for i, source in enumerate(skills):
         tick(source.name, i / len(skills))
         targets = [k for k in range(len(skills)) if k != i]
-        states = at_random_phases(source, phases, seed)
+        states = states_at_random_phases(source, phases, seed)
         population = Population(len(targets) * phases, skill=[source] * (len(targets) * phases))
         population.restore(np.tile(states, (len(targets), 1)))
         for place, target in enumerate(targets):
@@ -49,7 +49,7 @@ def matrix(
     return kept
 
 
-def show(result: Result, setting: Setting, names: Sequence[str], kept: np.ndarray, phases: int) -> int:
+def report_transitions(result: Result, setting: Setting, names: Sequence[str], kept: np.ndarray, phases: int) -> int:
     """Show, draw and record a matrix of transitions; return how many pairs succeed at 80 % of the phases or more."""
     for i, source in enumerate(names):
         others = [(name, int(kept[i, k])) for k, name in enumerate(names) if k != i]
@@ -57,7 +57,7 @@ def show(result: Result, setting: Setting, names: Sequence[str], kept: np.ndarra
             result.runs.append({"case": "matrix", "from": source, "to": target, "kept": count, "phases": phases})
         result.show(f"{source} →", ", ".join(f"{target} {count}" for target, count in others), f"of {phases} phases")
     share = np.where(kept < 0, np.nan, kept / phases)
-    figures.matrix(setting.figure_path(result.experiment, "matrix.png"), names, share)
+    figures.transition_heatmap(setting.figure_path(result.experiment, "matrix.png"), names, share)
     return int((kept >= 0.8 * phases).sum())
 
 
@@ -94,13 +94,13 @@ def run_planar(result: Result, setting: Setting) -> None:
 
 
 def _without_waiting(entry: Skill) -> Skill:
-    return varied(entry, {"entry": None, "exit": None})
+    return with_parameters(entry, {"entry": None, "exit": None})
 
 
 def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, label: str) -> tuple[int, dict[str, int]]:
     """Runs that complete, and in which skill the others fell."""
     population = Population(phases, skill=[chain[0]] * phases)
-    population.restore(at_random_phases(chain[0], phases, setting.seed))
+    population.restore(states_at_random_phases(chain[0], phases, setting.seed))
     fell_in: dict[str, int] = {}
     for i, wanted in enumerate(chain[1:]):
         setting.progress(f"{label}: {wanted.name}", 0.3 * i / len(chain))
@@ -121,11 +121,11 @@ def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, la
 
 def _matrix(result: Result, setting: Setting) -> None:
     """Fraction of phases from which each gait can be entered directly from each other."""
-    kept = matrix(
+    kept = transition_matrix(
         [skill(name) for name in TABLE_1], _PHASES, _AFTER, setting.seed,
         lambda source, share: setting.progress(f"matrix: from {source}", 0.35 + 0.6 * share),
     )  # fmt: skip
-    good = show(result, setting, TABLE_1, kept, _PHASES)
+    good = report_transitions(result, setting, TABLE_1, kept, _PHASES)
     pairs = len(TABLE_1) * (len(TABLE_1) - 1)
     result.show("direct transitions at ≥ 16 of 20 phases", f"{good} of {pairs}", "pairs")
 
@@ -144,10 +144,10 @@ def run_spatial(result: Result, setting: Setting) -> None:
     if setting.quick:
         phases, skills = 5, skills[:3]
     names = [found.name for found in skills]
-    kept = matrix(
+    kept = transition_matrix(
         skills, phases, _SPATIAL_AFTER, setting.seed, lambda source, share: setting.progress(f"from {source}", share)
     )
-    good, pairs = show(result, setting, names, kept, phases), len(names) * (len(names) - 1)
+    good, pairs = report_transitions(result, setting, names, kept, phases), len(names) * (len(names) - 1)
     result.row(
         "direct transitions between walks and runs", "most", f"{good} of {pairs}",
         f"pairs at ≥ 80 % of {phases} phases (≥ {100 * _MOST:g} % of the pairs)", pairs > 0 and good >= _MOST * pairs,

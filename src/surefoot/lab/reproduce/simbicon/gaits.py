@@ -9,8 +9,8 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.errors import UnknownNameError
 from surefoot.lab.experiment import Result
-from surefoot.lab.gait_measures import Gait, measure
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.gait_measures import Gait, measure_gait
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
@@ -64,7 +64,9 @@ def replicas_from_start(
     """A population of `count` replicas of each skill, from their start states, skill by skill."""
     rows = [s for s in skills for _ in range(count)]
     population = Population(len(rows), skill=rows, terrain=terrain, proportions=proportions, backpack=backpack)
-    disturb(population, [generator(seed, "start", s.full_name, i % count) for i, s in enumerate(rows)])
+    perturb_population(
+        population, [seeded_generator(seed, "start", s.full_name, i % count) for i, s in enumerate(rows)]
+    )
     return population
 
 
@@ -75,7 +77,7 @@ def upright(population: Population, count: int = REPLICAS) -> list[int]:
 
 def typical(motions: Sequence[Motion]) -> Gait | None:
     """Median measures over the replicas that have a last stretch."""
-    found = [measure(m) for m in motions if len(m) > _FRAMES]
+    found = [measure_gait(m) for m in motions if len(m) > _FRAMES]
     if not found:
         return None
     names = Gait.__dataclass_fields__

@@ -6,13 +6,13 @@ import numpy as np
 from PIL import Image
 
 from surefoot.engine.simulation import Simulation
-from surefoot.lab.clip_skills import ALIKE, Source, Understood, begin, read_gait_clip, walk
-from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
+from surefoot.lab.clip_skills import PAPER_TOLERANCE, ClipSource, GaitClip, measure_walk, read_gait_clip, untuned_skills
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip
 from surefoot.lab.figures import save_image
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.painter import View
-from surefoot.motions.retargeting import motion_of
+from surefoot.motions.retargeting import to_motion
 from surefoot.skills.schema import Skill
 
 SEVEN = {
@@ -35,8 +35,8 @@ def run(result: Result, setting: Setting) -> None:
             result.row(word, "walks", f"there is no human/{name}", "", False)
             continue
         found = _clip(setting, skill)
-        cycle = begin(found, skill.name)[1] if found else skill.parameters.cycle
-        done = walk(skill, cycle, 8.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
+        cycle = untuned_skills(found, skill.name)[1] if found else skill.parameters.cycle
+        done = measure_walk(skill, cycle, 8.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
         kept += done.stays_up
         up = sum(at > done.seconds for at in done.fallen_at)
         result.row(f"{word}: walks", "walks", f"{up} of {REPLICAS} walk {done.seconds:g} s", "replicas", done.stays_up)
@@ -52,12 +52,12 @@ def run(result: Result, setting: Setting) -> None:
             "torso_deg": np.degrees(seen.tilt),
         })  # fmt: skip
         limits = (
-            f"(≤ {np.degrees(ALIKE.joints):.0f}°, {np.degrees(ALIKE.leg):.0f}°, {100 * ALIKE.cadence:.0f} %, "
-            f"{100 * ALIKE.travel:.0f} %)"
+            f"(≤ {np.degrees(PAPER_TOLERANCE.joints):.0f}°, {np.degrees(PAPER_TOLERANCE.leg):.0f}°, {100 * PAPER_TOLERANCE.cadence:.0f} %, "
+            f"{100 * PAPER_TOLERANCE.travel:.0f} %)"
         )
         if found is None:
             result.partial = True
-            result.row(f"{word}: like its clip", "mimics", MISSING, limits, False)
+            result.row(f"{word}: like its clip", "mimics", NO_CLIPS, limits, False)
             result.show(f"{word}: against the cycle in the skill", figures)
             continue
         alike += done.stays_up and done.is_alike
@@ -68,12 +68,12 @@ def run(result: Result, setting: Setting) -> None:
     result.row("controllers that walk and are like their clips", "7", f"{alike}", "of 7", alike == len(SEVEN))
 
 
-def _clip(setting: Setting, skill: Skill) -> Understood | None:
+def _clip(setting: Setting, skill: Skill) -> GaitClip | None:
     path = find_clip(setting, getattr(skill, "clip", ""))
-    return read_gait_clip(Source(path, in_place=getattr(skill, "in_place", False))) if path else None
+    return read_gait_clip(ClipSource(path, in_place=getattr(skill, "in_place", False))) if path else None
 
 
-def _draw(setting: Setting, word: str, found: Understood, skill: Skill) -> None:
+def _draw(setting: Setting, word: str, found: GaitClip, skill: Skill) -> None:
     """The clip above, what the controller does below, from the side and from the front (figure 8)."""
     path = setting.figure_path("simbicon/mocap", f"{skill.name}.png")
     if path is None:
@@ -81,7 +81,7 @@ def _draw(setting: Setting, word: str, found: Understood, skill: Skill) -> None:
     simulation = Simulation(skill=skill)
     simulation.step(round(_SETTLE / simulation.model.opt.timestep))
     ours = simulation.run(_SHOWN)
-    clip = motion_of(found.cycle.played(_SHOWN / found.cycle.period), found.table)
+    clip = to_motion(found.cycle.played(_SHOWN / found.cycle.period), found.table)
     views: tuple[View, ...] = ("side", "front")
     strips = [
         filmstrip(motion, view=view, caption=f"{word}: {label}")

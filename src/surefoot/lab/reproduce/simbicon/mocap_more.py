@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.lab.clip_skills import Nearness, Source, Walk, begin, make_imitation_skill, read_gait_clip
-from surefoot.lab.experiment import MISSING, Result, Setting, clips_folder
-from surefoot.lab.imitation_search import STAGES, Stage, guesses
+from surefoot.lab.clip_skills import ClipSource, Tolerance, Walk, make_imitation_skill, read_gait_clip, untuned_skills
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting, clips_folder
+from surefoot.lab.imitation_search import STAGES, Stage, initial_guesses
 from surefoot.lab.reproduce.simbicon.mocap import SECONDS
 
-NEAR = Nearness(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
+NEAR = Tolerance(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
 ENOUGH = 12
 _QUICK = (Stage(3.0, 2, 0.15),)
 
@@ -23,22 +23,22 @@ def run(result: Result, setting: Setting) -> None:
     folder = clips_folder(setting)
     if folder is None:
         result.partial = True
-        result.row("clips that walk like themselves", f"≥ {ENOUGH}", MISSING, "clips", False)
+        result.row("clips that walk like themselves", f"≥ {ENOUGH}", NO_CLIPS, "clips", False)
         return
     files = sorted(folder.rglob("*.bvh"))[: 2 if setting.quick else None]
     good = cyclic = 0
     for i, path in enumerate(files):
         setting.progress(path.stem, i / len(files))
         try:
-            found = read_gait_clip(Source(path))
-            documents, cycle = begin(found, "captured")
+            found = read_gait_clip(ClipSource(path))
+            documents, cycle = untuned_skills(found, "captured")
         except SurefootError as error:
             result.show(path.stem, f"not cyclic, or no walk: {error}")
             continue
         cyclic += 1
         done = make_imitation_skill(
             documents, cycle, 8.0 if setting.quick else SECONDS, seed=setting.seed,
-            stages=_QUICK if setting.quick else STAGES, begin_with=guesses(without=path.stem),
+            stages=_QUICK if setting.quick else STAGES, begin_with=initial_guesses(without=path.stem),
             checkpoint=_checkpoint(setting, path), report=_part(setting, path.stem, i, len(files)),
         ).walk  # fmt: skip
         holds = done.stays_up and done.is_near(NEAR)

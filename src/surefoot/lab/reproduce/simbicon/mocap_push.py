@@ -9,7 +9,7 @@ from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon import steering
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.skills.schema import Skill
@@ -59,14 +59,14 @@ def _pushed(
         simulation.command(**told)
         simulation.step(round(_SETTLE / simulation.model.opt.timestep))
         simulation.push(_force(FORCE, way), DURATION)
-        figures.strip(path, simulation.run(4.0), caption=f"{case}, {FORCE:g} N for {DURATION:g} s")
+        figures.save_filmstrip(path, simulation.run(4.0), caption=f"{case}, {FORCE:g} N for {DURATION:g} s")
 
 
 def _survivors(setting: Setting, walk: Skill, force: float, way: tuple[float, float], told: dict[str, float]) -> int:
     """How many replicas, pushed at different phases, are still up."""
     population = Population(REPLICAS, skill=walk, seed=setting.seed)
-    rngs = [generator(setting.seed, "mocap push", k) for k in range(REPLICAS)]
-    disturb(population, rngs)
+    rngs = [seeded_generator(setting.seed, "mocap push", k) for k in range(REPLICAS)]
+    perturb_population(population, rngs)
     period = walk.parameters.cycle.period
     for k, row in enumerate(population.rows):
         population.scene.command(row, walk, told)

@@ -7,10 +7,10 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import foot_positions, measure, torso_pitch
-from surefoot.lab.replicas import at_random_phases
+from surefoot.lab.gait_measures import foot_positions, measure_gait, torso_pitch
+from surefoot.lab.replicas import states_at_random_phases
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.motions.foot_contacts import strikes
+from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
 
 _PHASES = 5
@@ -31,7 +31,7 @@ def _enter(setting: Setting, source: str, *names: str, pause: float = 6.0) -> Po
     """Rows at random phases of a gait that have been asked for one skill after another."""
     setting.progress(f"{source} → {' → '.join(names)}", 0.1)
     population = Population(_PHASES, skill=[skill(source)] * _PHASES)
-    population.restore(at_random_phases(skill(source), _PHASES, setting.seed))
+    population.restore(states_at_random_phases(skill(source), _PHASES, setting.seed))
     for i, name in enumerate(names):
         if i:
             population.run(pause)
@@ -48,7 +48,7 @@ def _two_feet(result: Result, setting: Setting) -> None:
     population = _enter(setting, "in-place-walk", "stand")
     population.run(_SETTLING)
     motions = population.run(seconds, fps=100)
-    good = [not strikes(m) and bool((m.contact_force[:, :, 2] > _LOADED).all()) for m in motions]
+    good = [not footstrikes(m) and bool((m.contact_force[:, :, 2] > _LOADED).all()) for m in motions]
     kept = int((_upright(population) & good).sum())
     drift = max(float(np.ptp(foot_positions(m)[:, :, 0], axis=0).max()) for m in motions)
     result.row(
@@ -75,14 +75,14 @@ def _one_foot(result: Result, setting: Setting) -> None:
 def _big_step(result: Result, setting: Setting) -> None:
     walking = Population(1, skill=[skill("walk")])
     walking.run(8.0)
-    usual = measure(walking.run(5.0, fps=200)[0]).step_length
+    usual = measure_gait(walking.run(5.0, fps=200)[0]).step_length
     population = _enter(setting, "walk", "big-step")
     motions = population.run(4.0, fps=200)
     population.run(5.0 if setting.quick else 20.0, stop_fallen=True)
     lengths = []
     for motion in motions:
         feet = foot_positions(motion)
-        lengths.append(max([abs(feet[f, s, 0] - feet[f, 1 - s, 0]) for f, s in strikes(motion)], default=0.0))
+        lengths.append(max([abs(feet[f, s, 0] - feet[f, 1 - s, 0]) for f, s in footstrikes(motion)], default=0.0))
     kept = int((_upright(population) & (np.array(lengths) >= 1.5 * usual)).sum())
     result.row(
         "big step ≥ 1.5 × the walk's step, and walks on 20 s", "a single large step",
@@ -147,4 +147,4 @@ def _picture(
 ) -> None:
     begin = motion.time[0] + (start or 0.0)
     path = setting.figure_path(result.experiment, f"{name}.png")
-    figures.strip(path, motion, f"planar/{name}", start=begin, end=begin + length)
+    figures.save_filmstrip(path, motion, f"planar/{name}", start=begin, end=begin + length)

@@ -12,7 +12,7 @@ from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import torso_pitch
 from surefoot.lab.reproduce.simbicon.gaits import skill
 from surefoot.motions.motion import Motion
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 
 _SPEED = 1.0  # [m/s] commanded to both, so that the sway is compared at the same speed
 _BINS = 100
@@ -23,7 +23,7 @@ _LEAST_FALL = 0.8
 def run(result: Result, setting: Setting) -> None:
     """The walk of Table 1 with and without learning, at a commanded speed and as it comes."""
     walk = skill("walk")
-    learning = varied(walk, {"learning.bins": _BINS})
+    learning = with_parameters(walk, {"learning.bins": _BINS})
     rows = [walk, learning, walk, learning]
     population = Population(len(rows), skill=rows)
     for row in population.rows[:2]:
@@ -78,7 +78,7 @@ def _speed(motion: Motion) -> float:
 
 def _figure(path: Path, before: Motion, after: Motion) -> None:
     """Torques over two steps, from one exchange of legs on."""
-    figure = figures.canvas(7, 3.2)
+    figure = figures.new_figure(7, 3.2)
     axes = figure.add_subplot()
     for motion, column, label, style in (
         (before, 0, "feedback before learning", "C3"),

@@ -8,7 +8,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.lab.robustness import around
+from surefoot.lab.robustness import stable_range
 
 _PRINTED = (2.2, 0.2)  # cd of states 1,3 and cv of states 0,2 in Table 1
 _POSITION = np.round(np.arange(-1.0, 6.01, 0.4), 3)  # cd of states 1,3
@@ -33,8 +33,8 @@ def run(result: Result, setting: Setting) -> None:
         "the printed gains (cd 2.2, cv 0.2) lie inside", "stable", f"{near.sum()} of {near.size} around walk",
         f"map points, {seconds:g} s", inside,
     )  # fmt: skip
-    result.show("stable range of cd of states 1,3 at cv 0.2", str(around(cd, walks[i], j)))
-    result.show("stable range of cv of states 0,2 at cd 2.2", str(around(cv, walks[:, j], i)))
+    result.show("stable range of cd of states 1,3 at cv 0.2", str(stable_range(cd, walks[i], j)))
+    result.show("stable range of cv of states 0,2 at cd 2.2", str(stable_range(cv, walks[:, j], i)))
     result.show("share of the map that walks", f"{100 * walks.mean():.0f} %")
     for (d, v), fell in zip(grid, population.fallen_at, strict=True):
         result.runs.append({"cd_1_3": d, "cv_0_2": v, "fallen_at": fell})

@@ -41,7 +41,7 @@ def run(result: Result, setting: Setting) -> None:
     for i, name in enumerate(TABLE_1):
         _judge(result, name, skills[name], survived[i], gaits[i], seconds)
         path = setting.figure_path(result.experiment, f"{name}.png")
-        figures.strip(path, motions[i * REPLICAS], skills[name].full_name)
+        figures.save_filmstrip(path, motions[i * REPLICAS], skills[name].full_name)
     for i, name in enumerate(changed, start=len(TABLE_1)):
         ours = f"{survived[i]} of {REPLICAS}"
         result.show(f"{name} as printed: replicas that go {seconds:g} s", ours, "runs", "goes")

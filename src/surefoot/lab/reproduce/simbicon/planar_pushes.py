@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, skill
-from surefoot.lab.robustness import NEEDED, planar_grid, push_survivors, robust
+from surefoot.lab.robustness import NEEDED, planar_grid, push_survivors, robust_threshold
 
 FORWARD, BACKWARD = 600.0, 500.0  # [N] the paper's walk
 SKIP = (40.0, 50.0)  # [N] the paper's skip
@@ -21,7 +21,7 @@ def run(result: Result, setting: Setting) -> None:
             setting.progress(f"pushing {name} {word}", i / len(names))
             grid = planar_grid(_HIGHEST if name in (_ROBUST_WALK, "walk") else _HIGHEST_OTHERS)
             levels = grid[-1:] if setting.quick else grid
-            threshold, tried = robust(push_survivors(skill(name), direction, setting.seed), levels)
+            threshold, tried = robust_threshold(push_survivors(skill(name), direction, setting.seed), levels)
             found[name, direction] = threshold
             for level, count in tried:
                 result.runs.append({

@@ -13,7 +13,7 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import disturb_state, generator
+from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import skill
 from surefoot.terrains.terrain import Terrain
 
@@ -25,7 +25,7 @@ _SLOWEST = 0.35  # [m/s] slower than this does not arrive
 
 def course(seed: int, number: int, step: float, angle_deg: float) -> Terrain:
     """Ten down-steps 3–6 m apart and four stretches of 5–7 m up or down a slope, in random order."""
-    rng = generator(seed, "course", number)
+    rng = seeded_generator(seed, "course", number)
     parts = ["step"] * _STEPS + ["up", "down"] * (_SLOPES // 2)
     rng.shuffle(parts)
     x, z, corners = 3.0, 0.0, []
@@ -79,7 +79,7 @@ def _arrivals(result: Result, setting: Setting, name: str, step: float, angle: f
         terrain = course(setting.seed, number, step, angle)
         end = float(np.asarray(terrain.vertices)[-1, 0])
         sim = Simulation("planar", skill(name), terrain)
-        disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(setting.seed, "walker", number))
+        perturb_state(sim.scene, sim.data.qpos, sim.data.qvel, seeded_generator(setting.seed, "walker", number))
         while sim.data.qpos[0] < end and not sim.fallen and sim.time < end / _SLOWEST:
             sim.step(1000)
         return {
@@ -98,4 +98,4 @@ def _picture(result: Result, setting: Setting) -> None:
     path = setting.figure_path(result.experiment, "course.png")
     if path:
         sim = Simulation("planar", skill("robust-walk"), course(setting.seed, 0, STEP, ANGLE))
-        figures.strip(path, sim.run(16.0))
+        figures.save_filmstrip(path, sim.run(16.0))

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, replicas_from_start, skill, upright
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 
 _PAPER = 90.0  # [N·m]
 _LIMITS = (1000.0, 370.0, 200.0, 150.0, 120.0, 110.0, 100.0, 90.0, 85.0, 80.0, 75.0, 70.0)
@@ -15,7 +15,7 @@ _LIMITS = (1000.0, 370.0, 200.0, 150.0, 120.0, 110.0, 100.0, 90.0, 85.0, 80.0, 7
 def run(result: Result, setting: Setting) -> None:
     """Walk as printed under lower and lower limits on every joint."""
     seconds = 10.0 if setting.quick else 60.0
-    skills = [varied(skill("walk"), {"gains.all.limit": limit}) for limit in _LIMITS]
+    skills = [with_parameters(skill("walk"), {"gains.all.limit": limit}) for limit in _LIMITS]
     population = replicas_from_start(skills, setting.seed)
     setting.progress("walking under torque limits", 0.1)
     population.run(seconds, stop_fallen=True)

@@ -15,10 +15,10 @@ import numpy as np
 
 from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import PHASE, SETTLE, disturb_state, generator, step_period
+from surefoot.lab.replicas import PHASE, SETTLE, perturb_state, seeded_generator, step_period
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.lab.robustness import PUSH_AFTER, REPLICAS, Start, robust, survivors
-from surefoot.skills import varied
+from surefoot.lab.robustness import PUSH_AFTER, REPLICAS, StrikeStart, push_survivors_3d, robust_threshold
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _STEP = 0.0005  # [s]
@@ -35,7 +35,7 @@ def run(result: Result, setting: Setting) -> None:
     """Learn, then soften, then push."""
     walk = skill("walk", "human")
     period = step_period(walk)
-    learners = {ms: varied(walk, {"learning.bins": max(2, round(1000.0 * period / ms))}) for ms in _BINS}
+    learners = {ms: with_parameters(walk, {"learning.bins": max(2, round(1000.0 * period / ms))}) for ms in _BINS}
     rows = [*learners.values(), walk]
     population = Population(len(rows), skill=rows, timestep=_STEP)
     setting.progress("learning", 0.05)
@@ -95,11 +95,11 @@ def _taught(learner: Skill, table: np.ndarray, seconds: float) -> Population:
 
 def _replicas(one: Population, learner: Skill, values: dict[str, float], seed: int) -> Population:
     """Replicas of a taught row that learn no more, with other values of their skill."""
-    changed = varied(learner, {"learning.rate": 0.0} | values)
+    changed = with_parameters(learner, {"learning.rate": 0.0} | values)
     several = Population(REPLICAS, skill=[learner] * REPLICAS)
     several.restore(np.repeat(one.states, REPLICAS, axis=0))
     for i, row in enumerate(several.rows):
-        disturb_state(several.scene, several.qpos[i], several.qvel[i], generator(seed, "soft", i))
+        perturb_state(several.scene, several.qpos[i], several.qvel[i], seeded_generator(seed, "soft", i))
         several.scene.fill(row, int(row.header[0].active), changed)
     return several
 
@@ -127,7 +127,7 @@ def _pushed(result: Result, setting: Setting, learner: Skill, one: Population) -
         for k, values in enumerate(({}, reaction)):
             setting.progress(f"pushing {word}", 0.5 + 0.25 * i + 0.12 * k)
             start = _start(_replicas(one, learner, values, setting.seed), setting.seed)
-            threshold, tried = robust(_survives(learner, start, way), _grid(setting.quick))
+            threshold, tried = robust_threshold(_survives(learner, start, way), _grid(setting.quick))
             found.append(threshold)
             gains = "low, rising late" if values else "full"
             result.runs += [{"case": word, "gains": gains, "force": force, "kept": kept} for force, kept in tried]
@@ -144,21 +144,21 @@ def _grid(quick: bool) -> list[float]:
     return [100.0] if quick else [10.0 * k for k in range(1, round(_HIGHEST / 10.0) + 1)]
 
 
-def _start(several: Population, seed: int) -> Start:
+def _start(several: Population, seed: int) -> StrikeStart:
     """These replicas at their strike, and what the first of them does undisturbed."""
     states = several.states
     before, steps = several.qpos[0, :2].copy(), several.rows[0].report[0].steps
     several.run(PUSH_AFTER)
     period = 2.0 * PUSH_AFTER / max(several.rows[0].report[0].steps - steps, 1.0)
-    shifts = [generator(seed, "soft push", i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)]
-    return Start(states, period, np.array(shifts), float(np.hypot(*(several.qpos[0, :2] - before))) / PUSH_AFTER)
+    shifts = [seeded_generator(seed, "soft push", i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)]
+    return StrikeStart(states, period, np.array(shifts), float(np.hypot(*(several.qpos[0, :2] - before))) / PUSH_AFTER)
 
 
-def _survives(learner: Skill, start: Start, way: tuple[float, float]) -> Callable[[list[float]], list[int]]:
+def _survives(learner: Skill, start: StrikeStart, way: tuple[float, float]) -> Callable[[list[float]], list[int]]:
     """How many replicas survive a push of each of some levels [N]."""
 
     def survives(levels: list[float]) -> list[int]:
         cases = [((way[0] * force, way[1] * force), k) for force in levels for k in range(REPLICAS)]
-        return [int(n) for n in survivors(learner, start, cases).reshape(-1, REPLICAS).sum(axis=1)]
+        return [int(n) for n in push_survivors_3d(learner, start, cases).reshape(-1, REPLICAS).sum(axis=1)]
 
     return survives

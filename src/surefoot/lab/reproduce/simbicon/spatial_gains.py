@@ -17,7 +17,7 @@ from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import step_durations
 from surefoot.lab.reproduce.simbicon.gaits import skill
-from surefoot.lab.robustness import Stretch, around
+from surefoot.lab.robustness import StableRange, stable_range
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def run(result: Result, setting: Setting) -> None:
         at += len(grid)
         walks = lasted[own] >= seconds
         steps.append([last if good else [] for last, good in zip(durations[own], walks, strict=True)])
-        _bar(result, gain, around(grid, walks, int(np.abs(grid - gain.printed).argmin())))
+        _bar(result, gain, stable_range(grid, walks, int(np.abs(grid - gain.printed).argmin())))
         _periods(result, gain, grid, walks, durations[own])
         for value, fell, last in zip(grid, lasted[own], durations[own], strict=True):
             kind = period(last) if fell >= seconds else ""
@@ -105,7 +105,7 @@ def period(durations: list[float]) -> str:
     return "2" if max(np.ptp(steps[0::2]), np.ptp(steps[1::2])) <= _SAME else "other"
 
 
-def _bar(result: Result, gain: Gain, stretch: Stretch) -> None:
+def _bar(result: Result, gain: Gain, stretch: StableRange) -> None:
     low, high = gain.paper
     share = stretch.width / (high - low)
     result.row(
@@ -149,7 +149,7 @@ def _draw_steps(result: Result, setting: Setting, grids: list[np.ndarray], steps
     path = setting.figure_path(result.experiment, "step-durations.png")
     if path is None:
         return
-    figure = figures.canvas(8, 5.5)
+    figure = figures.new_figure(8, 5.5)
     for i, (gain, grid, durations) in enumerate(zip(GAINS, grids, steps, strict=True)):
         axes = figure.add_subplot(2, 2, i + 1)
         for value, last in zip(grid, durations, strict=True):

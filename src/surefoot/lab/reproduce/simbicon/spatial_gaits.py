@@ -14,7 +14,7 @@ import numpy as np
 
 from surefoot.lab import figures, gait_measures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import Gait, measure, smoothed, track_heading
+from surefoot.lab.gait_measures import Gait, measure_gait, smoothed, track_heading
 from surefoot.lab.reproduce.simbicon.gaits import (
     LARGEST_SLIP,
     REPLICAS,
@@ -24,7 +24,7 @@ from surefoot.lab.reproduce.simbicon.gaits import (
     typical,
     upright,
 )
-from surefoot.motions.foot_contacts import strikes
+from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
 
@@ -108,7 +108,7 @@ def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str
     kept, found = upright(population), {}
     for i, entry in enumerate(skills):
         own = slice(i * REPLICAS, (i + 1) * REPLICAS)
-        gaits = [measure(m) for m in motions[own] if len(m) > 100]
+        gaits = [measure_gait(m) for m in motions[own] if len(m) > 100]
         found[entry.name] = Found(
             kept[i], typical(motions[own]), min((g.step_width for g in gaits), default=0.0), float(drift[own].max()),
             max((g.roll for g in gaits), default=90.0), motions[own],
@@ -117,7 +117,7 @@ def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str
             result.runs.append({"skill": entry.name, "terrain": terrain, "replica": k, "fallen_at": fell})
         for view in ("side", "front"):
             path = setting.figure_path(result.experiment, f"{entry.name}-{view}.png")
-            figures.strip(path, motions[i * REPLICAS], entry.full_name, view)
+            figures.save_filmstrip(path, motions[i * REPLICAS], entry.full_name, view)
     return found
 
 
@@ -144,7 +144,7 @@ def _judge(result: Result, name: str, paper: str, found: Found, seconds: float) 
         bars.append("more sideways than ahead")
         good &= abs(gait.sideways) > abs(gait.speed)
     if name == "skip":
-        share = min(skipping_share([foot for _, foot in strikes(m)]) for m in found.motions)
+        share = min(skipping_share([foot for _, foot in footstrikes(m)]) for m in found.motions)
         ours.append(f"{100 * share:.0f} % of strikes fit L L R R")
         bars.append(f"≥ {100 * _SKIPS:g} %")
         good &= share >= _SKIPS
@@ -199,7 +199,7 @@ def _walks(result: Result, found: dict[str, Found]) -> None:
 def _compare(result: Result, found: dict[str, Found]) -> None:
     """RMSE between mean cycles of the first replicas (see `lab.styles` for what exactly is compared)."""
     cycles = {n: c for n in WALKS if n in found and (c := gait_measures.mean_cycle(found[n].motions[0])) is not None}
-    apart = {pair: gait_measures.difference(cycles[pair[0]], cycles[pair[1]]) for pair in combinations(cycles, 2)}
+    apart = {pair: gait_measures.style_difference(cycles[pair[0]], cycles[pair[1]]) for pair in combinations(cycles, 2)}
     styled = {pair: value for pair, value in apart.items() if set(pair) <= set(FORWARD_WALKS)}
     ours = ", ".join(f"{a} / {b} {value:.1f}°" for (a, b), value in styled.items()) or "fewer than two walk"
     good = len(styled) == 3 and min(styled.values()) >= _DIFFERENT

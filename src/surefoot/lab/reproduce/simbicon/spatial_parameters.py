@@ -12,8 +12,8 @@ from surefoot.errors import CommandError
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon import steering
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, replicas_from_start, skill, upright
-from surefoot.lab.robustness import NEEDED, robust
-from surefoot.skills import varied
+from surefoot.lab.robustness import NEEDED, robust_threshold
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _PACK, _PACKS = 10.0, (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0)  # [kg]
@@ -93,7 +93,7 @@ def _alike(one: Skill, other: Skill) -> bool:
 
 def _arms(result: Result, setting: Setting) -> None:
     seconds = 5.0 if setting.quick else 20.0
-    skills = [varied(skill("walk", "human"), values) for values in _ARMS.values()]
+    skills = [with_parameters(skill("walk", "human"), values) for values in _ARMS.values()]
     population = replicas_from_start(skills, setting.seed)
     population.run(seconds, stop_fallen=True)
     kept = upright(population)
@@ -108,7 +108,7 @@ def _sensing(result: Result, setting: Setting) -> None:
     walk, seconds = skill("walk", "human"), 4.0 if setting.quick else 20.0
 
     def survivors(values: list[dict[str, float]]) -> list[int]:
-        population = replicas_from_start([varied(walk, v) for v in values], setting.seed)
+        population = replicas_from_start([with_parameters(walk, v) for v in values], setting.seed)
         population.run(seconds, stop_fallen=True)
         return upright(population)
 
@@ -122,6 +122,6 @@ def _sensing(result: Result, setting: Setting) -> None:
         ("delay of d and v", "ms", 1000.0, late, _DELAYS),
         ("noise of d (that of v is 5/s as large)", "cm", 100.0, noisy, _NOISES),
     ):
-        best, tried = robust(survives, grid[:: 5 if setting.quick else 1])
+        best, tried = robust_threshold(survives, grid[:: 5 if setting.quick else 1])
         result.runs += [{"case": what, "level": level, "kept": count} for level, count in tried]
         result.show(f"largest {what}", f"{scale * best:g}", f"{unit}, {NEEDED} of {REPLICAS} walk {seconds:g} s")

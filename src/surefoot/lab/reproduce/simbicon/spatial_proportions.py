@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.characters import load as load_character
-from surefoot.characters.builder import proportioned
+from surefoot.characters.builder import with_proportions
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import difference, mean_cycle
+from surefoot.lab.gait_measures import mean_cycle, style_difference
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, replicas_from_start, skill, typical, upright
-from surefoot.skills import varied
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _BODIES = {
@@ -50,7 +50,7 @@ def with_gains_of_the_unchanged_body(entry: Skill, proportions: Mapping[str, flo
     Torque limits are lowered likewise; a body that is weaker than the unchanged one stays so.
     """
     table = load_character(entry.character)
-    strength = proportioned(table, proportions).strength / table.strength
+    strength = with_proportions(table, proportions).strength / table.strength
     gains = {
         table.anatomy.kind(r): table.gains[j] for r, j in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True)
     }
@@ -58,7 +58,7 @@ def with_gains_of_the_unchanged_body(entry: Skill, proportions: Mapping[str, flo
     for place, gain in [(f"gains.{kind}", gain) for kind, gain in gains.items()] + [("torso_gain", table.torso_gain)]:
         changes |= {f"{place}.kp": gain.kp / strength, f"{place}.kd": gain.kd / strength}
         changes[f"{place}.limit"] = gain.limit / max(strength, 1.0)
-    return varied(entry, changes)
+    return with_parameters(entry, changes)
 
 
 def _walked(
@@ -76,11 +76,13 @@ def _walked(
     population.run(seconds - recorded, stop_fallen=True)
     motions = population.run(recorded, fps=200, stop_fallen=True)
     kept, gait, cycle = upright(population)[0], typical(motions), mean_cycle(motions[0])
-    style = "" if cycle is None or usual is None else f", {difference(cycle, usual):.1f}° RMSE from the usual style"
+    style = (
+        "" if cycle is None or usual is None else f", {style_difference(cycle, usual):.1f}° RMSE from the usual style"
+    )
     how = f", {gait.speed:.2f} m/s, width {100 * gait.step_width:.0f} cm" if gait else ""
     for k, fell in enumerate(population.fallen_at):
         result.runs.append({"case": case, "replica": k, "fallen_at": fell} | dict(proportions))
-    figures.strip(_picture(result, setting, case), motions[0], f"human/walk, {case}")
+    figures.save_filmstrip(_picture(result, setting, case), motions[0], f"human/walk, {case}")
     return f"{kept} of {REPLICAS} walk {seconds:g} s{how}{style}", cycle, kept
 
 

@@ -7,7 +7,15 @@ import numpy as np
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
-from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER, REPLICAS, at_strike, survivors, thresholds
+from surefoot.lab.robustness import (
+    DIRECTIONS,
+    NEEDED,
+    PAPER_FORCES,
+    REPLICAS,
+    at_strike,
+    direction_thresholds,
+    push_survivors_3d,
+)
 from surefoot.skills.schema import Skill
 
 PRINTED, ROBUST = "walk", "robust-walk"
@@ -22,7 +30,7 @@ WORDS = {
 
 def run(result: Result, setting: Setting) -> None:
     """Both walks, pushed after right foot strike as in the paper and, mirrored, after left foot strike."""
-    found: dict[str, np.ndarray] = {"the paper": np.array(PAPER)}
+    found: dict[str, np.ndarray] = {"the paper": np.array(PAPER_FORCES)}
     for i, name in enumerate((PRINTED, ROBUST)):
         skill = human(name)
         if skill is None:
@@ -35,13 +43,13 @@ def run(result: Result, setting: Setting) -> None:
     if _label(PRINTED, 1) in found:
         _bar_printed(result, found[_label(PRINTED, 1)])
     if _label(ROBUST, 1) in found:
-        for way, ours, paper in zip(DIRECTIONS, found[_label(ROBUST, 1)], PAPER, strict=True):
+        for way, ours, paper in zip(DIRECTIONS, found[_label(ROBUST, 1)], PAPER_FORCES, strict=True):
             result.row(f"one walk, pushed {WORDS[way]}", f"{paper:g}", f"{ours:g}", _UNIT, ours >= paper)
     for label, levels in found.items():
         if label not in ("the paper", _label(ROBUST, 1)):
-            for way, ours, paper in zip(DIRECTIONS, levels, PAPER, strict=True):
+            for way, ours, paper in zip(DIRECTIONS, levels, PAPER_FORCES, strict=True):
                 result.show(f"{label}: {WORDS[way]}", f"{ours:g}", _UNIT, f"{paper:g}")
-    figures.compass(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
+    figures.push_rose(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
 
 
 def _label(name: str, foot: int) -> str:
@@ -53,26 +61,28 @@ def _levels(result: Result, setting: Setting, skill: Skill, foot: int, start: fl
     label = _label(skill.name, foot)
     setting.progress(f"pushing {label}", start)
     if not setting.quick:
-        levels, runs = thresholds(
+        levels, runs = direction_thresholds(
             skill, setting.seed, foot=foot, tick=lambda share: setting.progress(f"pushing {label}", start + share / 4)
         )
         result.runs += [{"skill": skill.name, "foot": foot} | run for run in runs]
         return levels
-    forces = [(way[0] * paper, way[1] * paper) for way, paper in zip(DIRECTIONS, PAPER, strict=True)]
-    alive = survivors(skill, at_strike(skill, setting.seed, foot), [(f, k) for f in forces for k in range(REPLICAS)])
+    forces = [(way[0] * paper, way[1] * paper) for way, paper in zip(DIRECTIONS, PAPER_FORCES, strict=True)]
+    alive = push_survivors_3d(
+        skill, at_strike(skill, setting.seed, foot), [(f, k) for f in forces for k in range(REPLICAS)]
+    )
     kept = alive.reshape(len(forces), REPLICAS).sum(axis=1)
-    return np.where(kept >= NEEDED, PAPER, 0.0)
+    return np.where(kept >= NEEDED, PAPER_FORCES, 0.0)
 
 
 def _bar_printed(result: Result, levels: np.ndarray) -> None:
-    shares = levels / np.array(PAPER)
+    shares = levels / np.array(PAPER_FORCES)
     total, weakest = float(levels.sum()), int(shares.argmin())
     result.row(
-        "Table 1's walk as printed, sum of eight directions", f"{sum(PAPER):g}",
-        f"{total:g} = {100 * total / sum(PAPER):.0f} %", f"{_UNIT} (≥ {100 * _SUM:g} %)", total >= _SUM * sum(PAPER),
+        "Table 1's walk as printed, sum of eight directions", f"{sum(PAPER_FORCES):g}",
+        f"{total:g} = {100 * total / sum(PAPER_FORCES):.0f} %", f"{_UNIT} (≥ {100 * _SUM:g} %)", total >= _SUM * sum(PAPER_FORCES),
     )  # fmt: skip
     result.row(
-        "Table 1's walk as printed, weakest direction", f"{PAPER[weakest]:g}",
+        "Table 1's walk as printed, weakest direction", f"{PAPER_FORCES[weakest]:g}",
         f"{levels[weakest]:g} = {100 * shares[weakest]:.0f} %, {WORDS[DIRECTIONS[weakest]]}",
         f"{_UNIT} (≥ {100 * _WEAKEST:g} %)", bool(shares[weakest] >= _WEAKEST),
     )  # fmt: skip

@@ -117,4 +117,4 @@ def _picture(result: Result, setting: Setting, skill: Skill) -> None:
     for label, ground in (("slope", slope(6.0)), ("step", step(-5.0))):
         path = setting.figure_path(result.experiment, f"{skill.name}-{label}.png")
         if path:
-            figures.strip(path, Simulation(None, skill, ground).run(8.0))
+            figures.save_filmstrip(path, Simulation(None, skill, ground).run(8.0))

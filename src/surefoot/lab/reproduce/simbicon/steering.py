@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import EVERY, measure, smoothed, track_heading
+from surefoot.lab.gait_measures import EVERY, measure_gait, smoothed, track_heading
 from surefoot.lab.replicas import SETTLE, replicas_on_cycle, step_period
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, skill
 from surefoot.skills.schema import Skill
@@ -68,7 +68,7 @@ def width(result: Result, setting: Setting) -> None:
     """Command against measured width of the steps."""
     _, population = told([{"width": w} for w in _WIDTHS], SETTLE, 2.0)
     motions = population.run(3.0 if setting.quick else 10.0, fps=200)
-    found = [measure(m).step_width for m in motions]
+    found = [measure_gait(m).step_width for m in motions]
     for command, value in zip(_WIDTHS, found, strict=True):
         result.runs.append({"case": "width", "width": command, "step_width": value})
     result.row(
@@ -130,7 +130,7 @@ def turn(result: Result, setting: Setting, walk: Skill, bar: float) -> None:
 
 
 def _draw(path: Path, wanted: np.ndarray, yaw: np.ndarray, places: np.ndarray) -> None:
-    figure = figures.canvas(9, 3.2)
+    figure = figures.new_figure(9, 3.2)
     one, other = figure.subplots(1, 2)
     time = EVERY * np.arange(1, len(wanted) + 1)
     one.plot(time, np.degrees(wanted), "0.6", label="commanded")

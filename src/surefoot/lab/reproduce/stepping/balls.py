@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import generator
+from surefoot.lab.replicas import seeded_generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
 from surefoot.terrains import Ball, flat, with_props
 
@@ -46,7 +46,7 @@ def thrown(case: str, count: int, setting: Setting, begin: float) -> tuple[int, 
     if case == "walking":
         sim.command(speed=WALKING)
     sim.step(round(SETTLED / sim.model.opt.timestep))
-    rng, survived, heavy = generator(setting.seed, "stepping", "balls", case), 0, 0
+    rng, survived, heavy = seeded_generator(setting.seed, "stepping", "balls", case), 0, 0
     trunk = sim.model.body("trunk").id
     for i in range(count):
         setting.progress(case, begin + 0.5 * i / count)
@@ -59,7 +59,7 @@ def thrown(case: str, count: int, setting: Setting, begin: float) -> tuple[int, 
         velocity = (aim + ahead - start) / flight + np.array([0.0, 0.0, 0.5 * 9.81 * flight])
         sim.throw((start[0], start[1], start[2]), (velocity[0], velocity[1], velocity[2]), kind)
         sim.step(round(float(rng.uniform(*PAUSES)) / sim.model.opt.timestep))
-        sim.park(kind)
+        sim.remove_ball(kind)
         if sim.fallen:
             break
         survived += 1

@@ -13,9 +13,9 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import generator
+from surefoot.lab.replicas import seeded_generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.terrains import flat, with_props
 from surefoot.terrains.props import Crate
 
@@ -63,7 +63,7 @@ def run(result: Result, setting: Setting) -> None:
 
 def holding(share: float, seed: int) -> Simulation:
     """It stands with the lightest box in its hands; so much of it do the legs' springs know."""
-    skill = varied(load(f"{CHARACTER}/{SKILL}"), {"spring_load": share})
+    skill = with_parameters(load(f"{CHARACTER}/{SKILL}"), {"spring_load": share})
     sim = Simulation(CHARACTER, skill, with_props(flat(), [box(LEAST)]), seed=seed)
     sim.hold()
     sim.step(round(SETTLED / sim.model.opt.timestep))
@@ -83,7 +83,7 @@ def bends(share: float, seed: int) -> list[float]:
 
 def raised(number: int, rise: float, setting: Setting) -> tuple[float, float, float]:
     """Mass to which the box came before it fell [kg], when that was [s], steps taken."""
-    sim, rng = holding(0.0, setting.seed + number), generator(setting.seed, "stepping", "box", number)
+    sim, rng = holding(0.0, setting.seed + number), seeded_generator(setting.seed, "stepping", "box", number)
     ticks, mass = round((rise + AFTER) / _TICK), LEAST
     for k in range(ticks):
         if k % round(EVERY / _TICK) == 0:
@@ -92,12 +92,12 @@ def raised(number: int, rise: float, setting: Setting) -> tuple[float, float, fl
         if sim.fallen:
             break
         mass = min(MOST, LEAST + (MOST - LEAST) * k * _TICK / rise)
-        sim.weigh(mass)
+        sim.set_mass(mass)
         sim.step(round(_TICK / sim.model.opt.timestep))
         if number == 0 and k == ticks - round(4.0 / _TICK):
             path = setting.figure_path("stepping/box", "pushed.png")
             here = sim.snapshot()
-            figures.strip(path, sim.run(4.0, fps=30.0), f"{MOST:g} kg, pushed")
+            figures.save_filmstrip(path, sim.run(4.0, fps=30.0), f"{MOST:g} kg, pushed")
             sim.restore(here)
     # a fall just after the last tick is one at full mass, and no success
     return (mass if not sim.fallen else min(mass, MOST - 0.1)), sim.fallen_at, float(sim.memory.report[0].steps)
@@ -107,14 +107,14 @@ def _raise(sim: Simulation, mass: float, seconds: float) -> None:
     """Let the box's mass rise evenly to another [kg]."""
     begin, ticks = float(sim.model.body("crate").mass[0]), round(seconds / _TICK)
     for k in range(ticks):
-        sim.weigh(begin + (mass - begin) * (k + 1) / ticks)
+        sim.set_mass(begin + (mass - begin) * (k + 1) / ticks)
         sim.step(round(_TICK / sim.model.opt.timestep))
 
 
 def _draw(result: Result, setting: Setting, constant: list[float], scaled: list[float]) -> None:
     path = setting.figure_path(result.experiment, "knees.png")
     if path:
-        figure = figures.canvas(5, 3.5)
+        figure = figures.new_figure(5, 3.5)
         axes = figure.add_subplot()
         axes.plot(_MASSES, constant, "o-", markersize=3, label="springs of the body alone")
         axes.plot(_MASSES, scaled, "o-", markersize=3, label="springs made for the box too")

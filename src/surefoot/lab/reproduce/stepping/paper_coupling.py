@@ -12,7 +12,7 @@ import math
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 SECONDS, IMPULSES = 60.0, (10.0, 20.0, 40.0, 80.0)  # [s], [N·s]
@@ -30,21 +30,22 @@ def run(result: Result, setting: Setting) -> None:
     seconds = 10.0 if setting.quick else SECONDS
     for i, (name, changes) in enumerate((("ours", {}), ("the paper's", PAPER))):
         setting.progress(name, 0.5 * i)
-        stands = stood(varied(load(f"{CHARACTER}/{STAND}"), changes), seconds, setting.seed)
+        stands = stood(with_parameters(load(f"{CHARACTER}/{STAND}"), changes), seconds, setting.seed)
         text = "stands" if math.isinf(stands) else f"falls after {stands:.1f} s"
         if i == 0:
             result.row("ours stands", "stands", text, f"{seconds:g} s", math.isinf(stands))
         else:
             result.show("the paper's coupling, standing", text, f"{seconds:g} s", "stands")
         survived = [
-            pushed(varied(load(f"{CHARACTER}/{STAND}"), changes), impulse, setting.seed) for impulse in IMPULSES
+            pushed(with_parameters(load(f"{CHARACTER}/{STAND}"), changes), impulse, setting.seed)
+            for impulse in IMPULSES
         ]
         text = ", ".join(f"{j:g}: {'kept up' if ok else 'fell'}" for j, ok in zip(IMPULSES, survived, strict=True))
         if i == 0:
             result.row("ours, pushed forwards", "recovers", text, "N·s in 0.2 s", all(survived))
         else:
             result.show("the paper's coupling, pushed forwards", text, "N·s in 0.2 s", "recovers")
-        fell, distance = walked(varied(load(f"{CHARACTER}/{WALK}"), changes), seconds, setting.seed)
+        fell, distance = walked(with_parameters(load(f"{CHARACTER}/{WALK}"), changes), seconds, setting.seed)
         text = f"{distance:.1f} m" + ("" if math.isinf(fell) else f", fell at {fell:.1f} s")
         if i == 0:
             result.row("ours, walking at 0.5 m/s", "walks", text, f"in {seconds:g} s", math.isinf(fell))

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import generator
+from surefoot.lab.replicas import seeded_generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, Shove
 
 ANGLES, BAR, PERIOD, SECONDS = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0), 35.0, 15.0, 180.0  # [°], [°], [s], [s]
@@ -42,10 +42,10 @@ def run(result: Result, setting: Setting) -> None:
 
 def stood(angle: float, seconds: float, pushed: bool, setting: Setting) -> float:
     """When it fell on a platform of an angle [°] [s]; inf if it did not."""
-    rng = generator(setting.seed, "stepping", "platform", angle)
+    rng = seeded_generator(setting.seed, "stepping", "platform", angle)
     population = Population(1, CHARACTER, STAND, f"platform:{angle:g},{PERIOD:g},{_RAMP:g}", seed=setting.seed)
     motions = population.run(min(seconds, _RAMP + 5.0), fps=10.0)
-    figures.strip(setting.figure_path("stepping/platform", f"{angle:g}.png"), motions[0], f"{angle:g}°")
+    figures.save_filmstrip(setting.figure_path("stepping/platform", f"{angle:g}.png"), motions[0], f"{angle:g}°")
     while population.time[0] < seconds and np.isinf(population.fallen_at[0]):
         if pushed:
             force, duration = float(rng.uniform(10.0, _STRONGEST)), float(rng.uniform(0.1, 0.5))

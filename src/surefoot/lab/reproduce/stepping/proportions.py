@@ -49,7 +49,7 @@ def lasted(
     sim.step(round(0.5 * seconds / sim.model.opt.timestep))
     before = float(sim.memory.com[0])
     motion = sim.run(4.0, fps=30.0)
-    figures.strip(setting.figure_path("stepping/proportions", f"{name}.png"), motion, name)
+    figures.save_filmstrip(setting.figure_path("stepping/proportions", f"{name}.png"), motion, name)
     used = []
     for _ in range(round((0.5 * seconds - 4.0) / _LOOK)):
         sim.step(round(_LOOK / sim.model.opt.timestep))

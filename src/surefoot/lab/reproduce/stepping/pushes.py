@@ -14,7 +14,7 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import generator
+from surefoot.lab.replicas import seeded_generator
 from surefoot.lab.reproduce.stepping.trials import (
     CHARACTER,
     SETTLED,
@@ -97,7 +97,7 @@ def repeated(seeds: int, seconds: float, setting: Setting) -> list[float]:
     """When each seed fell under pushes every 2 … 5 s [s]; inf where it did not."""
     population = Population(seeds, CHARACTER, STAND, seed=setting.seed)
     population.run(SETTLED)
-    rngs = [generator(setting.seed, "stepping", "repeated", i) for i in range(seeds)]
+    rngs = [seeded_generator(setting.seed, "stepping", "repeated", i) for i in range(seeds)]
     due = np.array([SETTLED + rng.uniform(2.0, 5.0) for rng in rngs])
     now = SETTLED
     while now < seconds:
@@ -115,7 +115,7 @@ def _draw(result: Result, setting: Setting, curves: dict[str, tuple[np.ndarray, 
     path = setting.figure_path(result.experiment, "survival.png")
     if path is None:
         return
-    figure = figures.canvas(6, 4)
+    figure = figures.new_figure(6, 4)
     axes = figure.add_subplot()
     for case, (impulses, survived) in curves.items():
         place = np.digitize(impulses, _BINS) - 1

@@ -60,7 +60,7 @@ def run(result: Result, setting: Setting) -> None:
         result.runs.append({"panel": panel.name, "fell": int(fallen), "worst": worst[0], "commanded": worst[1]})
     path = setting.figure_path(result.experiment, "figure-6.png")
     if path:
-        figure = figures.canvas(8, 10)
+        figure = figures.new_figure(8, 10)
         for i, (name, time, speed, wanted) in enumerate(drawn):
             axes = figure.add_subplot(len(drawn), 1, i + 1)
             axes.plot(time, speed, linewidth=0.6)

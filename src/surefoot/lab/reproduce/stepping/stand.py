@@ -40,7 +40,7 @@ def run(result: Result, setting: Setting) -> None:
                large <= HIGHEST)  # fmt: skip
     path = setting.figure_path(result.experiment, "thresholds.png")
     if path:
-        figure = figures.canvas(5, 5)
+        figure = figures.new_figure(5, 5)
         axes = figure.add_subplot(projection="polar")
         axes.plot(np.append(first[0], first[0][0]), np.append(first[1], first[1][0]), "o-", markersize=3)
         axes.set_title("least impulse that makes it step [N·s]; it faces to the right", fontsize=8)

@@ -10,9 +10,9 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell, upright
-from surefoot.skills import load, varied
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 SECONDS, CREEP, REPLICAS = 60.0, 0.001, 10  # [s], [m/s], of stairs
@@ -86,7 +86,7 @@ def on_slope(angle: float) -> Skill:
     for side in ("swing", "stance"):
         changes[f"start.joints.{side}_hip"], changes[f"start.joints.{side}_knee"] = hip, knee
         changes[f"start.joints.{side}_ankle"] = lean - hip - knee + math.radians(angle)
-    return varied(load(f"{CHARACTER}/{STAND}"), changes)
+    return with_parameters(load(f"{CHARACTER}/{STAND}"), changes)
 
 
 def crept(angle: float, seconds: float) -> tuple[float, bool]:
@@ -103,9 +103,9 @@ def walked(course: Course, tries: int, setting: Setting) -> tuple[np.ndarray, np
     """(tries,) whether each try came to the end upright, and how far each came [m]."""
     skill = load(f"{CHARACTER}/{WALK}")
     if course.careful:
-        skill = varied(skill, {"careful": True})
+        skill = with_parameters(skill, {"careful": True})
     population = Population(tries, CHARACTER, skill, course.terrain, seed=setting.seed)
-    disturb(population, [generator(setting.seed, "stepping", course.name, i) for i in range(tries)])
+    perturb_population(population, [seeded_generator(setting.seed, "stepping", course.name, i) for i in range(tries)])
     tell(population, {"speed": course.speed})
     most = SECONDS if not course.careful else 3.0 * course.length / course.speed
     picture = setting.figure_path("stepping/terrain", f"{course.name.replace(' ', '-').replace('°', '')}.png")
@@ -114,7 +114,7 @@ def walked(course: Course, tries: int, setting: Setting) -> tuple[np.ndarray, np
         if course.ends and (came[alive] >= course.length).all():
             break
         if came[0] >= _SEEN and not is_seen:
-            figures.strip(picture, population.run(4.0, fps=30.0, stop_fallen=True)[0], course.name)
+            figures.save_filmstrip(picture, population.run(4.0, fps=30.0, stop_fallen=True)[0], course.name)
             is_seen = True
         else:
             population.run(1.0, stop_fallen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
-from surefoot.lab.replicas import generator
+from surefoot.lab.replicas import seeded_generator
 
 CHARACTER, STAND, WALK = "stepper", "stand", "walk"
 SETTLED = 3.0  # [s] until a body stands still
@@ -41,7 +41,7 @@ def shoves(seed: int, label: str, count: int, earliest: float, latest: float) ->
     """Random pushes of §6.1: 10 … 500 N for 0.1 … 0.5 s from any side, beginning within a time [s]."""
     found = []
     for i in range(count):
-        rng = generator(seed, "stepping", label, i)
+        rng = seeded_generator(seed, "stepping", label, i)
         force, duration = float(rng.uniform(10.0, 500.0)), float(rng.uniform(0.1, 0.5))
         direction, start = float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(earliest, latest))
         found.append(Shove(force, duration, direction, start))

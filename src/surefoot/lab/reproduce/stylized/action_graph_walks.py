@@ -18,26 +18,33 @@ import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
-from surefoot.controllers.stylized.reference import held
+from surefoot.controllers.stylized.reference import held_pose
 from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.action_graph_search import LOOK, Plan, Wanderer, is_connected, prune, search
-from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
-from surefoot.lab.reference_tracking import SETTINGS, TOES
-from surefoot.lab.replicas import disturb_state, generator
+from surefoot.lab.action_graph_search import (
+    LOOK,
+    RandomWalk,
+    SearchBudget,
+    is_connected,
+    prune_by_random_walks,
+    search_transitions,
+)
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip
+from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TOES
+from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import View
-from surefoot.motions.retargeting import Retargeted
+from surefoot.motions.retargeting import RetargetedClip
 
 _FOUND, _DRAWN = "#3b6ea5", "#9a9a9a"
 
 
-def draw(path: Path | None, graph: ActionGraph, title: str = "") -> None:
+def draw_action_graph(path: Path | None, graph: ActionGraph, title: str = "") -> None:
     """Draw nodes on a circle, and edges with the phases at which they leave and enter, if said: found ones blue."""
     if path is None:
         return
-    figure = figures.canvas(7.5, 7.0)
+    figure = figures.new_figure(7.5, 7.0)
     axes = figure.add_subplot()
     angles = np.pi / 2.0 - 2.0 * np.pi * np.arange(len(graph.nodes)) / len(graph.nodes)
     places = dict(zip(graph.nodes, np.column_stack([np.cos(angles), np.sin(angles)]), strict=True))
@@ -88,7 +95,7 @@ BY_HAND = (  # figure 7
 _VIEWS: tuple[View, ...] = ("side", "front")
 
 
-def _cut(found: Retargeted, begin: float, end: float) -> Retargeted:
+def _cut(found: RetargetedClip, begin: float, end: float) -> RetargetedClip:
     """A part of a retargeted clip."""
     keep = (found.time >= begin) & (found.time < end)
     return replace(
@@ -107,17 +114,18 @@ def nodes(setting: Setting) -> ActionGraph | None:
     clips = {stem: find_clip(setting, stem) for stem in sorted(set(_LOOPS.values()))}
     if any(clip is None for clip in clips.values()):
         return None
-    found = {stem: reference_sources.carried_over(clip, table) for stem, clip in clips.items() if clip is not None}
-    made = {name: reference_sources.looped(model, table, found[stem]) for name, stem in _LOOPS.items()}
+    found = {stem: reference_sources.retarget_file(clip, table) for stem, clip in clips.items() if clip is not None}
+    made = {name: reference_sources.looping_reference(model, table, found[stem]) for name, stem in _LOOPS.items()}
     made |= {
-        name: reference_sources.once(model, table, _cut(found[stem], *ends)) for name, (stem, *ends) in _CUTS.items()
+        name: reference_sources.one_shot_reference(model, table, _cut(found[stem], *ends))
+        for name, (stem, *ends) in _CUTS.items()
     }
-    made["stand"] = held(model, table, made["stop"].poses[-_STANDING])
+    made["stand"] = held_pose(model, table, made["stop"].poses[-_STANDING])
     document: dict[str, object] = {}
     for name in ("stand", "start", "walk", "march", "stop"):
         path = folder / f"action-{name}.npz"
         made[name].save(path)
-        changes = {**SETTINGS, "softness": _SOFTNESS.get(name, 0.1), "reference": str(path)}
+        changes = {**CLIP_TRACKING_PARAMETERS, "softness": _SOFTNESS.get(name, 0.1), "reference": str(path)}
         document[name] = {"skill": TOES, "changes": changes}
     return ActionGraph.model_validate({"nodes": document})
 
@@ -140,8 +148,8 @@ def wander(graph: ActionGraph, seconds: float, seed: int) -> tuple[float, list[s
     Returns:
         When it fell [s] or infinity, the nodes it was in, and the motion.
     """
-    sim, way = Simulation(graph=graph), Wanderer(graph, generator(seed, "wander"))
-    disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, way.rng)
+    sim, way = Simulation(graph=graph), RandomWalk(graph, seeded_generator(seed, "wander"))
+    perturb_state(sim.scene, sim.data.qpos, sim.data.qvel, way.rng)
     recorder, look = Recorder(sim.scene), round(LOOK / sim.model.opt.timestep)
     while sim.time < seconds - 1e-6 and not sim.fallen:
         wish = way.wish(graph.node_for(sim.skill) or "", sim.time, sim.requested is not None)
@@ -157,15 +165,15 @@ def run(result: Result, setting: Setting) -> None:
     graph = nodes(setting)
     if graph is None:
         result.partial = True
-        result.show("action graph", MISSING)
+        result.show("action graph", NO_CLIPS)
         return
     seeds, seconds = (2, 15.0) if setting.quick else (SEEDS, SECONDS)
     drawn = followed(graph, (Edge.model_validate({"from": a, "to": b}) for a, b in BY_HAND))
-    draw(setting.figure_path(result.experiment, "by-hand.png"), drawn, "transitions by hand (figure 7)")
-    plan = Plan(phases=4 if setting.quick else 8, seed=setting.seed)
+    draw_action_graph(setting.figure_path(result.experiment, "by-hand.png"), drawn, "transitions by hand (figure 7)")
+    plan = SearchBudget(phases=4 if setting.quick else 8, seed=setting.seed)
     pairs = BY_HAND if setting.quick else None
     edges = list[Edge]()
-    for one in search(graph, plan, pairs, lambda label, share: setting.progress(label, 0.4 * share)):
+    for one in search_transitions(graph, plan, pairs, lambda label, share: setting.progress(label, 0.4 * share)):
         phases = f"{one.survived} of {one.tried} phases stay up"
         if one.edge is not None:
             edges.append(one.edge)
@@ -177,7 +185,7 @@ def run(result: Result, setting: Setting) -> None:
     if not is_connected(found):
         result.row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
         return
-    pruned = prune(
+    pruned = prune_by_random_walks(
         found, 6 if setting.quick else 20, min(30.0, seconds), seed=setting.seed,
         progress=lambda label, share: setting.progress(label, 0.4 + 0.2 * share),
     )  # fmt: skip
@@ -189,7 +197,7 @@ def run(result: Result, setting: Setting) -> None:
     kept = [ends for ends in BY_HAND if found.edge(*ends) is not None]
     result.show("transitions of figure 7 among those kept", f"{len(kept)} of {len(BY_HAND)}", paper="by hand")
     result.show("kept", ", ".join(f"{edge.source} → {edge.target}" for edge in found.edges))
-    draw(setting.figure_path(result.experiment, "found.png"), found, "transitions found by trying them")
+    draw_action_graph(setting.figure_path(result.experiment, "found.png"), found, "transitions found by trying them")
     if setting.out is not None:
         found.save(setting.out / "references" / "action-graph.yaml")
     _walks(result, setting, "by hand", drawn, min(seeds, _SEEDS_BY_HAND), seconds)
@@ -210,7 +218,7 @@ def _walks(result: Result, setting: Setting, label: str, graph: ActionGraph, see
             for view in _VIEWS:
                 path = setting.figure_path(result.experiment, f"{label.replace(' ', '-')}-{view}.png")
                 begin, end = float(motion.time[0]), float(motion.time[-1])
-                figures.strip(path, motion, ", ".join(been[:6]), view, begin, min(begin + 15.0, end))
+                figures.save_filmstrip(path, motion, ", ".join(been[:6]), view, begin, min(begin + 15.0, end))
     text, unit = f"{good} of {seeds}", f"without a fall (≥ {seeds})"
     if label == "found":
         result.row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)

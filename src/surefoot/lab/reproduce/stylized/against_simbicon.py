@@ -9,10 +9,10 @@ import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.foot_planting import STRAIGHT
-from surefoot.controllers.stylized.reference_sources import RATE, Cycle
+from surefoot.controllers.stylized.reference_sources import REFERENCE_RATE, Cycle
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip
 from surefoot.lab.reference_tracking import clip_reference, skill_for
 from surefoot.motions import quaternions as quat
 from surefoot.skills import load
@@ -43,12 +43,12 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(stem, i / len(PAIRS))
         clip, path = find_clip(setting, stem), clip_reference(setting, stem, True, BASE, STRAIGHT)
         if clip is None or path is None:
-            result.show(stem, MISSING)
+            result.show(stem, NO_CLIPS)
             result.partial = True
             continue
         scene = Simulation(skill=BASE).scene
         cycle = reference_sources.best_cycle(
-            scene.model, scene.table, reference_sources.carried_over(clip, scene.table)
+            scene.model, scene.table, reference_sources.retarget_file(clip, scene.table)
         )
         figure = setting.figure_path(result.experiment, f"{stem}.png")
         ours = _like(skill_for(path, BASE), cycle, seconds, figure)
@@ -62,7 +62,7 @@ def run(result: Result, setting: Setting) -> None:
         spot = " (which was made to step on the spot: not counted)" if treads else ""
         result.show(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, this controller, SIMBICON's{spot}",
                     f"{ours.way:.2f}, {theirs.way:.2f}", "m")  # fmt: skip
-        wanted = far * RATE / len(cycle.stands)
+        wanted = far * REFERENCE_RATE / len(cycle.stands)
         result.show(f"{stem}: speed of the clip, this controller, SIMBICON's imitation",
                     f"{wanted:.2f}, {ours.speed:.2f}, {theirs.speed:.2f}", "m/s")  # fmt: skip
         result.runs.append({"clip": stem, "ours": ours._asdict(), "theirs": theirs._asdict()})
@@ -74,8 +74,8 @@ def run(result: Result, setting: Setting) -> None:
 def _like(skill: Skill, cycle: Cycle, seconds: float, figure: Path | None) -> Likeness:
     """Run a walk and lay its cycles beside the clip's; the figure is its filmstrip."""
     sim = Simulation(skill=skill)
-    motion = sim.run(seconds, fps=RATE)
-    figures.strip(figure, motion)
+    motion = sim.run(seconds, fps=REFERENCE_RATE)
+    figures.save_filmstrip(figure, motion)
     n, late = len(cycle.stands), motion.qpos[motion.time >= SETTLED]
     places = np.array([int(sim.model.joint(joint).qposadr[0]) for joint in sim.scene.table.gains])
     wanted, errors, ways = cycle.poses[:n, places], list[float](), list[float]()
@@ -86,7 +86,7 @@ def _like(skill: Skill, cycle: Cycle, seconds: float, figure: Path | None) -> Li
         ways.append(float(np.linalg.norm(_way(late[i], late[i + n]) - clip_way)))
     if not errors:
         return Likeness(np.inf, np.inf, 0.0, True)
-    speed = float(np.linalg.norm(np.diff(late[:, :2], axis=0), axis=1).sum() * RATE / len(late))
+    speed = float(np.linalg.norm(np.diff(late[:, :2], axis=0), axis=1).sum() * REFERENCE_RATE / len(late))
     return Likeness(float(np.sqrt(np.mean(errors))), float(np.sqrt(np.mean(np.square(ways)))), speed, sim.fallen)
 
 

@@ -14,13 +14,20 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.foot_planting import Legs
-from surefoot.controllers.stylized.reference import read
+from surefoot.controllers.stylized.foot_planting import LegKinematics
+from surefoot.controllers.stylized.reference import load_reference
 from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import MISSING, Result, Setting
-from surefoot.lab.reference_tracking import TOES, Followed, clip_reference, follow, skill_for, tracking_state
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting
+from surefoot.lab.reference_tracking import (
+    TOES,
+    TrackingRun,
+    clip_reference,
+    skill_for,
+    track_reference,
+    tracking_state,
+)
 from surefoot.motions import bvh
 from surefoot.skills.schema import Skill
 
@@ -38,7 +45,7 @@ _ROLL = 0.12  # [rad] of the pelvis towards the stance foot
 def author(path: Path) -> None:
     """Write the stomp with the right foot, then with the left one, as a BVH file."""
     sim = Simulation(skill=TOES)
-    legs, start, recorder = Legs(sim.model, sim.scene.table), sim.data.qpos.copy(), Recorder(sim.scene)
+    legs, start, recorder = LegKinematics(sim.model, sim.scene.table), sim.data.qpos.copy(), Recorder(sim.scene)
     feet, long = legs.feet_of(start[None]), float(_KEYS[-1, 0])
     over, up = (PchipInterpolator(_KEYS[:, 0], _KEYS[:, k]) for k in (1, 2))
     for i in range(round(2.0 * long * FPS)):
@@ -61,9 +68,9 @@ def stomp(clip: Path, reference: Path) -> None:
     """Write the authored clip, and the reference that it becomes as any other clip does."""
     author(clip)
     sim = Simulation(skill=TOES)
-    reference_sources.once(sim.model, sim.scene.table, reference_sources.carried_over(clip, sim.scene.table)).save(
-        reference
-    )
+    reference_sources.one_shot_reference(
+        sim.model, sim.scene.table, reference_sources.retarget_file(clip, sim.scene.table)
+    ).save(reference)
 
 
 # kind: clip, whether it loops, and what is not as for all
@@ -96,14 +103,14 @@ _FILMED = 4.5  # [s]
 
 def followed(
     setting: Setting, stem: str, loops: bool, changes: dict[str, float], seconds: float = SECONDS
-) -> tuple[Skill, Followed] | None:
+) -> tuple[Skill, TrackingRun] | None:
     """A skill that follows a clip, and how it did; nothing without the clip."""
     path = clip_reference(setting, stem, loops)
     if path is None:
         return None
     skill = skill_for(path, changes=changes)
     _, reference = tracking_state(Simulation(skill=skill))
-    return skill, follow(skill, seconds if loops else reference.duration)
+    return skill, track_reference(skill, seconds if loops else reference.duration)
 
 
 def _draw(setting: Setting, result: Result, skill: Skill, kind: str) -> None:
@@ -111,8 +118,8 @@ def _draw(setting: Setting, result: Result, skill: Skill, kind: str) -> None:
     path = setting.figure_path(result.experiment, f"{kind.replace(' ', '-')}.png")
     if path is not None:
         motion = Simulation(skill=skill).run(_FILMED)
-        figures.strip(path, motion, kind, "side", 0.0)
-        figures.strip(path.with_stem(f"{path.stem}-front"), motion, kind, "front", 0.0)
+        figures.save_filmstrip(path, motion, kind, "side", 0.0)
+        figures.save_filmstrip(path.with_stem(f"{path.stem}-front"), motion, kind, "front", 0.0)
 
 
 def run(result: Result, setting: Setting) -> None:
@@ -137,7 +144,7 @@ def run(result: Result, setting: Setting) -> None:
         result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints,
                             "clip_joints": one.clip, "drift": one.drift[0], "drift_at_end": one.drift[1]})  # fmt: skip
     if not found:
-        result.show("recorded motions", MISSING)
+        result.show("recorded motions", NO_CLIPS)
         return
     result.row(
         f"kinds, to their end, cyclic {seconds:g} s, joints within {np.degrees(LIKE):.0f}° of clip and reference",
@@ -148,5 +155,5 @@ def run(result: Result, setting: Setting) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sumo.npz"
         stomp(path.with_suffix(".bvh"), path)
-        one = follow(skill_for(path), read(path).duration)
+        one = track_reference(skill_for(path), load_reference(path).duration)
     result.show("sumo stomp, authored: no clip of one was found; not counted", str(one))

@@ -11,13 +11,13 @@ import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.reference import Reference
-from surefoot.controllers.stylized.reference_sources import Cycle, climbed, cycle_on, medley
+from surefoot.controllers.stylized.reference_sources import Cycle, clip_sequence, cycle_on_slope, reference_on_slope
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import MISSING, Result, Setting, find_clip, make_folder
-from surefoot.lab.reference_tracking import Followed, follow
-from surefoot.skills import load, varied
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip, make_folder
+from surefoot.lab.reference_tracking import TrackingRun, track_reference
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 SKILL, UPHILL = "planar_arms/stylized-walk", "planar_arms/uphill-walk"
@@ -52,16 +52,20 @@ def _looped(stem: str) -> _Kind:
 
 
 def _loop(scene: Scene, clips: list[Path]) -> Reference:
-    return reference_sources.looped(scene.model, scene.table, reference_sources.carried_over(clips[0], scene.table))
+    return reference_sources.looping_reference(
+        scene.model, scene.table, reference_sources.retarget_file(clips[0], scene.table)
+    )
 
 
 def _cycle(scene: Scene, clips: list[Path]) -> Cycle:
-    return reference_sources.best_cycle(scene.model, scene.table, reference_sources.carried_over(clips[0], scene.table))
+    return reference_sources.best_cycle(
+        scene.model, scene.table, reference_sources.retarget_file(clips[0], scene.table)
+    )
 
 
 def _in_turn(scene: Scene, clips: list[Path]) -> Reference:
-    return medley(
-        scene.model, scene.table, [(reference_sources.carried_over(clip, scene.table), CYCLES) for clip in clips]
+    return clip_sequence(
+        scene.model, scene.table, [(reference_sources.retarget_file(clip, scene.table), CYCLES) for clip in clips]
     )
 
 
@@ -69,7 +73,7 @@ KINDS = {
     "walk": _looped(WALK),
     "uphill": _Kind(
         f"simulated: SIMBICON, {UPHILL} up {SLOPE:g}°", f"incline:{SLOPE:g}", (),
-        lambda scene, clips: climbed(scene, UPHILL, SLOPE), lambda scene, clips: cycle_on(scene, UPHILL, SLOPE),
+        lambda scene, clips: reference_on_slope(scene, UPHILL, SLOPE), lambda scene, clips: cycle_on_slope(scene, UPHILL, SLOPE),
     ),
     "backwards": _looped(BACKWARDS),
     "march and walk": _Kind(
@@ -86,18 +90,18 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(name, 0.7 * i / len(KINDS))
         clips = [clip for stem in kind.clips if (clip := find_clip(setting, stem)) is not None]
         if len(clips) < len(kind.clips):
-            result.show(f"{name}: {kind.source}", MISSING)
+            result.show(f"{name}: {kind.source}", NO_CLIPS)
             result.partial = True
             continue
         scene = Simulation(skill=UPHILL).scene
         reference = kind.make(scene, clips)
         path = _file(setting, name)
         reference.save(path)
-        skills[name] = varied(load(SKILL), {"reference": str(path)})
+        skills[name] = with_parameters(load(SKILL), {"reference": str(path)})
         if kind.cycle is not None:
             off = _changed(reference, kind.cycle(scene, clips))
             result.show(f"{name}: joints of the reference against what was recorded", f"{off:.1f}", "°")
-        found = [follow(skills[name], seconds, kind.ground, (), k, setting.seed) for k in range(replicas)]
+        found = [track_reference(skills[name], seconds, kind.ground, (), k, setting.seed) for k in range(replicas)]
         result.runs += [
             {"kind": name, "replica": k, "fallen_at": one.fallen_at, "joints": one.joints, "slip": one.slip}
             for k, one in enumerate(found)
@@ -129,17 +133,19 @@ def _try_otherwise(result: Result, setting: Setting, skills: dict[str, Skill], s
         setting.progress(case, 0.7 + 0.3 * i / len(OTHERWISE))
         held = 0
         for name, skill in skills.items():
-            other = varied(skill, changes)
-            held += all(_good(follow(other, seconds, KINDS[name].ground, (), k, setting.seed)) for k in range(replicas))
+            other = with_parameters(skill, changes)
+            held += all(
+                _good(track_reference(other, seconds, KINDS[name].ground, (), k, setting.seed)) for k in range(replicas)
+            )
         result.show(f"{case}: motions that {replicas} of {replicas} replicas follow for {seconds:g} s",
                     f"{held} of {len(skills)}")  # fmt: skip
 
 
-def _good(one: Followed) -> bool:
+def _good(one: TrackingRun) -> bool:
     return one.stays_up and one.joints <= LIKE
 
 
-def _slide(one: Followed) -> str:
+def _slide(one: TrackingRun) -> str:
     return f"{1000.0 * one.slip:.0f} mm/m"
 
 
@@ -161,4 +167,4 @@ def _draw(path: Path | None, skill: Skill, name: str, kind: _Kind) -> None:
     if path is not None:
         seconds = 12.0 if len(kind.clips) > 1 else 5.0
         motion = Simulation(skill=skill, terrain=kind.ground).run(seconds, fps=60.0)
-        figures.strip(path, motion, f"{name}: {kind.source}", start=2.0)
+        figures.save_filmstrip(path, motion, f"{name}: {kind.source}", start=2.0)

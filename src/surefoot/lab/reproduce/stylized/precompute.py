@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.balance_policy import policy
+from surefoot.controllers.stylized.balance_policy import balance_policy
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics
-from surefoot.controllers.stylized.three_link import groups
+from surefoot.controllers.stylized.three_link import three_link_groups
 from surefoot.engine.simulation import Simulation
-from surefoot.lab.experiment import MISSING, Result, Setting, find_clip
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip
 from surefoot.lab.reference_tracking import TOES
 from surefoot.lab.reproduce.stylized.mocap import KINDS
 
@@ -24,7 +24,7 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(kind, i / len(KINDS))
         clip = find_clip(setting, stem)
         if clip is None:
-            result.show(kind, MISSING)
+            result.show(kind, NO_CLIPS)
             result.partial = True
             continue
         read, made, regulated, supports = timed(sim, clip, loops)
@@ -41,10 +41,12 @@ def timed(sim: Simulation, clip: Path, loops: bool) -> tuple[float, float, float
     """CPU seconds of reading, of the reference and of its regulators, and how many there are."""
     model, table = sim.model, sim.scene.table
     begin = time.process_time()
-    found = reference_sources.carried_over(clip, table)
+    found = reference_sources.retarget_file(clip, table)
     read = time.process_time()
-    reference = (reference_sources.looped if loops else reference_sources.once)(model, table, found)
+    reference = (reference_sources.looping_reference if loops else reference_sources.one_shot_reference)(
+        model, table, found
+    )
     made = time.process_time()
-    sides = [groups(model, table, side) for side in (0, 1)]
-    supports = len(policy(BodyDynamics(model, table), sides, reference).gains)
+    sides = [three_link_groups(model, table, side) for side in (0, 1)]
+    supports = len(balance_policy(BodyDynamics(model, table), sides, reference).gains)
     return read - begin, made - read, time.process_time() - made, supports

@@ -14,7 +14,7 @@ from surefoot.engine import callback
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reference_tracking import tracking_state
-from surefoot.lab.replicas import disturb_state, generator
+from surefoot.lab.replicas import perturb_state, seeded_generator
 
 SKILL = "human/stylized-walk"
 ROUNDS, MEDIAN, HIGH, FASTER = 5, 0.3, 1.0, 3.0  # [ms], [ms], times real time
@@ -67,7 +67,7 @@ def _timed(moments: list[Moment], setting: Setting) -> np.ndarray:
     found, clock, solve = np.zeros((ROUNDS, len(moments), 3)), time.process_time_ns, qp.solve_qp
     solved = [0, 0]
 
-    def measured(problem: qp.Problem, actuators: int) -> qp.Solution:
+    def measured(problem: qp.QuadraticProgram, actuators: int) -> qp.Solution:
         solved[0] = clock()
         solution = solve(problem, actuators)
         solved[1] = clock()
@@ -99,7 +99,7 @@ def _walk(result: Result, setting: Setting) -> None:
     for i in range(walks):
         sim = Simulation(skill=SKILL)
         if i:
-            disturb_state(sim.scene, sim.data.qpos, sim.data.qvel, generator(setting.seed, "stylized/qp", i))
+            perturb_state(sim.scene, sim.data.qpos, sim.data.qvel, seeded_generator(setting.seed, "stylized/qp", i))
         sim.step(1)
         begin = time.process_time()
         while sim.time < length and not sim.fallen:

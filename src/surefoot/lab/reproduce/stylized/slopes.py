@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reference_tracking import follow
+from surefoot.lab.reference_tracking import track_reference
 from surefoot.motions import quaternions as quat
 from surefoot.skills import load
 
@@ -30,12 +30,12 @@ def run(result: Result, setting: Setting) -> None:
     seconds, skill = (10.0 if setting.quick else SECONDS), load(SKILL)
     for degrees in (0.0, -ANGLE, ANGLE):
         setting.progress(f"{degrees:g}°", 0.3)
-        one = follow(skill, seconds, ground(degrees))
+        one = track_reference(skill, seconds, ground(degrees))
         speed = one.path[0] / min(one.seconds, one.fallen_at)
         result.row(f"the walk at {degrees:+g}°", "holds", f"{one}, {speed:.2f} m/s", f"({seconds:g} s)", one.stays_up)
     for way in (-1.0, 1.0):
         setting.progress("limits", 0.6)
-        steep = _limit(lambda degrees: follow(skill, min(20.0, seconds), ground(degrees)).stays_up, way)
+        steep = _limit(lambda degrees: track_reference(skill, min(20.0, seconds), ground(degrees)).stays_up, way)
         result.show(f"steepest {'up' if way > 0 else 'down'}hill, 20 s", f"{steep:g}", "°")
         for name, plain in PLAIN.items():
             own = _limit(functools.partial(_plain, plain, min(20.0, seconds)), way)
@@ -64,7 +64,7 @@ def _draw(path: Path | None, seconds: float) -> None:
     """Horizontal components of the root's up vector (figure 6)."""
     if path is None:
         return
-    figure = figures.canvas(8, 4)
+    figure = figures.new_figure(8, 4)
     for axes, degrees in zip(figure.subplots(1, 2, sharey=True), (-ANGLE, ANGLE), strict=True):
         motion = Simulation(skill=SKILL, terrain=ground(degrees)).run(seconds)
         late = motion.time > 0.3 * seconds

@@ -8,26 +8,26 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.stylized.balance_policy import Costs, Weights
-from surefoot.controllers.stylized.law import tracked_of
+from surefoot.controllers.stylized.law import tracker_memory
 from surefoot.controllers.stylized.three_link import (
     Joints,
-    Steps,
     ThreeLink,
-    build,
-    controllable,
+    ThreeLinkDynamics,
+    build_three_link,
+    controllable_dimension,
     equilibrium,
-    frame_of,
-    groups,
+    pitch_roll_rotation,
+    three_link_groups,
 )
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.recoverable_lean import Stand, bound, center_offset, shift_of_a_radian
-from surefoot.lab.replicas import disturb, generator
-from surefoot.lab.robustness import NEEDED, REPLICAS, robust
-from surefoot.native.kernels import plain
+from surefoot.lab.recoverable_lean import AnkleStand, center_offset, com_shift_per_radian, largest_lean_bound
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.robustness import NEEDED, REPLICAS, robust_threshold
+from surefoot.native.kernels import python_impl
 from surefoot.skills import load
 
 SKILL = "human/stylized-stand"
@@ -62,7 +62,7 @@ def three_link(joints: Joints = "hinges") -> ThreeLink:
     """Of the human in its standing pose, on its left leg."""
     sim = Simulation(skill=SKILL)
     mujoco.mj_forward(sim.model, sim.data)
-    return build(groups(sim.model, sim.scene.table, 0), sim.model, sim.data, joints=joints)
+    return build_three_link(three_link_groups(sim.model, sim.scene.table, 0), sim.model, sim.data, joints=joints)
 
 
 def _reach(result: Result, link: ThreeLink) -> None:
@@ -70,10 +70,10 @@ def _reach(result: Result, link: ThreeLink) -> None:
     ball, (state, control) = three_link("ball"), equilibrium(link)
     turns = np.zeros((3, 4))
     for i in range(3):
-        mujoco.mju_mat2Quat(turns[i], frame_of(*state[2 * i : 2 * i + 2]).ravel())
+        mujoco.mju_mat2Quat(turns[i], pitch_roll_rotation(*state[2 * i : 2 * i + 2]).ravel())
     still = np.concatenate([turns.ravel(), np.zeros(ball.model.nv)])
-    torques = Steps(ball).needed(still, np.zeros(ball.model.nv))[ball.axes :]
-    ranks = controllable(link, state, control), controllable(ball, still, torques)
+    torques = ThreeLinkDynamics(ball).needed(still, np.zeros(ball.model.nv))[ball.axes :]
+    ranks = controllable_dimension(link, state, control), controllable_dimension(ball, still, torques)
     result.show("dimensions of the state that torques reach: hinges, the paper's ball joints",
                 f"{ranks[0]} of {2 * link.model.nv}, {ranks[1]} of {2 * ball.model.nv}")  # fmt: skip
 
@@ -82,7 +82,7 @@ def _lean(result: Result, setting: Setting, link: ThreeLink) -> None:
     best: tuple[float, Weights] = (-1.0, PAPERS)
     for i, weights in enumerate((PAPERS, SEARCHED, *(_OTHERS[::4] if setting.quick else _OTHERS))):
         setting.progress("leaning", i / (2 + len(_OTHERS)))
-        lean = Stand(link, weights).largest_lean(np.array(_DIRECTIONS["forward"]), _LIMIT)
+        lean = AnkleStand(link, weights).largest_lean(np.array(_DIRECTIONS["forward"]), _LIMIT)
         result.runs.append({"weights": repr(weights), "limit": _LIMIT, "lean": lean})
         if weights is PAPERS:
             result.show("lean forward, figure 5's weights, 300 N·m", f"{lean:.2f}", "°", "20")
@@ -92,7 +92,7 @@ def _lean(result: Result, setting: Setting, link: ThreeLink) -> None:
         f"lean forward at {_LIMIT:g} N·m, {'weights that a search found' if weights is SEARCHED else weights}",
         "20° = 36 cm", f"{lean:.1f}° = {100 * center_offset(link, lean):.1f} cm", f"(≥ {_LEAST:g}°)", lean >= _LEAST,
     )  # fmt: skip
-    stand = Stand(link, weights)
+    stand = AnkleStand(link, weights)
     for way, direction in _DIRECTIONS.items():
         found = [stand.largest_lean(np.array(direction), limit) for limit in _LIMITS]
         result.show(f"lean {way} at 100, 300 N·m and without limit", ", ".join(f"{v:.1f}" for v in found), "°")
@@ -100,19 +100,19 @@ def _lean(result: Result, setting: Setting, link: ThreeLink) -> None:
 
 
 def _argue(result: Result, link: ThreeLink) -> None:
-    upper, swing = 100.0 * shift_of_a_radian(link)
+    upper, swing = 100.0 * com_shift_per_radian(link)
     needed = 100.0 * center_offset(link, 20.0)
     turns = needed / (abs(upper) + abs(swing))
     result.show("a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}", "cm")
     result.show("turns of both that 20° would take, hips of any strength", f"{np.degrees(turns):.0f}", "°")
-    result.show("the most that 90° of both can recover from", f"{bound(link, _FLEXED, _FLEXED):.1f}", "°")
+    result.show("the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}", "°")
 
 
-def _draw(path: Path | None, stand: Stand, largest: float) -> None:
+def _draw(path: Path | None, stand: AnkleStand, largest: float) -> None:
     """Squared tracking error over time for several leans, and the torques of the largest (figure 5)."""
     if path is None:
         return
-    figure = figures.canvas(8, 3.2)
+    figure = figures.new_figure(8, 3.2)
     errors, torques = figure.subplots(1, 2)
     dt = stand.link.model.opt.timestep
     for share in (0.25, 0.5, 0.75, 0.98):
@@ -135,7 +135,7 @@ def _stand(result: Result, setting: Setting) -> None:
         sim.step(round(1.0 / sim.model.opt.timestep))
         if sim.fallen:
             break
-    tracker = plain(tracked_of)(sim.memory.memory, sim.model.nu).tracker[0]
+    tracker = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]
     held = not sim.fallen and tracker.failures == 0
     text = f"{sim.time / 60.0:.2f}, {int(tracker.failures)} of {int(tracker.solves)} solutions failed"
     result.row("the whole character stands", "", text, f"min (≥ {minutes:g})", held)
@@ -150,7 +150,7 @@ def _push(result: Result, setting: Setting) -> None:
             cases = [(level, k) for level in levels for k in range(REPLICAS)]
             pushes = [[Push((x * level, y * level, 0.0), _LASTS, _PUSHED)] for level, _ in cases]
             population = Population(len(cases), skill=skill, pushes=pushes)
-            disturb(population, [generator(setting.seed, "stand", way, k) for _, k in cases])
+            perturb_population(population, [seeded_generator(setting.seed, "stand", way, k) for _, k in cases])
             begin = population.qpos[:, :3].copy()
             population.run(_PUSHED + _LASTS + _AFTER, stop_fallen=True)
             near = np.abs(population.qpos[:, :3] - begin).max(axis=1) < _STANDS
@@ -159,7 +159,7 @@ def _push(result: Result, setting: Setting) -> None:
 
         setting.progress(f"pushes {way}", 0.0)
         grid = [10.0 * i for i in range(4, 26, 4 if setting.quick else 1)]
-        found[way], tried = robust(survives, grid, 2)
+        found[way], tried = robust_threshold(survives, grid, 2)
         result.runs += [{"push": way, "newton": level, "survived": count} for level, count in tried]
     result.row(
         f"largest push forward of {_LASTS:g} s, {NEEDED} of {REPLICAS} replicas", "", f"{found['forward']:g}",

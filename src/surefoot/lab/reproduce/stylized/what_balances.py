@@ -9,11 +9,11 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reference_tracking import follow
-from surefoot.lab.replicas import disturb, generator
+from surefoot.lab.reference_tracking import track_reference
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.stylized.slopes import SKILL, ground
-from surefoot.lab.robustness import REPLICAS, robust
-from surefoot.skills import load, varied
+from surefoot.lab.robustness import REPLICAS, robust_threshold
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 CASES: dict[str, dict[str, Any]] = {
@@ -38,8 +38,8 @@ def run(result: Result, setting: Setting) -> None:
     found, seconds = {}, 8.0 if setting.quick else SECONDS
     for i, (name, changes) in enumerate(CASES.items()):
         setting.progress(name, i / len(CASES))
-        skill = varied(load(SKILL), changes)
-        runs = [follow(skill, seconds, ground(degrees)) for degrees in (0.0, 5.0, -5.0)]
+        skill = with_parameters(load(SKILL), changes)
+        runs = [track_reference(skill, seconds, ground(degrees)) for degrees in (0.0, 5.0, -5.0)]
         texts = ["up" if one.stays_up else f"fell at {one.fallen_at:.1f} s" for one in runs]
         found[name] = lateral(skill, setting) if runs[0].stays_up else 0.0
         result.show(f"{name}: level, +5°, −5°; sideways push of {LASTS:g} s",
@@ -61,9 +61,9 @@ def lateral(skill: Skill, setting: Setting) -> float:
         cases = [(level, k) for level in levels for k in range(replicas)]
         pushes = [[Push((0.0, level, 0.0), LASTS, PUSHED + 0.13 * k)] for level, k in cases]
         population = Population(len(cases), skill=skill, pushes=pushes)
-        disturb(population, [generator(setting.seed, "balances", k) for _, k in cases])
+        perturb_population(population, [seeded_generator(setting.seed, "balances", k) for _, k in cases])
         population.run(PUSHED + 0.13 * replicas + AFTER, stop_fallen=True)
         up = np.isinf(population.fallen_at).reshape(-1, replicas).sum(axis=1)
         return [int(count) * REPLICAS // replicas for count in up]
 
-    return robust(survives, list(LEVELS), 1)[0]
+    return robust_threshold(survives, list(LEVELS), 1)[0]

@@ -8,9 +8,16 @@ from typing import Any
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import MISSING, Result, Setting
-from surefoot.lab.reference_tracking import Followed, begun, clip_reference, follow, skill_for, tracking_state
-from surefoot.skills import load, varied
+from surefoot.lab.experiment import NO_CLIPS, Result, Setting
+from surefoot.lab.reference_tracking import (
+    TrackingRun,
+    clip_reference,
+    replica_simulation,
+    skill_for,
+    track_reference,
+    tracking_state,
+)
+from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import SeeSaw
@@ -55,26 +62,26 @@ def run(result: Result, setting: Setting) -> None:
         if skill is not None:
             _pushed(result, setting, source, skill, replicas)
     if found < len(WORLDS):
-        result.show("recorded motions", MISSING)
+        result.show("recorded motions", NO_CLIPS)
 
 
 def _skill(setting: Setting, source: str, loops: bool, changes: dict[str, Any]) -> Skill | None:
     """A skill of the library, or one that follows a clip; nothing without the clip."""
     if "/" in source:
-        return varied(load(source), changes)
+        return with_parameters(load(source), changes)
     path = clip_reference(setting, source, loops)
     return None if path is None else skill_for(path, changes=changes)
 
 
-def _one(skill: Skill, loops: bool, terrain: str, replica: int, seed: int) -> Followed:
-    return follow(skill, _seconds(skill, loops), terrain, replica=replica, seed=seed)
+def _one(skill: Skill, loops: bool, terrain: str, replica: int, seed: int) -> TrackingRun:
+    return track_reference(skill, _seconds(skill, loops), terrain, replica=replica, seed=seed)
 
 
 def _seconds(skill: Skill, loops: bool) -> float:
     return SECONDS if loops else tracking_state(Simulation(skill=skill))[1].duration
 
 
-def _tell(result: Result, what: str, terrain: str, runs: list[Followed]) -> None:
+def _tell(result: Result, what: str, terrain: str, runs: list[TrackingRun]) -> None:
     """How many replicas got to the end; over a see-saw, behind it, with the board tipped."""
     boards = [prop for prop in load_terrain(terrain).props if isinstance(prop, SeeSaw)]
     good = [run.stays_up and all(run.tipped > 0.9 and run.place[0] > board.end for board in boards) for run in runs]
@@ -105,11 +112,13 @@ def _pushed(result: Result, setting: Setting, what: str, skill: Skill, replicas:
 
 def _survives(skill: Skill, way: tuple[float, float], newtons: float, replica: int, seed: int) -> bool:
     push = Push((newtons * way[0], newtons * way[1], 0.0), LASTS, PUSHED + 0.13 * replica)
-    return follow(skill, PUSHED + AFTER, pushes=(push,), replica=replica, seed=seed).stays_up
+    return track_reference(skill, PUSHED + AFTER, pushes=(push,), replica=replica, seed=seed).stays_up
 
 
 def _draw(path: Path | None, skill: Skill, loops: bool, terrain: str, what: str) -> None:
     if path is not None:
-        sim = begun(skill, terrain)
+        sim = replica_simulation(skill, terrain)
         seconds = min(_seconds(skill, loops), 8.0)
-        figures.strip(path, sim.run(seconds), f"{what}, {terrain}", "front" if "sideways" in what else "side", 0.0)
+        figures.save_filmstrip(
+            path, sim.run(seconds), f"{what}, {terrain}", "front" if "sideways" in what else "side", 0.0
+        )
