@@ -64,14 +64,14 @@ def test_one_that_walks_and_faces_elsewhere_is_given_it_too() -> None:
 @pytest.mark.parametrize("mass", [0.7, 17.0])
 def test_weighing_makes_the_model_that_is_built_with_that_mass(mass: float) -> None:
     changed, built = carrying(5.0), carrying(mass)
-    changed.weigh(mass)
+    changed.set_mass(mass)
     for name in WEIGHED:
         assert getattr(changed.model, name) == pytest.approx(getattr(built.model, name), rel=1e-12), name
 
 
 def test_the_pendulum_counts_what_the_hands_hold_and_what_it_weighs_now(held: Simulation) -> None:
     here = held.snapshot()
-    held.weigh(20.0)
+    held.set_mass(20.0)
     held.step(3000)
     feet = np.mean([held.data.body(f"{side}_foot").xipos for side in ("left", "right")], axis=0)
     own = float(held.model.body_subtreemass[held.model.body("pelvis").id])
@@ -89,7 +89,7 @@ def test_knees_bend_under_a_heavier_crate_unless_the_springs_know_it(held: Simul
             held.restore(here)
             held.set_parameters({"spring_load": share})
             for k in range(1, 21):
-                held.weigh(4.0 + (mass - 4.0) * k / 20)
+                held.set_mass(4.0 + (mass - 4.0) * k / 20)
                 held.step(100)
             held.step(2000)
             bend[share, mass] = -math.degrees(held.data.qpos[knee])
@@ -103,7 +103,7 @@ def test_a_snapshot_takes_masses_back_to_the_last_bit(held: Simulation) -> None:
     here = held.snapshot()
     held.step(300)
     once = held.data.qpos.copy()
-    held.weigh(22.0)
+    held.set_mass(22.0)
     held.step(500)
     held.restore(here)
     assert held.model.body("crate").mass[0] == 4.0
@@ -141,9 +141,9 @@ def test_of_two_crates_it_holds_the_one_that_is_named() -> None:
         (lambda: Simulation("stepper", "carry", with_props(flat(), [Crate()])).hold(), "a crate with handles"),
         (lambda: carrying(2.0).hold("crate_1"), "valid: crate"),
         (lambda: carrying(2.0, "zero-walk", "humanoid").hold(), "controller stepping"),
-        (lambda: carrying(2.0).weigh(3.0, "barrel"), "valid: crate"),
-        (lambda: Simulation("stepper", "carry").weigh(3.0), "unknown crate"),
-        *((lambda mass=mass: carrying(2.0).weigh(mass), "up to 1000 kg") for mass in (0.0, -1.0, 2e3, math.nan)),
+        (lambda: carrying(2.0).set_mass(3.0, "barrel"), "valid: crate"),
+        (lambda: Simulation("stepper", "carry").set_mass(3.0), "unknown crate"),
+        *((lambda mass=mass: carrying(2.0).set_mass(mass), "up to 1000 kg") for mass in (0.0, -1.0, 2e3, math.nan)),
     ],
 )
 def test_what_cannot_be_held_or_weighed_is_refused_in_one_line(wrong: Callable[[], None], said: str) -> None:

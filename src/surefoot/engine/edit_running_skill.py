@@ -27,7 +27,7 @@ def blend(scene: Scene, row: userdata.Row, running: Skill, wanted: Skill, share:
     slot[:] = np.where(same, mine, (1.0 - share) * mine + share * theirs)
 
 
-def revise(scene: Scene, row: userdata.Row, running: Skill, wanted: Skill) -> bool:
+def edit_skill(scene: Scene, row: userdata.Row, running: Skill, wanted: Skill) -> bool:
     """Let the running skill be another version of itself; whether it can go on from here, else nothing is changed."""
     slot = row.slots[int(row.header[0].active)]
     if wanted.controller != running.controller or not scene.has_room(wanted):

@@ -278,7 +278,7 @@ class Session:
         """The controller's memory at the moment that is looked at."""
         return self.sim.memory
 
-    def revise(self, skill: Skill) -> None:
+    def edit_skill(self, skill: Skill) -> None:
         """Let the running skill be another version of itself, at once; one that does not fit begins again."""
         self.present()
         if self.sim.edit_skill(skill):
