@@ -8,6 +8,7 @@ future: a push that acts goes on in them, one that has not begun does not come.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
@@ -96,7 +97,7 @@ class TrialPlanner(Planner):
         """Plan the rows of a scene."""
         self._scene, self._number = scene, _number()
         self._watches: WeakKeyDictionary[RowHandle, Watch] = WeakKeyDictionary()
-        self._trials = 0  # rows of the batch
+        self._trials, self._process = 0, os.getpid()  # rows of the batch, and where its threads run
         self._views: dict[int, Watch] = {}
 
     def _watch(self, handle: RowHandle) -> Watch | None:
@@ -128,7 +129,8 @@ class TrialPlanner(Planner):
 
     def _batch_of(self, trials: int) -> Batch:
         """A batch with room for so many trials."""
-        if trials > self._trials:
+        if trials > self._trials or os.getpid() != self._process:  # a batch's threads do not follow a fork
+            self._process = os.getpid()
             self._batch = Batch(self._scene.model, trials, self._scene.threads)
             self._userdata, self._time = self._batch.bind("userdata"), self._batch.bind("time")
             self._trials, self._views = trials, {}
