@@ -113,7 +113,7 @@ def test_it_runs_in_populations_environments_and_the_studio(python: Path) -> Non
 
 def test_it_passes_the_conformance_tests(python: Path) -> None:
     done = run(
-        python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_conformance.py", "-k", "statue or stilter or waves"
+        python, "-m", "pytest", "-p", "no:cacheprovider", "test_conformance.py", "-k", "statue or stilter or waves"
     )  # fmt: skip
     assert int(done.stdout.rsplit(" passed", 1)[0].split()[-1]) >= 10
 

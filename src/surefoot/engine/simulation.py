@@ -5,6 +5,7 @@ One character, one terrain, one skill, together.
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import time
@@ -117,6 +118,10 @@ class Simulation:
         """Copies and pickles are equal and independent: model, data, the controller's memory, tasks, all of it."""
         snapshot = self.snapshot()
         return _copied, (type(self), self.scene.setup, self.data, snapshot.skill, snapshot.requested, snapshot.tasks)
+
+    def __copy__(self) -> Self:
+        """A copy shares nothing with the original."""
+        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         """What it is and how it goes."""
