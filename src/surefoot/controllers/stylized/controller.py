@@ -8,18 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import (
-    NEVER,
-    ControlledScene,
-    Controller,
-    Planner,
-    RowHandle,
-    names,
-    unknown_commands,
-    unknown_names,
-    unknown_start_roles,
-    write_header,
-)
+from surefoot.controllers import base
+from surefoot.controllers.base import NEVER, ControlledScene, Controller, Planner, RowHandle
 from surefoot.controllers.stylized import law
 from surefoot.controllers.stylized.parameters import StylizedSkill
 from surefoot.controllers.stylized.tracker import Tracker
@@ -72,10 +62,10 @@ class Stylized(Controller):
     @classmethod
     def validate(cls, skill: Skill, table: CharacterTable) -> Iterator[Problem]:
         """What in a skill does not fit the body."""
-        yield from unknown_start_roles(skill, table)
+        yield from base.unknown_start_roles(skill, table)
         kinds = tuple(dict.fromkeys(("all", *(table.anatomy.kind(r).split("_")[0] for r in table.anatomy.roles))))
-        yield from unknown_names(("parameters", "strength"), skill.parameters.strength, kinds, "joint")
-        yield from unknown_commands(skill, cls.commands)
+        yield from base.unknown_names(("parameters", "strength"), skill.parameters.strength, kinds, "joint")
+        yield from base.unknown_commands(skill, cls.commands)
 
     @property
     def slot_size(self) -> int:
@@ -88,7 +78,7 @@ class Stylized(Controller):
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
         """Write a skill's servos into a slot, scaled by the inertia on their joints ("Adjustment with PD")."""
-        write_header(slot, skill)
+        base.write_header(slot, skill)
         slot[NUMBER_AT] = number_of(skill)
         gains = records(slot, NUMBER_AT + 1, self.actuators, GAIN)
         strengths = skill.parameters.strength
@@ -124,7 +114,7 @@ class ReferencePlanner(Planner):
     def __init__(self, scene: ControlledScene) -> None:
         """Plan the rows of one scene."""
         self._scene = scene
-        self._controller = float(names().index(Stylized.name))
+        self._controller = float(base.names().index(Stylized.name))
         self._known: dict[float, tuple[Skill, Tracker]] = {}  # by the skill's number
 
     def prepare(self, skill: Skill) -> None:

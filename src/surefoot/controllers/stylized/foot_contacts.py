@@ -62,7 +62,7 @@ def friction_cone_edges(friction: float, planar: bool) -> np.ndarray:
 
 
 def contact_modes(
-    wanted: Sequence[int], landed: Sequence[bool] | np.ndarray, axes: Sequence[np.ndarray] | np.ndarray
+    wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray] | np.ndarray
 ) -> tuple[int, int]:
     """How the simulated feet bear now: as the reference's, as far as they have come to the ground.
 
@@ -73,18 +73,12 @@ def contact_modes(
         landed: which feet have touched the ground since their swing ended.
         axes: (3, 3) orientation of each foot.
     """
-    return _contact_mode(0, wanted, landed, axes), _contact_mode(1, wanted, landed, axes)
-
-
-def _contact_mode(
-    side: int, wanted: Sequence[int], landed: Sequence[bool] | np.ndarray, axes: Sequence[np.ndarray] | np.ndarray
-) -> int:
-    if wanted[side] == FREE or (landed[1 - side] and not landed[side]):
-        return FREE
-    if wanted[side] == TOE:
-        return TOE
-    up = float(axes[side][2, 0])  # sine of the sole's pitch
-    return HEEL if up > _TILTED else TOE if up < -_TILTED else FLAT
+    found = [FREE, FREE]
+    for side in (0, 1):
+        if wanted[side] != FREE and (landed[side] or not landed[1 - side]):
+            up = float(axes[side][2, 0])  # sine of the sole's pitch
+            found[side] = TOE if wanted[side] == TOE or up < -_TILTED else HEEL if up > _TILTED else FLAT
+    return found[0], found[1]
 
 
 def reference_contact_modes(axes: np.ndarray, bears: np.ndarray) -> np.ndarray:

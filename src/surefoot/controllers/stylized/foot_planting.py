@@ -162,10 +162,6 @@ class LegKinematics:
                     pose[at] = np.clip(pose[at] - sign * pitch, joint.low, joint.high)
         return pose
 
-    def toe_offset(self, side: int) -> np.ndarray:
-        """(3,) of the toes in their foot's frame [m]."""
-        return np.asarray(self.model.body(self._toes[side].name).pos)
-
 
 def pitch_up(axes: np.ndarray) -> float:
     """By how much a body's x axis points up [rad]."""
@@ -349,7 +345,7 @@ def _zmp_bounds(legs: LegKinematics, feet: FootTrajectories, modes: np.ndarray) 
             for patch in patches[side][FLAT if mode == TOE else mode]:
                 corners = patch.corners
                 if patch.body != legs.legs.feet[side]:
-                    corners = corners + legs.toe_offset(side)
+                    corners = corners + legs.model.body_pos[patch.body]
                 elif mode == TOE:
                     corners = corners[corners[:, 0] > 0.0]
                 places = feet.ankles[i, side] + corners @ feet.axes[i, side].T

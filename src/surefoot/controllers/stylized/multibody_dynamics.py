@@ -215,12 +215,8 @@ def into_heading_frame(vector: ndarray, heading: float, out: ndarray) -> None:
 def three_link_coordinates(place: ndarray, velocity: ndarray, heading: float, hip: ndarray, axes: int) -> ndarray:
     """(6 · axes,) pitch, and roll with two axes, of base, upper body, swing leg in their parents' frames, then rates.
 
-    Args:
-        place: (3, 3) centers of mass of the links, seen from the ankle [m].
-        velocity: (3, 3) of them [m/s].
-        heading: whose axes are used [rad].
-        hip: (3,) where upper body and swing leg are attached, in the base's frame [m].
-        axes: hinges a link.
+    `place`, `velocity` (3, 3) are those of a `LinkComs`, seen in the axes of a heading [rad]. `hip` (3,) is where upper
+    body and swing leg are attached, in the base's frame [m], and `axes` the number of hinges a link.
     """
     out, frame, spin = np.empty(6 * axes), np.eye(3), np.zeros(3)
     joint, moved, arm, moves, seen, going = np.zeros((6, 3))

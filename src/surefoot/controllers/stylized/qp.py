@@ -64,66 +64,41 @@ def solve_factorized(factor: ndarray, parents: ndarray, columns: ndarray) -> Non
 
 
 @compiled
-def accelerations(M: ndarray, h: ndarray, parents: ndarray, dofs: ndarray, forces: ndarray) -> tuple[ndarray, ndarray]:
-    """(n, nz) and (n,): q̈ = M⁻¹ (Sᵀ τ + Jᵀ V λ − h), eq. 9b, as `moves` (τ, λ) + `free`."""
-    n, nu, edges = len(h), len(dofs), forces.shape[1]
-    moves, free = np.zeros((n, nu + edges)), np.empty((n, 1))
+def assemble_qp(
+    M: ndarray, h: ndarray, parents: ndarray, dofs: ndarray, limits: ndarray, style: ndarray, weights: ndarray,
+    center_rows: ndarray, center_bias: ndarray, centers: ndarray, balance: float, held_rows: ndarray,
+    held_bias: ndarray, held_speed: ndarray, forces: ndarray, settle: float,
+) -> tuple[ndarray, ndarray, ndarray, ndarray, ndarray, ndarray, ndarray]:  # fmt: skip
+    """All fields of a `QuadraticProgram`, from those of an `Objective` and of `ContactConstraints`."""
+    # eq. 9b: q̈ = M⁻¹ (Sᵀ τ + Jᵀ V λ − h) = moves (τ, λ) + free
+    n, nu, nz, k = len(h), len(dofs), len(dofs) + forces.shape[1], len(held_bias)
+    moves, column, factor = np.zeros((n, nz)), np.empty((n, 1)), factorize(M, parents)
     for j in range(nu):
         moves[dofs[j], j] = 1.0
-    moves[:, nu:], free[:, 0] = forces, -h
-    factor = factorize(M, parents)
+    moves[:, nu:], column[:, 0] = forces, -h
     solve_factorized(factor, parents, moves)
-    solve_factorized(factor, parents, free)
-    return moves, free[:, 0].copy()
-
-
-@compiled
-def objective(
-    moves: ndarray, free: ndarray, style: ndarray, weights: ndarray, rows: ndarray, bias: ndarray, centers: ndarray,
-    balance: float,
-) -> tuple[ndarray, ndarray]:  # fmt: skip
-    """H (nz, nz) and f (nz,) of eq. 9a: w_s ‖q̈ − a_s‖² + w_b ‖J_c q̈ + J̇_c q̇ − a_b‖², halved, and a little of ‖z‖²."""
-    n, nz = moves.shape
+    solve_factorized(factor, parents, column)
+    free = column[:, 0].copy()
+    # eq. 9a: w_s ‖q̈ − a_s‖² + w_b ‖J_c q̈ + J̇_c q̇ − a_b‖², halved, and a little of ‖z‖²
     weighed = np.empty((n, nz))
     for i in range(n):
         for j in range(nz):
             weighed[i, j] = weights[i] * moves[i, j]
     H, f = moves.T @ weighed, weighed.T @ (free - style)
     if balance > 0.0:
-        through = rows @ moves
+        through = center_rows @ moves
         H += (balance * through.T) @ through
-        f += balance * (through.T @ (rows @ free + bias - centers))
+        f += balance * (through.T @ (center_rows @ free + center_bias - centers))
     for i in range(nz):
         H[i, i] += REGULARIZER
-    return H, f
-
-
-@compiled
-def constraints(
-    moves: ndarray, free: ndarray, limits: ndarray, rows: ndarray, bias: ndarray, speed: ndarray, settle: float
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Rows (k, nz) and bounds (nz + k,): torques within their limits, λ ≥ 0 and patches held still, eq. 9c."""
-    nu, nz, k = len(limits), moves.shape[1], len(bias)
+    # eq. 9c: torques within their limits, λ ≥ 0 and patches held still
     low, high = np.zeros(nz + k), np.full(nz + k, MOST)
     for i in range(nu):
         low[i], high[i] = -limits[i], limits[i]
-    right = -bias - settle * speed - rows @ free
+    right = -held_bias - settle * held_speed - held_rows @ free
     for i in range(k):
         low[nz + i], high[nz + i] = right[i], right[i]
-    return rows @ moves, low, high
-
-
-@compiled
-def assemble_qp(
-    M: ndarray, h: ndarray, parents: ndarray, dofs: ndarray, limits: ndarray, style: ndarray, weights: ndarray,
-    center_rows: ndarray, center_bias: ndarray, centers: ndarray, balance: float, held_rows: ndarray,
-    held_bias: ndarray, held_speed: ndarray, forces: ndarray, settle: float,
-) -> tuple[ndarray, ndarray, ndarray, ndarray, ndarray, ndarray, ndarray]:  # fmt: skip
-    """All fields of a `QuadraticProgram`."""
-    moves, free = accelerations(M, h, parents, dofs, forces)
-    H, f = objective(moves, free, style, weights, center_rows, center_bias, centers, balance)
-    rows, low, high = constraints(moves, free, limits, held_rows, held_bias, held_speed, settle)
-    return H, f, rows, low, high, moves, free
+    return H, f, held_rows @ moves, low, high, moves, free
 
 
 class Objective(NamedTuple):

@@ -162,14 +162,9 @@ def one_shot_reference(
 
 
 def _looped(
-    model: mujoco.MjModel,
-    table: CharacterTable,
-    cycle: Cycle,
-    extension: LegExtension | None = None,
-    slope: float = 0.0,
+    model: mujoco.MjModel, table: CharacterTable, cycle: Cycle, extension: LegExtension | None, slope: float = 0.0
 ) -> Reference:
-    n, stands = len(cycle.stands), np.tile(cycle.stands, (3, 1))
-    poses = _three_cycles(table, cycle)
+    n, poses, stands = len(cycle.stands), _three_cycles(table, cycle), np.tile(cycle.stands, (3, 1))
     return _balanced(model, table, poses, stands, slice(n, 2 * n), cycle.turn, extension, slope)
 
 
@@ -290,7 +285,7 @@ def reference_on_slope(scene: ControlledScene, skill: str, degrees: float) -> Re
 @functools.cache
 def _on_slope(walk: RecordedWalk, degrees: float) -> Reference:
     cycle = _cycle_seen_from_slope(walk, degrees)
-    return _looped(walk.scene.model, walk.scene.table, cycle, slope=float(np.radians(degrees)))
+    return _looped(walk.scene.model, walk.scene.table, cycle, None, float(np.radians(degrees)))
 
 
 def cycle_on_slope(scene: ControlledScene, skill: str, degrees: float) -> Cycle:

@@ -74,14 +74,7 @@ class StepAdaptation:
     """Moves the swing leg of a frame."""
 
     def __init__(self, body: BodyDynamics, gain: float, leading: float, softness: float) -> None:
-        """Adapt the steps of one character.
-
-        Args:
-            body: of the character.
-            gain: share of the balance's error that the landing makes up for.
-            leading: from 0 to 1, how much the foot follows its path in the world rather than its leg's joints.
-            softness: damping of the inverse kinematics.
-        """
+        """Adapt the steps of one character by `stepping`, `leading` and `softness` of a skill's parameters."""
         self._body, self._gain, self._leading, self._softness = body, gain, leading, softness
 
     def adapt_swing_foot(
@@ -90,15 +83,9 @@ class StepAdaptation:
     ) -> None:  # fmt: skip
         """Change the swing leg of a frame: the later in the swing, the more its foot is led in the world.
 
-        Args:
-            qpos: (nq,) of the body.
-            frame: the reference, whose root has been moved by `shift`.
-            swing: which foot lands, and when.
-            clock: the reference's [s].
-            shift: (3,) from the reference's places to the world's [m].
-            coms: of the three links, now, seen from the stance ankle.
-            mass: (3,) of the links [kg].
-            elsewhere: how much farther (2,) a foot should land that would land so far (3,) from the reference's place.
+        The frame's root has been moved by `shift` (3,), from the reference's places to the world's [m]. `elsewhere`
+        says how much farther (2,) a foot should land that would land so far (3,) from the reference's place. The other
+        arguments are those of `speed_up_step`.
         """
         place = frame.ankles[swing.foot] + shift
         stance = self._body.xpos[self._body.legs.feet[1 - swing.foot]] - shift
@@ -156,16 +143,8 @@ def leg_ik_step(
 ) -> ndarray:  # fmt: skip
     """(leg, 2) changes of a leg's angles [rad] and rates [rad/s] that bring its foot to a place and a motion.
 
-    Args:
-        six: (6, nv) Jacobian of the foot.
-        qvel: (nv,) of the body.
-        rows: which of the six count.
-        dofs: of the leg.
-        way: (3,) to the place [m].
-        axes: (3, 3) orientation of the foot.
-        wanted: (3, 3) wanted orientation.
-        twist: (6,) wanted velocity and spin of the foot [m/s, rad/s].
-        softness: damping of the inverse.
+    `six` (6, nv) is the Jacobian of the foot, of which `rows` count; `way` (3,) leads to the place [m]; the foot's
+    `axes` (3, 3) shall become `wanted`, its velocity and spin `twist` (6,) [m/s, rad/s]. `softness` damps the inverse.
     """
     n, turn, now = len(rows), rotation_vector(wanted @ axes.T), six @ qvel
     goals, leg = np.empty((n, 2)), np.empty((n, len(dofs)))

@@ -86,23 +86,12 @@ class TerrainAdaptation:
         self._ground, self._body, self._feet = ground, body, body.legs.feet
 
     def adapt_frame(
-        self,
-        frame: ReferenceFrame,
-        state: TrackerState,
-        left: float,
-        swing: Swing,
-        reference: Reference,
+        self, frame: ReferenceFrame, state: TrackerState, left: float, swing: Swing, reference: Reference,
         seconds: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Raise a frame by the slope of the ground, in place.
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """Raise a frame of a reference by the slope of the ground, in place; the row's state keeps the slope.
 
-        Args:
-            frame: the reference over level ground.
-            state: of the row; its slope is brought up to date.
-            left: share of the body that the left foot carries.
-            swing: that the frame is in.
-            reference: that the frame belongs to.
-            seconds: since the last frame.
+        The left foot carries a share of the body, and the frame is so many seconds after the last one.
 
         Returns:
             The orientation (3, 3) of each simulated foot relative to the ground below it.

@@ -170,14 +170,9 @@ class Tracker:
     def build_problem(
         self, qpos: np.ndarray, qvel: np.ndarray, frame: ReferenceFrame, state: TrackerState, touch: np.ndarray
     ) -> qp.QuadraticProgram:
-        """Build the program at the state that `body` is in.
+        """Build the program at the state that `body` is in, with `touch` (2,) for feet that touch the ground.
 
-        Args:
-            qpos: (nq,) of the row.
-            qvel: (nv,) of the row.
-            frame: the reference, changed in place to what is followed.
-            state: of the row, brought up to date.
-            touch: (2,) which feet touch the ground.
+        The frame of the reference becomes what is followed, and the row's state is brought up to date, in place.
         """
         body, reference, parameters = self.body, self.reference, self._parameters
         wanted, touches, clock = frame.bearing.tolist(), touch.tolist(), state.clock
