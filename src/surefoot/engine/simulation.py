@@ -173,7 +173,10 @@ class Simulation:
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
-        scheduler.advance([self._scheduled], count, self._step_natively)
+        if self._scheduled.is_native:
+            mujoco.mj_step(self.model, self.data, count)  # physics and control
+        else:
+            scheduler.advance([self._scheduled], count, self._step_natively)
         self._settle()
 
     def _step_natively(self, rows: Sequence[int], count: int) -> None:
