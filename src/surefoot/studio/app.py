@@ -167,12 +167,7 @@ def run_studio(
 
 
 def url(host: str, port: int) -> str:
-    """The address for a browser on this machine.
-
-    Args:
-        host: address the server listens on.
-        port: port the server listens on.
-    """
+    """The address for a browser on this machine."""
     name = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 

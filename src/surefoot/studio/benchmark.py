@@ -45,13 +45,7 @@ class Visitor:
     """A client of the page without a browser."""
 
     def __init__(self, port: int, origin: str | None = "", protocol: str = f"viser-v{viser.__version__}") -> None:
-        """Connect.
-
-        Args:
-            port: of a studio on this machine.
-            origin: of the page that it claims to be; "" is the studio's own, None is none.
-            protocol: that it claims to speak.
-        """
+        """Connect as a page of an origin ("" is the studio's own, None is none) that speaks a protocol."""
         own = f"http://127.0.0.1:{port}"
         headers = {} if origin is None else {"Origin": origin or own}
         self.wire = connect(

@@ -17,6 +17,7 @@ import viser
 
 from surefoot.characters.table import CharacterTable, standing_height
 from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
+from surefoot.skills.schema import Skill
 from surefoot.studio import style_parameters
 from surefoot.studio.stick_figure import LEFT, MIDDLE, RIGHT, Handle, Point, StickFigure, draw_pose
 from surefoot.studio.style_parameters import CurveLabel, Knots, Limits
@@ -31,14 +32,7 @@ class Board:
     """An upright plane on the stage, which stays in place while the world moves past."""
 
     def __init__(self, scene: viser.SceneApi, name: str, corner: tuple[float, float, float], turn: float = 0.0) -> None:
-        """Put it up.
-
-        Args:
-            scene: of the page.
-            name: of its node.
-            corner: its lower left corner, the origin of its coordinates [m].
-            turn: about the vertical, to face a viewer at the front right (positive) or left [rad].
-        """
+        """Put it up with its origin, the lower left corner, at a point [m], turned about the vertical [rad]."""
         self._across = np.array([math.cos(turn), math.sin(turn), 0.0])
         self._scene, self._name, self._corner = scene, name, np.asarray(corner, float)
         half = (math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn))
@@ -170,15 +164,7 @@ class CurveBoard(Board):
         self._knots: Knots = ()
 
     def show(self, title: CurveLabel, knots: Knots, chosen: int, within: Limits, held: bool = False) -> None:
-        """Draw a curve.
-
-        Args:
-            title: its name, and how its values are shown.
-            knots: its knots.
-            chosen: index of the knot that is highlighted.
-            within: lowest and highest value it may have.
-            held: whether a knot is being dragged; the axis then stays as it is.
-        """
+        """Draw a curve with the `chosen` knot highlighted; while a knot is `held`, the axis stays as it is."""
         marks = (self._low, self._high, self._step) if held and self._drawn else axis_ticks(knots, title, within)
         frame = (title, len(knots), marks)
         if frame != self._drawn:
@@ -262,13 +248,7 @@ class PoseBoard(Board):
     def __init__(
         self, scene: viser.SceneApi, post: Callable[[Callable[[], object]], None], edited: PoseDragCallback
     ) -> None:
-        """Put it up, empty.
-
-        Args:
-            scene: of the page.
-            post: has the session's thread do something.
-            edited: called with what a drag asks for.
-        """
+        """Put it up, empty; drags are posted to the session's thread, which calls `edited`."""
         super().__init__(scene, "/poses", _POSES_CORNER, BOARD_YAW)
         self._post, self._edited = post, edited
         self._places: list[FigureSlot] = []
@@ -383,6 +363,11 @@ def layout_figures(table: CharacterTable, parameters: SimbiconParameters) -> lis
             swing = half if state.leg == "same" else 1 - half
             found.append(FigureSlot(i, swing, half == 1, (x, (rows - 1 - down) * POSES_HEIGHT / rows + _MARGIN), scale))
     return found
+
+
+def has_poses(skill: Skill) -> bool:
+    """Whether a skill's parameters are a pose graph."""
+    return "states" in type(skill.parameters).model_fields
 
 
 def active_figure(parameters: SimbiconParameters, index: int) -> int:

@@ -121,13 +121,9 @@ class Perturbation:
         return self._grip is not None
 
     def grab(self, body: int, point: np.ndarray, mouse: np.ndarray, origin: np.ndarray) -> None:
-        """Hold a body at a point of the page's scene (3,); only parts of the figure can be held.
+        """Hold a body of the figure at a point of the page's scene (3,), where the mouse is (3,) [m].
 
-        Args:
-            body: its index.
-            point: where it is held [m].
-            mouse: position of the mouse [m].
-            origin: the point of the world at the scene's origin (3,) [m].
+        `origin` is the point of the world at the scene's origin (3,) [m].
         """
         self.release()
         if 1 <= body <= len(self.session.sim.scene.table.segments):
@@ -152,12 +148,7 @@ class Perturbation:
         self._grip = None
 
     def update(self, origin: np.ndarray, passed: float = 1.0 / FPS) -> None:
-        """Before a frame is simulated: renew the pull, and remove balls that lie around.
-
-        Args:
-            origin: the point of the world at the scene's origin (3,) [m].
-            passed: real time since the last frame [s].
-        """
+        """Renew the pull and remove old balls, before a frame and after some real time [s]; `origin` as for `grab`."""
         grip = self._grip
         if grip:
             grip.silent += passed

@@ -274,12 +274,7 @@ class Server(viser.ViserServer):
             super().stop()
 
     def refuse(self, text: str, transfer: str) -> None:
-        """Show everybody that a file was not accepted.
-
-        Args:
-            text: why.
-            transfer: the upload's name on the page that sent it, whose own notification of success is removed.
-        """
+        """Show everybody why a file was not accepted, and remove the sending page's notification of success."""
         kinds: dict[str, Any] = {kind.__name__: kind for kind in viser.infra.Message.get_subclasses()}
         forget = kinds["RemoveNotificationMessage"](f"upload-{transfer}")
         for client in self.get_clients().values():

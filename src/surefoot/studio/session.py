@@ -66,11 +66,7 @@ class Timeline:
     """Moments in their order. Most numbers of a state never change, so only those that did are stored."""
 
     def __init__(self, seconds: float = HISTORY_SECONDS) -> None:
-        """Keep the last seconds.
-
-        Args:
-            seconds: how many.
-        """
+        """Keep the last seconds."""
         self.seconds = seconds
         self._moments: deque[Moment] = deque()
         self._base: np.ndarray = np.empty(0)

@@ -62,12 +62,7 @@ class SkillDocument:
     """
 
     def __init__(self, skill: Skill, origin: Path | None = None) -> None:
-        """Begin with a skill.
-
-        Args:
-            skill: the first version.
-            origin: its file, whose comments are kept; by default the library's file of its name.
-        """
+        """Begin with a skill; comments come from its file, by default the library's file of its name."""
         if origin is None and skill.full_name in names():
             origin = library_path(skill.full_name)
         self.origin = origin
@@ -178,12 +173,7 @@ class SkillDocument:
         return buffer.getvalue()
 
     def save(self, path: Path, name: str) -> None:
-        """Write it under another name, whole or not at all; comments are kept.
-
-        Args:
-            path: the file.
-            name: the skill's new name.
-        """
+        """Write it to a file under another name, whole or not at all; comments are kept."""
         full = self.skill.full_name
         of_library = full in names() and self.origin == library_path(full)
         named = [copy.deepcopy(node) for node in (self._now, *self._before, *self._after)]

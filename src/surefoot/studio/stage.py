@@ -33,13 +33,7 @@ class DistanceMarks:
     """Lines across the path at every meter with the distance beside them; a fixed number of nodes moves along."""
 
     def __init__(self, scene: viser.SceneApi, name: str, height: Height) -> None:
-        """Add the marks.
-
-        Args:
-            scene: of the page.
-            name: of the node, whose coordinates are those of the world.
-            height: of the ground at points x, y of the world [m].
-        """
+        """Add a node in world coordinates; `height` gives that of the ground at points x, y [m]."""
         self._height = height
         self._axis, self._lane, self._middle = 0, 0, 0
         self._begun = np.zeros(2)

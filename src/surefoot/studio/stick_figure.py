@@ -75,14 +75,7 @@ class StickFigure:
 
 
 def draw_pose(table: CharacterTable, state: PoseState, swing: int, also: Collection[str] = ()) -> StickFigure:
-    """Draw a state's pose.
-
-    Args:
-        table: the body.
-        state: the pose.
-        swing: the leg that swings, 0 left, 1 right.
-        also: roles beside those of the legs that get a handle.
-    """
+    """Draw a state's pose while a leg swings (0 left, 1 right); roles in `also` get handles like those of the legs."""
     return _Drawing(table, state, swing, frozenset(also)).stick()
 
 

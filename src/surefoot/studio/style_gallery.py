@@ -40,13 +40,7 @@ class StyleGallery:
     def __init__(
         self, gui: viser.GuiApi, post: Callable[[Callable[[], object]], None], take: Callable[[str], None]
     ) -> None:
-        """Add a folder for it.
-
-        Args:
-            gui: of the page.
-            post: has the session's thread do something.
-            take: called by that thread with the full name of the style that was clicked.
-        """
+        """Add a folder; the session's thread calls `take` with the full name of the style that was clicked."""
         self._gui, self._post, self._take = gui, post, take
         self._folder = gui.add_folder("Styles to start from", expand_by_default=False)
         self._rows: list[tuple[viser.GuiImageHandle, viser.GuiButtonGroupHandle]] = []

@@ -36,13 +36,7 @@ class JointTargets:
     """Target angles and torque limits of one body's actuators, read from one row of memory."""
 
     def __init__(self, scene: Scene, row: Row, data: mujoco.MjData) -> None:
-        """Prepare.
-
-        Args:
-            scene: whose body.
-            row: views of the memory, whose contents change.
-            data: positions of the bodies, after `mj_kinematics`.
-        """
+        """Read from a row's memory and from the positions of its bodies (`data`, after `mj_kinematics`)."""
         anatomy, hinges = scene.table.anatomy, scene.table.hinges
         self._row, self._data, self._table = row, data, scene.table
         self._pelvis = scene.model.body(anatomy.pelvis).id
@@ -232,16 +226,10 @@ class Telemetry:
         self, timeline: Timeline, until: Moment | None = None, seconds: float = WINDOW_SECONDS,
         points: int = WINDOW_POINTS,
     ) -> TelemetryWindow:  # fmt: skip
-        """Measurements of one simulation in the seconds before a moment.
+        """Measurements of one simulation in the seconds up to a moment, by default the last.
 
         Of many moments, the first in each of `points` equal intervals of time is taken: always the same ones, so that
         a plot does not flicker.
-
-        Args:
-            timeline: the moments.
-            until: the last moment; None is the timeline's last.
-            seconds: length of the window.
-            points: most moments of the window.
         """
         chosen = _thinned(list(timeline.last(seconds, until)), seconds / points)
         if not chosen:

@@ -36,12 +36,7 @@ class DocumentControls:
     """The controls of the skill that is being edited. The session's thread calls everything but `build`."""
 
     def build(self, desk: PanelContext, changed: Callable[[], object]) -> None:
-        """Add the controls.
-
-        Args:
-            desk: of the page.
-            changed: called after another version or another skill runs.
-        """
+        """Add the controls; `changed` is called after another version or another skill runs."""
         self._desk, self._changed = desk, changed
         self._looked, gui = -math.inf, desk.server.gui
         self._named: SkillDocument | None = None
@@ -167,11 +162,7 @@ class DocumentControls:
 
 
 def parse_upload(name: str, content: bytes) -> tuple[str, Skill]:
-    """Text and skill of an uploaded file.
-
-    Raises:
-        SkillError: it is too large, not UTF-8, or not a valid skill; the message names the line.
-    """
+    """Text and skill of an uploaded file; an error names the line."""
     label = Path(name).name[:60] or "the file"
     if len(content) > files.MAX_BYTES:
         raise SkillError(f"{label}: a skill file has at most {files.MAX_BYTES // 1024} kB")

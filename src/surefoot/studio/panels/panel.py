@@ -101,13 +101,9 @@ class Panel:
 def on_user_change(
     desk: PanelContext, handle: Any, act: Callable[[Any], object], at_once: Callable[[], object] | None = None
 ) -> None:
-    """Act when a person changes a control; changes by the program itself are ignored.
+    """Have the session's thread call `act` with the new value when a person, not the program, changes a control.
 
-    Args:
-        desk: of the panel.
-        handle: the control.
-        act: called with the new value by the session's thread.
-        at_once: called before that, by the page's thread.
+    The page's thread calls `at_once` before that.
     """
 
     def changed(event: viser.GuiEvent[Any]) -> None:
@@ -141,11 +137,7 @@ def hotkey(
 
 
 def checked_choice(options: Collection[str], value: str) -> str:
-    """A value that is among the options; a page can send others than it was offered.
-
-    Raises:
-        CommandError: it is not among them.
-    """
+    """A value that is among the options; a page can send others than it was offered."""
     if value not in options:
         raise CommandError(f"{value[:40]!r} cannot be chosen; valid: {', '.join(options)}")
     return value

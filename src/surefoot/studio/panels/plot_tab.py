@@ -80,14 +80,7 @@ def has_sides(table: CharacterTable, kind: str) -> bool:
 
 
 def make_chart(kind: str, table: CharacterTable, joint: str, side: str) -> Chart:
-    """A chart.
-
-    Args:
-        kind: one of `KINDS`.
-        table: the body.
-        joint: one of `joint_names`, for a chart of joints.
-        side: one of `SIDES`; does not matter for a joint in the middle.
-    """
+    """A chart of a kind (`KINDS`) for a body; of joints, that of a joint (`joint_names`) on some `SIDES`."""
     if kind == BODY:
         height = Line("height of the COM", MIDDLE, lambda w: w["height"])
         return Chart("m", (height, Line("speed", SWING, lambda w: w["speed"], right=True)), "m/s")

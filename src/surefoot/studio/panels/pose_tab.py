@@ -17,7 +17,7 @@ from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
 from surefoot.errors import SurefootError
 from surefoot.skills.schema import Skill
-from surefoot.studio.boards import PoseBoard, active_figure, end_condition
+from surefoot.studio.boards import PoseBoard, active_figure, end_condition, has_poses
 from surefoot.studio.panels.document_controls import DocumentControls
 from surefoot.studio.panels.panel import Panel, PanelContext, on_user_change, set_if_changed
 from surefoot.studio.skill_document import field_bounds
@@ -70,7 +70,7 @@ class PoseField:
 
 def pose_fields(table: CharacterTable, parameters: SimbiconParameters) -> list[PoseField]:
     """All numbers of a graph's states that can be set on a body, folder by folder."""
-    found = []
+    found, schema = [], type(parameters.states[0])
     for name, (label, folder, hint) in _SCALARS.items():
         if table.root == "planar" and (folder == SIDEWAYS or name.endswith("_lateral")):
             continue
@@ -78,7 +78,7 @@ def pose_fields(table: CharacterTable, parameters: SimbiconParameters) -> list[P
             reach = max(_UPRIGHT, *(abs(getattr(state, name)) for state in parameters.states))
             found.append(_angle(name, label, folder, (-reach, reach), hint))
         else:
-            found.append(PoseField(name, label, folder, *field_bounds(PoseState, name), 0.005, False, hint))
+            found.append(PoseField(name, label, folder, *field_bounds(schema, name), 0.005, False, hint))
     carried = {f"stance_{role}" for role in table.anatomy.side_roles[: table.anatomy.hip_hinges]}  # hold the torso
     for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
         if role in carried:
@@ -91,7 +91,7 @@ def pose_fields(table: CharacterTable, parameters: SimbiconParameters) -> list[P
         found.append(_angle(f"targets.{role}", role_label(role), folder, limits, hint))
     for role in dict.fromkeys(role for state in parameters.states for role in state.feedback):
         for i, gain in enumerate(("cd", "cv")):
-            path, bounds = f"feedback.{role}.{i}", field_bounds(PoseState, gain)
+            path, bounds = f"feedback.{role}.{i}", field_bounds(schema, gain)
             found.append(PoseField(path, f"{role_label(role)} {gain}", BALANCE, *bounds, 0.005, False, _ANSWER))
     order = (BALANCE, BENDING, SIDEWAYS, UPPER_BODY)
     return sorted(found, key=lambda entry: order.index(entry.folder))
@@ -111,12 +111,7 @@ class PoseControls:
     """The controls of one state at a time."""
 
     def __init__(self, desk: PanelContext, changed: Callable[[PoseField, float], object]) -> None:
-        """Add a folder for them.
-
-        Args:
-            desk: of the panel.
-            changed: called with what a person sets, as it is shown, by the session's thread.
-        """
+        """Add a folder; the session's thread calls `changed` with a number, as shown, that a person sets."""
         self._desk, self._gui, self._changed = desk, desk.server.gui, changed
         self._box = self._gui.add_folder(None)
         self._entries: list[PoseField] = []
@@ -192,8 +187,8 @@ class PoseTab(Panel):
     @property
     def graph(self) -> SimbiconParameters | None:
         """The pose graph that is being edited; None if the skill has none."""
-        parameters = self._desk.editing.document.skill.parameters
-        return parameters if isinstance(parameters, SimbiconParameters) else None
+        skill = self._desk.editing.document.skill
+        return skill.parameters if has_poses(skill) else None
 
     def choose(self, state: int) -> None:
         """Show the numbers of a state."""
@@ -214,13 +209,7 @@ class PoseTab(Panel):
             self.change(self._chosen, {"duration": None if until else duration or _DURATION, "until": until})
 
     def change(self, state: int, values: dict[str, Any], key: object = None) -> None:
-        """Set numbers of a state; the simulation follows at once.
-
-        Args:
-            state: index in the graph.
-            values: by path within the state; None removes a value.
-            key: consecutive changes with the same key are undone as one.
-        """
+        """Set numbers of a state by path; the simulation follows at once. Changes of the same key are undone as one."""
         document = self._desk.editing.document
         try:
             self._keeping.run(document.change({f"states.{state}.{path}": value for path, value in values.items()}, key))

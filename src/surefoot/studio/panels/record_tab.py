@@ -36,12 +36,7 @@ class Exporter:
     """Writes one file at a time in its own thread, which also calls `done` and `failed`."""
 
     def __init__(self, done: Callable[[ExportJob], None], failed: Callable[[str], None]) -> None:
-        """Prepare.
-
-        Args:
-            done: called with what has been written.
-            failed: called with one line that says why nothing was written.
-        """
+        """Call `done` with what has been written, or `failed` with one line that says why not."""
         self._done, self._failed = done, failed
         self._order: ExportJob | None = None
         self._since = 0.0

@@ -111,12 +111,7 @@ class SkillControls(Panel):
 
 
 def short_names(found: tuple[str, ...], body: str) -> dict[str, str]:
-    """Full names by short ones, those of the body itself first; equal short names get their family's name added.
-
-    Args:
-        found: full names.
-        body: whose own skills come first.
-    """
+    """Full names by short ones, a body's own skills first; equal short names get their family's name added."""
     ordered = sorted(found, key=lambda full: full.partition("/")[0] != body)
     count = Counter(full.partition("/")[2] for full in found)
     short = {}
