@@ -144,9 +144,9 @@ def test_a_target_of_more_than_a_turn_is_dragged_on_not_wrapped() -> None:
 def test_the_mirrored_figure_is_the_same_with_its_sides_exchanged(name: str, targets: dict[str, float]) -> None:
     table, state = body(name), pose(targets)
     own, other = draw_pose(table, state, 0), draw_pose(table, state, 1)
-    np.testing.assert_allclose(own.strokes[LEFT], other.strokes[RIGHT], atol=1e-12)
-    np.testing.assert_allclose(own.strokes[RIGHT], other.strokes[LEFT], atol=1e-12)
-    assert not np.allclose(own.strokes[LEFT], own.strokes[RIGHT])
+    np.testing.assert_allclose(own.segments[LEFT], other.segments[RIGHT], atol=1e-12)
+    np.testing.assert_allclose(own.segments[RIGHT], other.segments[LEFT], atol=1e-12)
+    assert not np.allclose(own.segments[LEFT], own.segments[RIGHT])
 
 
 def table_of(skill: str) -> CharacterTable:
@@ -351,7 +351,7 @@ def test_a_line_of_sight_meets_a_turned_board_where_it_was_drawn() -> None:
     try:
         board = Board(server.scene, "/board", (-1.3, 0.4, 2.1), turn=0.3)
         for at in ((0.7, 0.2), (2.2, 1.1)):
-            eye, there = np.array([1.0, -3.8, 1.35]), np.array(board.place(at))
+            eye, there = np.array([1.0, -3.8, 1.35]), np.array(board.to_scene(at))
             assert board._hit(eye, eye + 0.4 * (there - eye)) == pytest.approx(at, abs=1e-9)
     finally:
         server.stop()

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from surefoot.controllers import base
 from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SurefootError, TerrainError
@@ -347,17 +346,17 @@ def test_a_fall_is_said_and_the_way_back_is_offered(opened: Opened) -> None:
 
 def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
     sim = Simulation("human", "human/walk")
-    kit = sim.scene.controller(sim.skill)
-    assert base.taken(kit, "lean", 12.0) == pytest.approx(math.radians(12.0))
-    assert base.written(kit, "lean", base.taken(kit, "lean", 12.0)) == pytest.approx(12.0)
-    assert base.written(kit, "heading", 3.5) == pytest.approx(math.degrees(3.5) - 360.0)
-    assert base.taken(kit, "speed", 1.3) == base.written(kit, "speed", 1.3) == 1.3
+    controller = sim.scene.controller(sim.skill)
+    lean, heading, speed = (controller.commands[name] for name in ("lean", "heading", "speed"))
+    assert lean.from_written("lean", 12.0) == pytest.approx(math.radians(12.0))
+    assert lean.to_written(lean.from_written("lean", 12.0)) == pytest.approx(12.0)
+    assert heading.to_written(3.5) == pytest.approx(math.degrees(3.5) - 360.0)
+    assert speed.from_written("speed", 1.3) == speed.to_written(1.3) == 1.3
     with pytest.raises(CommandError, match="degrees"):
-        base.taken(kit, "lean", 60.0)
+        lean.from_written("lean", 60.0)
     for name in sim.skill.commands:
-        low, high = slider_limits(kit, name)
-        for value in (low, high):
-            sim.command(**{name: base.taken(kit, name, value)})
+        for value in slider_limits(controller, name):
+            sim.command(**{name: controller.commands[name].from_written(name, value)})
 
 
 def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
@@ -378,10 +377,10 @@ def test_a_ground_that_was_not_offered_is_refused(value: str, tmp_path: Path) ->
     try:
         ground = next(p for p in studio._panels if isinstance(p, WalkTab)).ground
         sim = studio.loop.call(lambda: studio.session.sim)
-        with pytest.raises(CommandError, match="valid: flat"):
+        with pytest.raises(CommandError, match=r"valid: .*flat"):
             studio.loop.call(lambda: ground.show_kind(value))
         ground._kind.value = value  # as a page of ill will sends it
-        with pytest.raises(CommandError, match="valid: flat"):
+        with pytest.raises(CommandError, match=r"valid: .*flat"):
             studio.loop.call(ground.apply_terrain)
         assert studio.loop.call(lambda: studio.session.sim) is sim
     finally:

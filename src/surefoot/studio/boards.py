@@ -367,7 +367,7 @@ def layout_figures(table: CharacterTable, parameters: SimbiconParameters) -> lis
 
 def has_poses(skill: Skill) -> bool:
     """Whether a skill's parameters are a pose graph."""
-    return "states" in type(skill.parameters).model_fields
+    return {"states", "mirrored"} <= set(type(skill.parameters).model_fields)
 
 
 def active_figure(parameters: SimbiconParameters, index: int) -> int:
