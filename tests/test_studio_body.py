@@ -168,7 +168,7 @@ def test_a_long_pull_at_a_slider_does_not_forget_the_minute_before() -> None:
         session.reshape({"thigh_length": 1.0 + 0.005 * i})
         session.step_frame()
     session.look_back(2.3)
-    assert session.sim.scene.proportions == {}
+    assert session.sim.scene.setup.proportions == {}
 
 
 def test_a_change_that_cannot_be_changes_nothing() -> None:
@@ -186,7 +186,7 @@ def test_restart_keeps_the_proportions() -> None:
     session = Session(HUMANOID)
     session.reshape({"chest_mass": 1.5})
     session.restart()
-    assert session.sim.scene.proportions == {"chest_mass": 1.5}
+    assert session.sim.scene.setup.proportions == {"chest_mass": 1.5}
     assert session.sim.time == 0.0
 
 
@@ -205,7 +205,7 @@ def test_the_last_move_of_a_burst_is_what_the_body_gets(studio: Studio) -> None:
 
     studio.loop.call(burst)
     time.sleep(0.5)
-    assert studio.loop.call(lambda: studio.session.sim.scene.proportions) == {"thigh_length": 1.2}
+    assert studio.loop.call(lambda: studio.session.sim.scene.setup.proportions) == {"thigh_length": 1.2}
     assert len(built) < 25
     assert not studio.session.sim.fallen
 
@@ -241,7 +241,7 @@ def test_presets_and_reset_move_the_sliders(studio: Studio) -> None:
         studio.loop.call(lambda name=name: (panel._take(name), panel.reload(), panel.refresh()))  # type: ignore[misc]
         assert panel._preset.value == name
         assert panel._even.value == even
-        values = per_side_multipliers(studio.session.sim.scene.table, studio.session.sim.scene.proportions)
+        values = per_side_multipliers(studio.session.sim.scene.table, studio.session.sim.scene.setup.proportions)
         for part, side, what, handle in panel._sliders:
             assert handle.value == values[part.multiplier_name(side or part.sides[0], what)]
             assert handle.visible == (not part.sides[0] or bool(side) != even)

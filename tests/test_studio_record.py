@@ -177,7 +177,7 @@ def test_only_one_file_is_written_at_a_time_and_the_second_is_told(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go, done = threading.Event(), []
-    real = record_tab.motion_of
+    real = record_tab.motion_from_moments
     monkeypatch.setattr(record_tab, "motion_from_moments", lambda moments: go.wait(10.0) and real(moments))
     writer = Exporter(done.append, pytest.fail)
     order = ExportJob(session.moments(1.0), tmp_path / "a.npz", 60.0)

@@ -83,21 +83,21 @@ class DistanceMarks:
     def _points(self) -> np.ndarray:
         """(MARKS · _PIECES, 2, 3) segments of all lines."""
         across = self._lane + np.linspace(-_HALF, _HALF, _PIECES + 1)
-        lines = [self._on_ground(np.full_like(across, metre), across) for metre in self._meters()]
+        lines = [self._on_ground(np.full_like(across, meter), across) for meter in self._meters()]
         return np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]).astype(np.float32)
 
     def _write(self) -> None:
         """Write the distances; each meter always has the same label, so that only few change."""
-        for metre in self._meters():
-            what = (self._axis, self._lane, metre)
-            at = metre % MARKS
+        for meter in self._meters():
+            what = (self._axis, self._lane, meter)
+            at = meter % MARKS
             if self._written[at] != what:
                 self._written[at] = what
                 side = -_BESIDE if self._axis == 0 else _BESIDE  # on the right, seen along the path
-                place = self._on_ground(np.array([float(metre)]), np.array([self._lane + side]))[0]
+                place = self._on_ground(np.array([float(meter)]), np.array([self._lane + side]))[0]
                 self._labels[at].position = (place[0], place[1], place[2] + _LABEL_LIFT)
-                if self._labels[at].text != f"{metre} m":
-                    self._labels[at].text = f"{metre} m"
+                if self._labels[at].text != f"{meter} m":
+                    self._labels[at].text = f"{meter} m"
 
 
 DrawCallback = Callable[[Session, mujoco.MjData, np.ndarray], None]  # gets the pose and the origin too

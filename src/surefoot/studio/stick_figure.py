@@ -260,6 +260,6 @@ def _outline(segment: Segment) -> list[Point]:
     if tip[1] <= 0.0 or not segment.shapes:
         return [(0.0, 0.0), tip]
     head = max(segment.shapes, key=lambda s: s.end[2])
-    centre = (0.5 * (head.start[0] + head.end[0]), 0.5 * (head.start[2] + head.end[2]))
+    center = (0.5 * (head.start[0] + head.end[0]), 0.5 * (head.start[2] + head.end[2]))
     angles = [-0.5 * math.pi + math.tau * i / _ROUND for i in range(_ROUND + 1)]
-    return [(0.0, 0.0)] + [_plus(centre, (math.cos(a), math.sin(a)), head.radius) for a in angles]
+    return [(0.0, 0.0)] + [_plus(center, (math.cos(a), math.sin(a)), head.radius) for a in angles]
