@@ -154,6 +154,8 @@ class Population:
             for push in queue:
                 self.scenes[i].add_push(self.rows[i], push, 0.0)
         self._scheduled = [self._schedule(i) for i in range(n)]
+        for row in self._scheduled:
+            row.steps_to_next()
         for i, own in enumerate(tasks_per_row(tasks, n)):
             self._plan(i, own)
         callback.install()

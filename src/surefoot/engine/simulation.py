@@ -113,6 +113,7 @@ class Simulation:
         self.scene, self.model, self.data, self._row = scene, scene.model, data, row
         self.skill, self._requested, self.seed = skill, requested, scene.setup.seed
         self._scheduled = Row(scene, row, data.qpos, data.qvel, lambda: self.time, self._state)
+        self._scheduled.steps_to_next()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are equal and independent: model, data, the controller's memory, tasks, all of it."""

@@ -152,7 +152,7 @@ class TrialPlanner(Planner):
         for k in range(4):
             trial, now = self._trial(4 * i + k), float(self._time[4 * i + k])
             trial.cycle.pitch, trial.cycle.roll = watch.centre + watch.regulation.trial * _SIGNS[k]
-            trial.cycle.asked = 0.0
+            trial.cycle.asked, trial.row.header[0].planned_until = 0.0, np.inf
             for push in trial.row.pushes:
                 if push.start > now:
                     push.stop = push.start = now
