@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from surefoot.cli.bench import _measurements
+from surefoot.cli.bench import bench as bench_command
 from surefoot.cli.main import main
 from surefoot.errors import SurefootError
 from surefoot.lab import bench
@@ -158,7 +159,7 @@ def test_benchmarks_status_follows_the_bars(
     monkeypatch.setattr(benchmark, "_cpu", lambda setup, seconds: (float(share), 5.0, "60"))
     monkeypatch.setattr(benchmark, "_delays", lambda setup, moves: [1.0, float(delay)])
     monkeypatch.setattr(benchmark, "_growth", lambda setup, seconds, done: float(growth))
-    assert main.bench("studio", True, True) == status
+    assert bench_command("studio", True, True) == status
 
 
 def test_a_slider_reaches_the_simulation_within_a_second() -> None:
