@@ -49,7 +49,7 @@ def panel(person: Person, kind: type[T]) -> T:
 FIRST_GAIT = (
     "On **Walk**, choose **Skill** walk and press **Begin with it**.",
     "On **Poses**, tick **Show the poses**.",
-    "Drag the knee of figure 0, the one of the leg that swings, forward and up: the thigh goes with it.",
+    "Drag the swing knee of figure 0 forward and up; the thigh follows.",
     "Write 0.36 into **Duration (s)**.",
     "Press **Undo**, then **Redo**.",
     "Write my-walk into **Name** and press **Save as**.",
