@@ -26,7 +26,7 @@ path.write_text("""<mujoco><worldbody><body pos="0 0 .8"><freejoint/>
   <position joint="d" kp="200"/><position joint="e" kp="80"/><position joint="f" kp="80"/></actuator></mujoco>""")
 
 sim = sf.Simulation(character=str(path), skill="zero-walk")  # a skill for any body with two legs
-for note in sim.scene.table.foreign.notes:
+for note in sim.scene.table.imported.notes:
     print("understood:", note)
 
 sim.command(speed=0.5)

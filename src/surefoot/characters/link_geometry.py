@@ -1,7 +1,4 @@
-"""Points of a compiled body's shapes, whatever they are: where its soles end and what is lowest.
-
-The links of a compiled body as the numbers that `native.limbs` reads, measured in its neutral posture.
-"""
+"""The shape of a compiled body: points of its geoms, and its links as the numbers that `native.links` reads."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ def neutral_state(model: mujoco.MjModel, limbs: Limbs) -> mujoco.MjData:
 
 
 def packed_limbs(model: mujoco.MjModel, limbs: Limbs) -> np.ndarray:
-    """All numbers of a body, in the order `native.limbs.limbs_of` reads them."""
+    """All numbers of a body, in the order `native.links.limbs_of` reads them."""
     data = neutral_state(model, limbs)
     legs = [_leg(model, data, limbs, side) for side in (LEFT, RIGHT)]
     arms = [_arm(model, data, limbs, side) for side in (LEFT, RIGHT)]
@@ -89,7 +86,7 @@ def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[
     head["leg_length"] = np.mean([leg["reach"] + leg["depth"] for leg in legs])
     soles = [_sole(model, data, limbs, side) for side in (LEFT, RIGHT)]
     head["height"] = data.subtree_com[root, 2] - min(sole[:, 2].min() for sole in soles)
-    ankles = [_anchor(model, data, _named(limbs, "ankle", side)) for side in (LEFT, RIGHT)]
+    ankles = [_anchor(model, data, limbs.require("ankle", side)) for side in (LEFT, RIGHT)]
     around = [sole - ankle for sole, ankle in zip(soles, ankles, strict=True)]
     head["ahead"] = np.mean([sole[:, 0].max() for sole in around])
     head["behind"] = -np.mean([sole[:, 0].min() for sole in around])
@@ -98,13 +95,6 @@ def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[
     head["root_kp"], head["root_kd"], head["root_limit"] = gain.kp, gain.kd, gain.limit
     head["w"], head["x"], head["y"], head["z"] = limbs.rest.get(limbs.pelvis, (1.0, 0.0, 0.0, 0.0))
     return np.array([head])
-
-
-def _named(limbs: Limbs, kind: str, side: int) -> Link:
-    link = limbs.of(kind, side)
-    if link is None:
-        raise KeyError(f"no {kind} on side {side}")
-    return link
 
 
 def _sole(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> np.ndarray:
@@ -130,7 +120,7 @@ def _chain(
 ) -> Any:
     """Two links and what they span, from the first anchor over the second to `end`."""
     chain = np.zeros(1, CHAIN)[0]
-    upper, lower = (_named(limbs, kind, side) for kind in kinds)
+    upper, lower = (limbs.require(kind, side) for kind in kinds)
     first, second = _anchor(model, data, upper), _anchor(model, data, lower)
     hinge = _lateral(model, data, lower)
     axis = (-1.0 if lower.flipped else 1.0) * data.xaxis[hinge]
@@ -170,10 +160,10 @@ def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> tuple[float, float
 
 
 def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
-    ankle = _named(limbs, "ankle", side)
+    ankle = limbs.require("ankle", side)
     end = _anchor(model, data, ankle)
     chain = _chain(model, data, limbs, ("hip", "knee"), side, end)
-    toe = limbs.of("toe", side)
+    toe = limbs.find("toe", side)
     chain["end"], chain["tip"] = limbs.links.index(ankle), limbs.links.index(toe) if toe else -1.0
     chain["body"] = model.body(ankle.body).id
     chain["depth"] = end[2] - _sole(model, data, limbs, side)[:, 2].min()
@@ -183,12 +173,12 @@ def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) ->
 
 
 def _arm(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
-    hand, shoulder, elbow = limbs.hands[side], limbs.of("shoulder", side), limbs.of("elbow", side)
+    hand, shoulder, elbow = limbs.hands[side], limbs.find("shoulder", side), limbs.find("elbow", side)
     if hand is None or shoulder is None or elbow is None:
         none = np.zeros(1, CHAIN)[0]
         none["upper"] = none["lower"] = none["end"] = none["tip"] = -1.0
         return none
-    wrist = limbs.of("wrist", side)
+    wrist = limbs.find("wrist", side)
     last = data.body((wrist or elbow).body)
     chain = _chain(model, data, limbs, ("shoulder", "elbow"), side, last.xpos + last.xmat.reshape(3, 3) @ hand)
     chain["end"] = limbs.links.index(wrist) if wrist else -1.0
@@ -221,7 +211,7 @@ def _link(model: mujoco.MjModel, limbs: Limbs, link: Link) -> Any:
 
 def _carries(limbs: Limbs, link: Link, side: int) -> bool:
     """Whether a hand hangs on a link: following the bases from the hand one comes by it."""
-    hand = limbs.of("wrist", side) or limbs.of("elbow", side)
+    hand = limbs.find("wrist", side) or limbs.find("elbow", side)
     by_body = {each.body: each for each in limbs.links}
     while hand is not None:
         if hand is link:

@@ -16,10 +16,11 @@ from surefoot.characters.table import (
     Hinge,
     Segment,
     Shape,
-    Side,
     Vector,
     hinges,
     limb_multipliers,
+    sole_edges,
+    without_side,
 )
 
 HIP_HEIGHT, KNEE_HEIGHT, ANKLE_HEIGHT = 0.91, 0.45, 0.07  # [m] middles: 0.68 of the thigh, 0.26 of the shin
@@ -60,10 +61,6 @@ def _box(mass: float, x: float, y: float, z: float) -> Vector:
 
 def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     thigh, shin, sole = HIP_HEIGHT - KNEE_HEIGHT, KNEE_HEIGHT - ANKLE_HEIGHT, -ANKLE_HEIGHT + _SOLE_RADIUS
-    soles = tuple(
-        Shape((HEEL, y, sole), (TOE, y, sole), _SOLE_RADIUS, sole=True)
-        for y in (sign * FOOT_HALF_WIDTH, -sign * FOOT_HALF_WIDTH)
-    )
     return (
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * HIP_HALF_WIDTH, 0.0),
@@ -84,7 +81,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
             hinges(f"{side}_ankle", sign, _degrees(-40, 40), _degrees(-30, 30)),
             1.4, (0.06, 0.0, 0.02 - ANKLE_HEIGHT), _box(1.4, TOE - HEEL, 2 * FOOT_HALF_WIDTH, 0.06),
             (
-                *soles,
+                *sole_edges(HEEL, TOE, sign * FOOT_HALF_WIDTH, sole, _SOLE_RADIUS),
                 Shape((HEEL + 0.03, 0.0, sole + 0.022), (TOE - 0.04, 0.0, sole + 0.010), 0.032, solid=False),
             ), _SHOE, stretch=(1.0, 1.0, 0.0),
         ),
@@ -147,36 +144,27 @@ def _middle() -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _side(side: str) -> Side:
-    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _SIDE_ROLES))
-
-
 def _gain(hinge: Hinge) -> Gain:
-    kind = hinge.name.removeprefix("left_").removeprefix("right_").split("_")[0]
+    kind = without_side(hinge.name).split("_")[0]
     kp = _KP[kind][0] * _KP[kind][1 + hinge.plane]
-    return Gain(kp=kp, kd=0.1 * kp, limit=TORQUE_LIMIT)
+    return Gain.from_stiffness(kp, TORQUE_LIMIT)
 
 
 def table() -> CharacterTable:
     """The stepper as data."""
-    anatomy = Anatomy(
-        "pelvis", "trunk", _side("left"), _side("right"), _SIDE_ROLES, _MIDDLE, hip_hinges=3,
-        upper=(*_SIDE_ROLES[6:], *_MIDDLE),
-    )  # fmt: skip
+    anatomy = Anatomy.symmetric("pelvis", "trunk", _SIDE_ROLES, _MIDDLE, 3, upper=(*_SIDE_ROLES[6:], *_MIDDLE))
     segments = (
         *_middle(), *_leg("left", 1.0, _LEFT), *_leg("right", -1.0, _RIGHT),
         *_arm("left", 1.0, _LEFT), *_arm("right", -1.0, _RIGHT),
     )  # fmt: skip
     by_name = {hinge.name: hinge for segment in segments for hinge in segment.hinges}
-    joints = (*anatomy.left.joints, *anatomy.right.joints, *_MIDDLE)
-    parts = ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand")
     return CharacterTable(
         name="stepper",
         summary="3D body of \"Watch your step\", 89.5 kg, 1.7 m, 30 actuated joints",
         root="free",
         segments=segments,
         anatomy=anatomy,
-        gains={joint: _gain(by_name[joint]) for joint in joints},
+        gains={joint: _gain(by_name[joint]) for joint in anatomy.joints(0)},
         torso_gain=Gain(900.0, 90.0, TORQUE_LIMIT),
         hip_targets=(-0.7, 2.9),
         friction=FRICTION,
@@ -184,10 +172,9 @@ def table() -> CharacterTable:
         source="Kenwright, \"Watch your step\", Tables 1 and 2",
         sole_depth=ANKLE_HEIGHT,
         armature=0.01,
-        grip=100.0,
+        impratio=100.0,
         back=(-0.19, 0.0, 0.20),
-        multipliers={
-            "pelvis": ("pelvis",), "trunk": ("trunk",), "head": ("head",),
-            **limb_multipliers(parts),
-        },
+        multipliers=limb_multipliers(
+            ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand"), middle=("pelvis", "trunk", "head")
+        ),
     )  # fmt: skip

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from stranger_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
+from imported_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
 from surefoot.characters.links import (
     KINDS,
     LEFT,
@@ -71,7 +71,7 @@ def standing(stranger: ImportedBody, turn: float = 0.0) -> tuple[mujoco.MjModel,
 
 
 def anchor(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, kind: str, side: int) -> np.ndarray:
-    link = limbs.of(kind, side)
+    link = limbs.find(kind, side)
     assert link is not None
     return np.mean([data.xanchor[model.joint(j).id] for j in link.joints], axis=0)
 
@@ -95,7 +95,7 @@ def lowest(model: mujoco.MjModel, data: mujoco.MjData, bodies: tuple[str, ...]) 
 def anatomy(stranger: ImportedBody) -> list[tuple[Any, ...]]:
     """What was understood, without names."""
     limbs = stranger.limbs
-    return [(k.kind, k.side, len(k.joints), k.flipped) for k in limbs.links] + [limbs.lacks]
+    return [(k.kind, k.side, len(k.joints), k.flipped) for k in limbs.links] + [limbs.missing]
 
 
 def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(stranger: ImportedBody) -> None:
@@ -122,7 +122,7 @@ def test_left_is_left_and_feet_point_forward(stranger: ImportedBody) -> None:
     model, data = standing(stranger)
     limbs = stranger.limbs
     for kind in ("hip", "knee", "ankle", "shoulder", "elbow"):
-        if limbs.of(kind, LEFT):
+        if limbs.find(kind, LEFT):
             assert anchor(model, data, limbs, kind, LEFT)[1] > 0.03
             assert anchor(model, data, limbs, kind, RIGHT)[1] < -0.03
     for side in (LEFT, RIGHT):
@@ -134,7 +134,7 @@ def test_stands_upright_with_straight_legs_on_flat_feet(stranger: ImportedBody) 
     model, data = standing(stranger)
     limbs = stranger.limbs
     hips = np.mean([anchor(model, data, limbs, "hip", side) for side in (LEFT, RIGHT)], axis=0)
-    top = limbs.of("shoulder", LEFT) or limbs.of("lower_back")
+    top = limbs.find("shoulder", LEFT) or limbs.find("lower_back")
     assert top is not None
     assert data.xipos[model.body(top.body).id, 2] > hips[2]
     for side in (LEFT, RIGHT):
@@ -156,7 +156,7 @@ def test_neutral_posture_is_symmetric_and_within_the_ranges(stranger: ImportedBo
     model, data = standing(stranger)
     limbs = stranger.limbs
     for kind in ("hip", "knee", "ankle", "toe", "shoulder", "elbow", "wrist"):
-        if limbs.of(kind, LEFT):
+        if limbs.find(kind, LEFT):
             left, right = (anchor(model, data, limbs, kind, side) for side in (LEFT, RIGHT))
             np.testing.assert_allclose(left, right * [1.0, -1.0, 1.0], atol=0.003)
     for joint, angle in limbs.neutral.items():
@@ -171,9 +171,9 @@ def test_arms_hang_as_far_as_their_ranges_allow(stranger: ImportedBody) -> None:
     for side in (LEFT, RIGHT):
         hand = limbs.hands[side]
         if hand is None:
-            assert "arms" in limbs.lacks
+            assert "arms" in limbs.missing
             continue
-        last = limbs.of("wrist", side) or limbs.of("elbow", side)
+        last = limbs.find("wrist", side) or limbs.find("elbow", side)
         assert last is not None
         body = data.body(last.body)
         end = body.xpos + body.xmat.reshape(3, 3) @ hand
@@ -215,7 +215,7 @@ def test_gains_fit_the_body(stranger: ImportedBody) -> None:
     mass = float(model.body_subtreemass[1])
     hips = [anchor(model, data, stranger.limbs, "hip", side)[2] for side in (LEFT, RIGHT)]
     scale = mass / REFERENCE_MASS * np.mean(hips) / REFERENCE_HIP_HEIGHT
-    link = stranger.limbs.of("knee", RIGHT)
+    link = stranger.limbs.find("knee", RIGHT)
     assert link is not None
     assert (link.gain.kp, link.gain.kd, link.gain.limit) == pytest.approx(
         (300 * scale, 35 * scale, 400 * scale), rel=0.01
@@ -281,7 +281,7 @@ def test_suite_humanoid_hangs_from_its_chest() -> None:
         ("upper_back", "torso", "lower_waist", True),
     ]
     assert limbs.soles == (("left_foot",), ("right_foot",))
-    assert {"toes", "neck", "wrists"} == set(limbs.lacks)
+    assert {"toes", "neck", "wrists"} == set(limbs.missing)
 
 
 def test_cmu_humanoid_has_clavicles_toes_and_fingers() -> None:
@@ -298,7 +298,7 @@ def test_cmu_humanoid_has_clavicles_toes_and_fingers() -> None:
     assert kinds["upperback"] == kinds["thorax"] == ("upper_back", MIDDLE)
     assert kinds["head"] == kinds["lowerneck"] == ("neck", MIDDLE)
     assert limbs.soles[RIGHT] == ("rfoot", "rtoes")
-    assert limbs.lacks == ("ankle roll",)
+    assert limbs.missing == ("ankle roll",)
 
 
 def test_hinges_beside_each_other_are_one_hip(tmp_path: Path) -> None:
