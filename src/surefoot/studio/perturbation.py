@@ -178,7 +178,7 @@ class Perturbation:
         """Renew the push towards a place of the world."""
         sim, body = grip.sim, grip.body
         self._moment += 1
-        data = sim.scene.posture.of(self, self._moment, sim.data.qpos, sim.data.qvel)
+        data = sim.scene.posture.at(self, self._moment, sim.data.qpos, sim.data.qvel)
         here = data.xpos[body] + data.xmat[body].reshape(3, 3) @ grip.point
         center, spin, linear = data.subtree_com[sim.model.body_rootid[body]], data.cvel[body, :3], data.cvel[body, 3:]
         moving = linear + np.cross(spin, here - center) - data.subtree_linvel[1]  # as seen by who walks along
@@ -242,7 +242,7 @@ class Perturbation:
             raise CommandError(f"a ball is thrown at 1 … {balls.FASTEST:g} m/s, got {speed:g}")
         sim = self.session.sim
         self._moment += 1
-        data = sim.scene.posture.of(self, self._moment, sim.data.qpos, sim.data.qvel)
+        data = sim.scene.posture.at(self, self._moment, sim.data.qpos, sim.data.qvel)
         torso = sim.model.body(sim.scene.table.anatomy.torso).id
         flight = min(FLIGHT_TIME, MAX_THROW_DISTANCE / speed)
         start = data.xipos[torso] + speed * flight * unit_vector(heading_of(sim) + direction)

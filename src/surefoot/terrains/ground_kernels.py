@@ -10,7 +10,7 @@ from surefoot.native.kernels import kernel, noinline
 PLANE, PROFILE, FIELD, PLATFORM = 0.0, 1.0, 2.0, 3.0
 """Kinds of ground. The numbers that follow the kind are, of a plane, slopes along x and y; of a profile, a count,
 cosine and sine of the direction, distances and heights; of a field, rows, columns, corner, spacings and heights; of a
-platform, the body whose upper side is the ground, the angle, period and ramp of its tilt, and the addresses of its first
+platform, the body whose upper side is the ground, angle, period and ramp of its tilt, and the addresses of its first
 hinge in `qpos` and `qvel`."""
 
 
