@@ -34,7 +34,7 @@ _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks tha
 _MULTIPLIER = (0.2, 5.0)
 HEAVIEST = 60.0  # [kg] of a backpack
 _ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
-_ROOM = 1.0 + 1e-9  # the servo keeps to the limit itself; an actuator at its own limit would lose its damping
+_ROOM = 1.0 + 1e-9  # the servo itself keeps the limit; an actuator at its own limit would lose its damping
 _PACK = (0.45, 0.36, 0.24)
 _GRIP_TIME = 0.02  # [s] of a grip's spring and damper, which is critically damped
 _SITE = 0.015  # [m] size of a hand's site
@@ -42,15 +42,25 @@ _SITE = 0.015  # [m] size of a hand's site
 
 @dataclass(frozen=True)
 class CompiledCharacter:
-    """A compiled model and what is needed to lay out its rows."""
+    """A compiled model, and what is needed to lay out its rows.
+
+    Attributes:
+        model: MuJoCo's.
+        table: the body.
+        sizes: how the rows of memory are divided.
+        anatomy_at: where the anatomy begins in `model.numeric_data`.
+        limbs: the links; None for a planar body.
+        limbs_at: where they begin there; −1 for a planar body.
+        ground_at: where the heights of the ground begin there.
+    """
 
     model: mujoco.MjModel
     table: CharacterTable
     sizes: Sizes
     anatomy_at: int
-    limbs: Limbs | None = None
-    limbs_at: int = -1
-    ground_at: int = -1
+    limbs: Limbs | None
+    limbs_at: int
+    ground_at: int
 
 
 def with_proportions(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
@@ -255,7 +265,7 @@ def _add_root(body: mujoco.MjsBody, kind: str) -> None:
 
 
 def _add_actuators(spec: mujoco.MjSpec, table: CharacterTable) -> None:
-    """Torque motors that damp their joint by kd implicitly; the servo adds the rest."""
+    """Add torque motors that damp their joint by kd implicitly; the servo adds the rest."""
     for name, gain in table.gains.items():
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.gainprm[0] = 1.0
@@ -276,7 +286,7 @@ def _block_size(table: CharacterTable, nbody: int) -> int:
 
 
 def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) -> np.ndarray:
-    """The anatomy as numbers, in the order `native.world.world_of` reads them."""
+    """The anatomy as numbers, in the order `native.physics.world_of` reads them."""
     anatomy, joints = table.anatomy, list(table.gains)
     own = {s.name for s in table.segments}
     part = np.full(model.nbody, ELSEWHERE)

@@ -35,7 +35,7 @@ from surefoot.errors import CharacterError
 _LARGEST = 16 * 2**20  # [bytes] of the file
 _MOST_BODIES = 1000
 _SOFTNESS = (0.01, 1.0)  # contacts are as stiff as those of the built-in characters
-_FREE, _BALL, _SLIDE, _HINGE = range(4)  # mjtJoint
+_FREE, _SLIDE, _HINGE = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
 _ROUND = {
     int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE), int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
     int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mjGEOM_BOX), int(mujoco.mjtGeom.mjGEOM_MESH),

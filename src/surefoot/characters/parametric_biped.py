@@ -31,7 +31,7 @@ _SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
 
 @dataclass(frozen=True)
 class Colors:
-    """What its parts look like."""
+    """Colors of a body's parts."""
 
     trunk: Vector
     legs: tuple[Vector, Vector]  # left, right
@@ -43,9 +43,9 @@ class Colors:
 class BodyMeasures:
     """Lengths [m] and masses [kg] of a body with two back joints.
 
-    Heights are above the joint below: the lower back above the hips, the upper back above the lower, shoulders and
-    neck above the upper back. `knee_ahead` and `ankle_ahead` place those joints in front of the line below the hip.
-    The sole reaches from `heel` (negative) to `ball`, the toes from there to `toe`; equal values mean no toes.
+    Heights are above the joint below: the lower back above the hips, the upper back above the lower back, shoulders and
+    neck above the upper back. `knee_ahead` and `ankle_ahead` place those joints ahead of the vertical through the hip.
+    The sole goes from `heel` (negative) to `ball`, the toes from there to `toe`; equal values mean no toes.
     """
 
     name: str
@@ -75,7 +75,7 @@ class BodyMeasures:
 
     @property
     def has_toes(self) -> bool:
-        """Whether the toes are a part of their own."""
+        """Whether the toes are separate parts."""
         return self.toe > self.ball
 
 
@@ -202,7 +202,7 @@ def _middle(m: BodyMeasures) -> tuple[Segment, ...]:
 
 
 def table_from_measures(m: BodyMeasures) -> CharacterTable:
-    """The body of these measures, with gains for its weight and height."""
+    """The body with these measures, and gains for its weight and height."""
     roles = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", *(("toe",) if m.has_toes else ()),
              "shoulder", "shoulder_roll", "shoulder_yaw", "elbow")  # fmt: skip
     middle = tuple(f"{j}{k}" for j in ("lower_back", "upper_back", "neck") for k in ("", "_roll", "_yaw"))

@@ -33,14 +33,14 @@ TORQUE_LIMIT, FRICTION = 500.0, 1.0  # [N·m], §5
 _SKIN, _SHIRT, _TROUSERS = (0.85, 0.66, 0.54), (0.46, 0.55, 0.36), (0.30, 0.28, 0.33)
 _LEFT, _RIGHT, _SHOE = (0.55, 0.64, 0.58), (0.84, 0.52, 0.30), (0.20, 0.20, 0.22)
 
-# Table 2: kp, and by which it is multiplied for flexion, roll and yaw (its X, Z and Y; of arms that hang Y is flexion).
+# Table 2: kp, and its factors for flexion, roll and yaw (X, Z and Y there; for arms that hang, Y is flexion).
 _KP: dict[str, tuple[float, float, float, float]] = {
     "waist": (900.0, 0.6, 1.0, 1.0), "hip": (350.0, 1.0, 1.0, 0.5), "knee": (320.0, 1.0, 1.0, 1.0),
     "ankle": (120.0, 1.0, 0.5, 1.0), "shoulder": (110.0, 1.0, 1.0, 0.5), "wrist": (30.0, 1.0, 1.0, 0.5),
     "neck": (110.0, 1.0, 1.0, 0.5), "elbow": (105.0, 1.0, 1.0, 0.5),
 }  # fmt: skip
 CONTACT_SCALE = {"ankle": 4.0, "shoulder": 2.0, "wrist": 5.0, "elbow": 2.0}
-"""Table 2: how many times stiffer a joint is while what hangs on it is in contact."""
+"""Table 2: how many times stiffer a joint is while the limb below it is in contact."""
 
 _SIDE_ROLES = (
     "hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll",
@@ -64,7 +64,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     return (
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * HIP_HALF_WIDTH, 0.0),
-            # the yaw of −130° … 30° is printed for one leg and taken outward
+            # the paper prints a yaw of −130° … 30° for one leg; here it counts outward
             hinges(f"{side}_hip", sign, _degrees(-40, 170), _degrees(-25, 25), _degrees(-30, 130)),
             8.7, (0.0, 0.0, -thigh / 2), _box(8.7, 0.14, 0.12, thigh),
             (Shape((0.0, 0.0, -0.02), (0.0, 0.0, -thigh), 0.058),), color,
@@ -77,7 +77,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
         ),
         Segment(
             f"{side}_foot", f"{side}_shin", (0.0, 0.0, -shin),
-            # the roll of 0° … 30° would not let a foot lie flat on the one side of a cross slope: it is taken both ways
+            # the printed roll of 0° … 30° would keep a foot from lying flat on a cross slope: both senses are allowed
             hinges(f"{side}_ankle", sign, _degrees(-40, 40), _degrees(-30, 30)),
             1.4, (0.06, 0.0, 0.02 - ANKLE_HEIGHT), _box(1.4, TOE - HEEL, 2 * FOOT_HALF_WIDTH, 0.06),
             (
