@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -87,32 +87,19 @@ class Crate:
             body.add_site(name=f"{name}_{side}", pos=point, size=[0.02, 0.02, 0.02])
 
 
-class _Box(NamedTuple):
-    """Edges of a fixed box, where the middle of its bottom is (x, y and height above the ground), yaw and color."""
-
-    size: Vector
-    position: Vector
-    yaw: float
-    color: tuple[float, ...]
-
-
-class _FixedBox:
-    """A prop that is one box which does not move."""
-
-    @property
-    def _box(self) -> _Box:
-        raise NotImplementedError
-
-    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
-        """Add a fixed body with one box."""
-        size, (x, y, bottom), yaw, color = self._box
-        place = [x, y, float(terrain.height(x, y)) + bottom + 0.5 * size[2]]
-        body = world.add_body(name=name, pos=place, quat=quat_pitch_yaw(0.0, yaw))
-        add_solid(body, name, mujoco.mjtGeom.mjGEOM_BOX, friction, color, size=[0.5 * edge for edge in size])
+def _add_fixed_box(
+    world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain, size: Vector, bottom: Vector,
+    color: Sequence[float], yaw: float = 0.0,
+) -> None:  # fmt: skip
+    """Add a fixed body with one box; `bottom` is its bottom's middle: x, y and height above the ground [m]."""
+    x, y, above = bottom
+    place = [x, y, float(terrain.height(x, y)) + above + 0.5 * size[2]]
+    body = world.add_body(name=name, pos=place, quat=quat_pitch_yaw(0.0, yaw))
+    add_solid(body, name, mujoco.mjtGeom.mjGEOM_BOX, friction, color, size=[0.5 * edge for edge in size])
 
 
 @dataclass(frozen=True)
-class Obstacle(_FixedBox):
+class Obstacle:
     """A low box across the way, to step over.
 
     Attributes:
@@ -133,15 +120,16 @@ class Obstacle(_FixedBox):
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_box("an obstacle", self._box.size, (self.x, self.y))
+        _check_box("an obstacle", (self.depth, self.width, self.height), (self.x, self.y))
 
-    @property
-    def _box(self) -> _Box:
-        return _Box((self.depth, self.width, self.height), (self.x, self.y, 0.0), 0.0, _STONE)
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a fixed body with one box."""
+        size = (self.depth, self.width, self.height)
+        _add_fixed_box(world, name, friction, terrain, size, (self.x, self.y, 0.0), _STONE)
 
 
 @dataclass(frozen=True)
-class Bar(_FixedBox):
+class Bar:
     """A beam across the way, to duck under.
 
     Attributes:
@@ -164,13 +152,14 @@ class Bar(_FixedBox):
         """Check the numbers."""
         _check_box("a bar", (self.thickness, self.width, self.height), (self.x, self.y))
 
-    @property
-    def _box(self) -> _Box:
-        return _Box((self.thickness, self.width, self.thickness), (self.x, self.y, self.height), 0.0, _STEEL)
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a fixed body with one box."""
+        size = (self.thickness, self.width, self.thickness)
+        _add_fixed_box(world, name, friction, terrain, size, (self.x, self.y, self.height), _STEEL)
 
 
 @dataclass(frozen=True)
-class Table(_FixedBox):
+class Table:
     """A fixed block to put things on.
 
     Attributes:
@@ -189,9 +178,9 @@ class Table(_FixedBox):
         """Check the numbers."""
         _check_box("a table", self.size, (*self.position, self.yaw))
 
-    @property
-    def _box(self) -> _Box:
-        return _Box(self.size, (*self.position, 0.0), self.yaw, _WOOD)
+    def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
+        """Add a fixed body with one box."""
+        _add_fixed_box(world, name, friction, terrain, self.size, (*self.position, 0.0), _WOOD, self.yaw)
 
 
 def with_props(terrain: Terrain, props: Sequence[Prop]) -> Terrain:
