@@ -145,11 +145,7 @@ def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
 
 
 def build(
-    table: CharacterTable,
-    terrain: Terrain,
-    sizes: Sizes,
-    timestep: float | None = None,
-    self_collision: bool = False,
+    table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float | None = None, self_collision: bool = False
 ) -> CompiledCharacter:
     """Compile a character on a terrain.
 
