@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stranger_bodies import Body as Stranger
+from imported_bodies import Body as Stranger
 from surefoot import characters
 from surefoot.characters import load
 from surefoot.engine.scene import Setup

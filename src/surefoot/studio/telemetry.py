@@ -54,7 +54,7 @@ class JointTargets:
             self._of_pose(targets, limits)
         elif isinstance(skill.parameters, GenbiconParameters):
             limits = np.minimum(limits, self._link_limits)
-            if self._table.foreign is None:
+            if self._table.imported is None:
                 self._of_arms(targets)
         return targets, limits
 

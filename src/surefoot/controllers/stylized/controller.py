@@ -59,7 +59,7 @@ class Stylized(Controller):
     @classmethod
     def unsupported(cls, table: CharacterTable) -> str:
         """Why it cannot drive a body; empty if it can."""
-        fits = table.anatomy.roles and table.foreign is None
+        fits = table.anatomy.roles and table.imported is None
         return "" if fits else "a stylized motion needs a character whose joints have roles"
 
     @classmethod

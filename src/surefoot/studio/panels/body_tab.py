@@ -268,16 +268,16 @@ class BodyTab(Panel):
         scene = self._desk.session.sim.scene
         if scene.character == self._for:
             return
-        self._for, self._wanted, foreign = scene.character, None, scene.table.foreign is not None
+        self._for, self._wanted, imported = scene.character, None, scene.table.imported is not None
         name = Path(str(scene.character)).name
-        set_if_changed(self._who, (*characters.names(), *((name,) if foreign else ())), "options")
+        set_if_changed(self._who, (*characters.names(), *((name,) if imported else ())), "options")
         set_if_changed(self._who, name)
         for handle in self._made:
             handle.remove()
         self._sliders, self._made = [], []
         for handle in (self._preset, self._reset, self._even, self._whole, self._lengths, self._masses):
-            set_if_changed(handle, not foreign, "visible")
-        if not foreign:
+            set_if_changed(handle, not imported, "visible")
+        if not imported:
             fitting = (name for name in PRESETS if preset_for(scene.table, name))
             set_if_changed(self._preset, (_PLAIN, *fitting, _OWN), "options")
             for folder, what in ((self._lengths, LENGTH), (self._masses, MASS)):
@@ -329,7 +329,7 @@ class BodyTab(Panel):
         body = measure_body(sim.scene)
         legs = " / ".join(f"{100 * leg:.0f}" for leg in dict.fromkeys(body.legs))
         words = f"**{body.mass:.1f} kg** · **{body.height:.2f} m** tall · legs **{legs} cm**"
-        if sim.scene.table.foreign is not None:
+        if sim.scene.table.imported is not None:
             words += "\n\nThis body comes from a file: change its proportions there."
         set_if_changed(self._facts, words, "content")
         for part, side, what, handle in self._sliders:
@@ -341,7 +341,7 @@ class BodyTab(Panel):
         """Set every control to the present body."""
         table, own = sim.scene.table, sim.scene.setup.proportions
         set_if_changed(self._who, Path(str(sim.scene.character)).name)
-        if table.foreign is not None:
+        if table.imported is not None:
             return
         values = per_side_multipliers(table, own)
         self._show_sides(self._even.value and symmetric(table, values) == values)
