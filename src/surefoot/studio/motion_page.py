@@ -12,7 +12,6 @@ from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
 from surefoot.motions import meshes, painter, posed_body
-from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
 from surefoot.motions.motion_editing import frame_rate, resample
 
@@ -57,7 +56,7 @@ def webpage(motion: Motion) -> bytes:
 def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
     places = gaussian_filter1d(motion.root_position, _LAG * fps, axis=0, mode="nearest")
     places[:, 2] = gaussian_filter1d(
-        ground.ground_heights(ground.terrain_of(motion), places), _LAG * fps, mode="nearest"
+        painter.ground_heights(painter.terrain_of(motion), places), _LAG * fps, mode="nearest"
     )
     limbs = posed_body.posed_body_of(motion).limbs(float(motion.time[0]))
     low, high = painter.extent_along(limbs, 2)
@@ -66,7 +65,7 @@ def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
     server.initial_camera.look_at = tuple(middle)
     server.initial_camera.position = tuple(middle + height * np.array(_EYE))
     record = server.get_scene_serializer()
-    below = _add_ground(server.scene, ground.terrain_of(motion), motion.root_position)
+    below = _add_ground(server.scene, painter.terrain_of(motion), motion.root_position)
     drawn: Drawn
     if motion.scene is not None and motion.qpos.size:
         drawn = _Body(server.scene, motion, motion.scene.model)
@@ -135,7 +134,7 @@ def _add_ground(scene: viser.SceneApi, terrain: Terrain | None, path: np.ndarray
     """A grid of metres on level ground, a surface where it is not; what moves is a body of its own."""
     if terrain is not None and terrain.moves:
         return scene.add_frame("/ground", show_axes=False)
-    if terrain is None or ground.is_flat(terrain):
+    if terrain is None or painter.is_flat(terrain):
         return scene.add_grid(
             "/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, plane="xy", fade_distance=20.0
         )

@@ -20,7 +20,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, foot_patches
-from surefoot.motions.foot_contacts import true_spans
+from surefoot.motions.signals import true_spans
 
 _ITERATIONS, _GOOD = 8, 1e-5  # and [m, rad] at which it is there
 _DAMPING, _MORE = 1e-5, 1e-2  # of the inverse, and more by what is still off: a stretched leg cannot come nearer

@@ -72,7 +72,7 @@ def motion_as_retargeted(motion: Motion, table: CharacterTable) -> RetargetedCli
 def reference_from_cycle(model: mujoco.MjModel, table: CharacterTable, cycle: GaitCycle) -> Reference:
     """An averaged cycle, looped: its feet are where the average has them."""
     n = round(cycle.period * REFERENCE_RATE)
-    played = cycle.played(3.0, n / cycle.period)
+    played = cycle.sampled(3.0, n / cycle.period)
     poses = retargeting.qpos_of(table, _turned(played, -cycle.turn, n))
     return reference_from_poses(model, table, poses, played.contacts, cycle.period / n, slice(n, 2 * n), cycle.turn)
 
