@@ -5,8 +5,9 @@ Coefficients are (2k + 1,) or (2k + 1, m): the mean, then cosine and sine of eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from surefoot.errors import SurefootError
 
@@ -52,13 +53,11 @@ def shifted(coefficients: np.ndarray, by: float) -> np.ndarray:
 
 def peak_phase(coefficients: np.ndarray) -> float:
     """The phase at which a signal (2k + 1,) is largest."""
-    grid = np.arange(0.0, 1.0, 1.0 / 720.0)
+    step = 1.0 / 720.0
+    grid = np.arange(0.0, 1.0, step)
     near = float(grid[np.argmax(evaluate(coefficients, grid))])
-    found = minimize_scalar(
-        lambda phase: -float(evaluate(coefficients, np.array([phase]))[0]),
-        bounds=(near - 1.0 / 720.0, near + 1.0 / 720.0), method="bounded", options={"xatol": 1e-9},
-    )  # fmt: skip
-    return float(found.x) % 1.0
+    peak, _ = _minimum(lambda phase: -float(evaluate(coefficients, np.array([phase]))[0]), near - step, near + step)
+    return peak % 1.0
 
 
 def unexplained(time: np.ndarray, values: np.ndarray, period: float, harmonics: int) -> float:
@@ -99,9 +98,14 @@ def find_period(
     last = int(good[-1])  # descend to the minimum near the shortest good period
     while last > 0 and left[last - 1] < left[last]:
         last -= 1
-    found = minimize_scalar(
-        lambda rate: unexplained(time, values, 1.0 / rate, harmonics),
-        bounds=(max(rates[last] - step, 1.0 / longest), min(rates[last] + step, 1.0 / shortest)),
-        method="bounded", options={"xatol": 1e-9},
-    )  # fmt: skip
-    return 1.0 / float(found.x), float(found.fun)
+    low, high = max(rates[last] - step, 1.0 / longest), min(rates[last] + step, 1.0 / shortest)
+    rate, rest = _minimum(lambda rate: unexplained(time, values, 1.0 / rate, harmonics), low, high)
+    return 1.0 / rate, rest
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Where a function is least between two bounds, and its value there."""
+    from scipy.optimize import minimize_scalar  # which takes a while to import
+
+    found = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9})
+    return float(found.x), float(found.fun)

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 class NamedSkill(Protocol):
-    """The names of the skill that a character performed: without and with its folder."""
+    """What drawing and saving use of a skill."""
+
+    name: str
 
     @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def full_name(self) -> str: ...  # noqa: D102
+    def full_name(self) -> str:
+        """`character/name`."""
 
 
 class SimulatedScene(Protocol):
@@ -35,7 +36,8 @@ class SimulatedScene(Protocol):
     terrain: Terrain
 
     @property
-    def skill(self) -> NamedSkill: ...  # noqa: D102
+    def skill(self) -> NamedSkill:
+        """What it began with."""
 
 
 def _same_fields(one: Any, other: Any, names: Iterable[str]) -> bool:
