@@ -53,6 +53,11 @@ class LegJoints:
     ankle: int
     toe: int | None
 
+    @property
+    def tip(self) -> int:
+        """The foremost joint of the foot: the toe joint, or the ankle if there is none."""
+        return self.ankle if self.toe is None else self.toe
+
 
 @dataclass(frozen=True)
 class ArmJoints:

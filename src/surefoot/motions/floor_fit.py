@@ -124,11 +124,10 @@ def floor_slope(places: np.ndarray, time: np.ndarray, parts: BodyParts) -> np.nd
     """
     rows, limbs = [], (parts.left, parts.right)
     for foot, limb in enumerate(limbs):
-        joint, other = (own.ankle if own.toe is None else own.toe for own in (limb, limbs[1 - foot]))
-        leg, there = leg_length(places, limb), places[:, joint]
+        leg, there = leg_length(places, limb), places[:, limb.tip]
         window = 2 * round(_AROUND / frame_time(time)) + 1
         low = there[:, 2] < ndimage.minimum_filter1d(there[:, 2], window, mode="nearest") + _DENSE
-        low &= there[:, 2] < places[:, other, 2] + _ABOVE * leg
+        low &= there[:, 2] < places[:, limbs[1 - foot].tip, 2] + _ABOVE * leg
         low &= horizontal_speeds(there, time) < _STILL * np.sqrt(GRAVITY * leg)
         own = np.zeros((int(low.sum()), 2))
         own[:, foot] = 1.0

@@ -185,7 +185,7 @@ def segment_frames_of(motion: Motion, parts: BodyParts) -> SegmentFrames:
     sides = ((parts.left, "left"), (parts.right, "right"))
     length = float(np.mean([_length(posture, limb) for limb, _ in sides]))
     ankles = [posture.places[:, limb.ankle] for limb, _ in sides]
-    balls = [posture.places[:, limb.ankle if limb.toe is None else limb.toe] for limb, _ in sides]
+    balls = [posture.places[:, limb.tip] for limb, _ in sides]
     floor = fit_floor(motion.time, ankles, balls, length)
     if np.linalg.norm(floor.slope) > _SLOPING:
         notes.append(f"the floor slopes by {100.0 * np.linalg.norm(floor.slope):.1f} %; the slope was removed")

@@ -46,11 +46,6 @@ class Prim:
         return f'def {self._kind} "{self._name}"{notes}\n{{\n{textwrap.indent(inner, "    ")}\n}}'
 
 
-def document(head: list[str], block: Prim) -> str:
-    """A whole file with its head and its root prim."""
-    return "#usda 1.0\n(\n" + "".join(f"    {line}\n" for line in head) + f")\n\n{block.text()}\n"
-
-
 def format_list(items: Sequence[str]) -> str:
     """A USD list."""
     return f"[{', '.join(items)}]"
@@ -102,7 +97,8 @@ def encode(motion: Motion) -> bytes:
         'defaultPrim = "figure"', "metersPerUnit = 1", 'upAxis = "Z"', "startTimeCode = 0",
         f"endTimeCode = {codes[-1]:g}", f"timeCodesPerSecond = {fps:.9g}", f"framesPerSecond = {fps:.9g}",
     ]  # fmt: skip
-    return document(head, figure).encode()
+    lines = "".join(f"    {line}\n" for line in head)
+    return f"#usda 1.0\n(\n{lines})\n\n{figure.text()}\n".encode()
 
 
 def joint_paths(skeleton: Skeleton) -> list[str]:

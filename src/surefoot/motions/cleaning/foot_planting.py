@@ -113,7 +113,7 @@ def stop_root_sliding(motion: Motion, parts: BodyParts, contacts: Contacts, heig
     total = weights.sum(axis=0)
     steps, high = np.zeros((len(motion), 2)), np.zeros((len(motion), 1))
     for limb, weight in zip((parts.left, parts.right), weights, strict=True):
-        there = places[:, planted_joint(limb)]
+        there = places[:, limb.tip]
         share = 0.5 * (weight[1:] + weight[:-1]) / np.maximum(0.5 * (total[1:] + total[:-1]), 1.0)
         steps[1:] -= share[:, None] * np.diff(there[:, :2], axis=0)
         high[:, 0] += weight / np.maximum(total, 1e-9) * (height - there[:, 2])
@@ -150,11 +150,6 @@ def _smooth(moved: np.ndarray, time: np.ndarray) -> np.ndarray:
 def _both(contacts: Contacts, time: np.ndarray) -> np.ndarray:
     """(2, n) weights of the left and the right foot."""
     return np.stack([_weights(contacts.left, time), _weights(contacts.right, time)])
-
-
-def planted_joint(limb: LegJoints) -> int:
-    """The joint of a foot that is planted: the toe joint, or the ankle if there is none."""
-    return limb.ankle if limb.toe is None else limb.toe
 
 
 def _weights(foot: FootContacts, time: np.ndarray) -> np.ndarray:
@@ -251,7 +246,8 @@ def _goal(
     if limb.toe is not None:
         along = places[:, limb.toe] - ankle
         flat = along.copy()
-        flat[:, :2] *= (np.sqrt(np.maximum((along**2).sum(axis=1) - drop**2, 0.0)) / _horizontal(along))[:, None]
+        level = np.maximum(np.linalg.norm(along[:, :2], axis=1), 1e-9)
+        flat[:, :2] *= (np.sqrt(np.maximum((along**2).sum(axis=1) - drop**2, 0.0)) / level)[:, None]
         flat[:, 2] = -drop
         near = np.clip((_HEEL[1] * leg - (along[:, 2] * -1.0 - drop)) / ((_HEEL[1] - _HEEL[0]) * leg), 0.0, 1.0)
         tip = spread_corrections(near[:, None] * quat.log(quat.shortest_rotation(along, flat)), planted, time)
@@ -266,10 +262,6 @@ def _goal(
     moved = spread_corrections(wanted, span_mask(_settled(wanted, foot.toe, _SETTLED * leg), count), time)
     moved[:, 2] += np.maximum(height - (ankle + along + moved)[:, 2], 0.0)  # nothing goes into the ground
     return (ankle + moved, feet, toes), slides
-
-
-def _horizontal(vectors: np.ndarray) -> np.ndarray:
-    return np.asarray(np.maximum(np.linalg.norm(vectors[:, :2], axis=1), 1e-9))
 
 
 def _held(there: np.ndarray, spans: tuple[Span, ...], slide: float, time: np.ndarray) -> tuple[np.ndarray, int]:

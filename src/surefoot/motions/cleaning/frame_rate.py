@@ -106,9 +106,8 @@ def center_of_mass(places: np.ndarray, parts: BodyParts) -> np.ndarray:
     head = parts.head if parts.head is not None else chest
     rows = [(_SHARES["head"], head, head), (_SHARES["trunk"], parts.pelvis, chest)]
     for limb in (parts.left, parts.right):
-        toe = limb.ankle if limb.toe is None else limb.toe
         rows += [(_SHARES["thigh"], limb.hip, limb.knee), (_SHARES["shank"], limb.knee, limb.ankle)]
-        rows += [(_SHARES["foot"], limb.ankle, toe)]
+        rows += [(_SHARES["foot"], limb.ankle, limb.tip)]
     for arm in (parts.left_arm, parts.right_arm):
         if arm is not None:
             rows += [(_SHARES["upper"], arm.shoulder, arm.elbow), (_SHARES["fore"], arm.elbow, arm.wrist)]
