@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,5 @@ def clip(name: str, fps: float = 60.0) -> Motion:
     captured = name.startswith("cmu")
     found = bvh.load(Path(os.environ["SUREFOOT_CLIPS"]) / name, scale=CMU if captured else CENTIMETRES)
     step = max(round(1.0 / (fps * float(np.median(np.diff(found.time))))), 1)
-    keep = slice(1 if captured else 0, None, step)
-    return Motion(
-        found.time[keep] - found.time[keep][0], found.skeleton, found.root_position[keep], found.rotations[keep]
-    )
+    kept = found.select(slice(1 if captured else 0, None, step))
+    return replace(kept, time=kept.time - kept.time[0])

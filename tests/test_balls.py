@@ -218,7 +218,7 @@ def test_a_ball_that_flies_is_drawn_and_does_not_make_the_figure_smaller(tmp_pat
     motion = sim.run(0.1)
     actor = posed_body.posed_body_of(motion)
     assert len(actor.limbs(0.05)) == len(posed_body.posed_body_of(without).limbs(0.05))
-    (ball,) = actor.passing(0.05)
+    (ball,) = actor.flying_balls(0.05)
     assert ball.shapes[0].radius == BALLS[1].radius
     assert ball.shapes[0].points[0, 0] == pytest.approx(-6.0 + 8.0 * 0.05, abs=0.01)
     motion.save(tmp_path / "thrown.gif")

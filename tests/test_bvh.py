@@ -13,7 +13,6 @@ from scipy.spatial.transform import Rotation
 import surefoot as sf
 from surefoot.errors import OutputError
 from surefoot.motions import bvh
-from surefoot.motions import bvh as bvh_text
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion, Skeleton
 
@@ -277,10 +276,10 @@ def test_files_too_large_or_missing_or_too_many_joints_are_refused(
     with pytest.raises(OutputError, match="cannot read"):
         bvh.load(tmp_path / "missing.bvh")
     path = foreign(tmp_path / "other.bvh")
-    monkeypatch.setattr(bvh_text, "MAX_JOINTS", 1)
+    monkeypatch.setattr(bvh, "MAX_JOINTS", 1)
     with pytest.raises(OutputError, match="at most 1 joints"):
         bvh.load(path)
-    monkeypatch.setattr(bvh_text, "MAX_BYTES", 100)
+    monkeypatch.setattr(bvh, "MAX_BYTES", 100)
     with pytest.raises(OutputError, match="at most"):
         bvh.load(path)
 

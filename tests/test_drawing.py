@@ -13,7 +13,6 @@ from PIL import Image, ImageChops
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, UnknownNameError
 from surefoot.motions import painter, posed_body, video
-from surefoot.motions import painter as ground
 from surefoot.motions import quaternions as quat
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.motion import Motion, Skeleton
@@ -125,7 +124,7 @@ def test_stick_figure_joints_are_where_the_bodies_are(walk: Motion) -> None:
 
 def ground_drawn(terrain: Terrain | None, camera: Camera, path: np.ndarray) -> Image.Image:
     canvas = Canvas(400, 300)
-    ground.paint_ground(canvas, terrain, camera, 0.0, 400.0, path)
+    painter.paint_ground(canvas, terrain, camera, 0.0, 400.0, path)
     return canvas.image()
 
 

@@ -78,12 +78,6 @@ def test_coefficients_slope_and_shift_agree_with_the_signal() -> None:
     assert fourier.evaluate(series, np.array([top]))[0] >= fourier.evaluate(series, phase).max() - 1e-9
 
 
-def test_what_is_left_out_is_what_a_shorter_series_misses() -> None:
-    series, grid = np.random.default_rng(2).normal(size=9), np.arange(0.0, 1.0, 0.001)
-    missed = fourier.evaluate(series, grid) - fourier.evaluate(series[:5], grid)
-    assert fourier.left_out(series, 2) == pytest.approx(float(np.sqrt((missed**2).mean())), rel=1e-6)
-
-
 @pytest.mark.parametrize("turn", [0.0, 0.5])
 def test_a_made_up_gait_is_found_with_its_period_phase_travel_and_turn(turn: float) -> None:
     made = walk(turn=turn)
@@ -93,12 +87,12 @@ def test_a_made_up_gait_is_found_with_its_period_phase_travel_and_turn(turn: flo
     assert np.hypot(*cycle.travel[:2]) == pytest.approx(0.9 * 1.13 * np.sinc(0.5 * turn / np.pi), rel=0.02)
     assert np.arctan2(cycle.travel[1], cycle.travel[0]) == pytest.approx(0.5 * turn, abs=0.03)
     grid = np.arange(0.0, 1.0, 0.001)
-    assert grid[np.argmax(cycle.at(grid)["right_hip"])] == pytest.approx(0.25, abs=2e-3)
+    assert grid[np.argmax(cycle.angles_at(grid)["right_hip"])] == pytest.approx(0.25, abs=2e-3)
     assert cycle.residual < np.radians(0.1)
     start = made.time[np.argmax(made.angles["right_hip"][:60])]  # phase 0.25
     later = (0.25 + (made.time - start) / cycle.period) % 1.0
     for name in ("left_hip_roll", "right_knee", "left_elbow"):
-        assert np.abs(cycle.at(later)[name] - made.angles[name])[30:120].max() < np.radians(2.0)
+        assert np.abs(cycle.angles_at(later)[name] - made.angles[name])[30:120].max() < np.radians(2.0)
     assert cycle.root_at(0.3)["height"] == pytest.approx(0.9, abs=0.03)
     for spans in cycle.contacts:
         assert len(spans) == 1
@@ -109,7 +103,7 @@ def test_rates_are_the_derivatives_of_angles_in_time() -> None:
     cycle = find_gait_cycle(walk(), HUMAN)
     step, phase = 1e-6, np.array([0.07, 0.41, 0.83])
     for name, rate in cycle.rates(phase).items():
-        ahead, behind = cycle.at(phase + step)[name], cycle.at(phase - step)[name]
+        ahead, behind = cycle.angles_at(phase + step)[name], cycle.angles_at(phase - step)[name]
         assert rate == pytest.approx((ahead - behind) / (2.0 * step * cycle.period), abs=1e-5)
 
 
@@ -122,22 +116,22 @@ def test_harmonics_are_kept_only_as_far_as_accuracy_asks() -> None:
 
 def test_a_cycle_played_back_is_found_again() -> None:
     cycle = find_gait_cycle(walk(turn=0.3), HUMAN)
-    again = find_gait_cycle(cycle.played(cycles=5.0), HUMAN)
+    again = find_gait_cycle(cycle.sampled(cycles=5.0), HUMAN)
     assert again.period == pytest.approx(cycle.period, rel=1e-3)
     assert again.turn == pytest.approx(cycle.turn, abs=0.01)
     assert again.travel == pytest.approx(cycle.travel, abs=0.02)
     for name in HUMAN.hinges:
-        assert again.at(0.37)[name] == pytest.approx(cycle.at(0.37)[name], abs=np.radians(1.0))
+        assert again.angles_at(0.37)[name] == pytest.approx(cycle.angles_at(0.37)[name], abs=np.radians(1.0))
 
 
 def test_in_place_it_neither_travels_nor_turns_and_moves_its_joints_alike() -> None:
     cycle = find_gait_cycle(walk(turn=0.3), HUMAN)
-    still = cycle.in_place()
-    played = still.played(cycles=3.0)
+    still = cycle.without_travel()
+    played = still.sampled(cycles=3.0)
     period = round(cycle.period * 60.0)
     assert np.abs(played.root_position[period] - played.root_position[0]).max() < 0.01
     assert np.abs(quat.yaw(played.root_rotation)).max() < 0.1
-    assert still.at(0.6)["left_knee"] == cycle.at(0.6)["left_knee"]
+    assert still.angles_at(0.6)["left_knee"] == cycle.angles_at(0.6)["left_knee"]
 
 
 def test_symmetry_is_decided_by_the_data() -> None:
@@ -148,7 +142,7 @@ def test_symmetry_is_decided_by_the_data() -> None:
     mean = lame.symmetrized(HUMAN)
     assert mean.symmetric
     for left, right in zip(HUMAN.anatomy.left.joints, HUMAN.anatomy.right.joints, strict=True):
-        assert mean.at(0.2)[left] == pytest.approx(mean.at(0.7)[right], abs=1e-9)
+        assert mean.angles_at(0.2)[left] == pytest.approx(mean.angles_at(0.7)[right], abs=1e-9)
 
 
 @cache
@@ -167,8 +161,8 @@ def test_a_simulated_walk_has_the_period_of_its_steps() -> None:
 def test_treading_lifts_the_feet_as_before_and_puts_them_down_where_they_were() -> None:
     cycle = simulated()[0]
     ways = []
-    for way in (cycle.in_place(), step_in_place(cycle, HUMAN)):
-        played = way.played(cycles=1.0, fps=200.0)
+    for way in (cycle.without_travel(), step_in_place(cycle, HUMAN)):
+        played = way.sampled(cycles=1.0, fps=200.0)
         at = segment_poses(HUMAN, played.angles, played.root_position, played.root_rotation)
         feet = []
         for side, foot in enumerate(("left_foot", "right_foot")):
@@ -181,7 +175,7 @@ def test_treading_lifts_the_feet_as_before_and_puts_them_down_where_they_were() 
         assert slide == pytest.approx(-cycle.travel[0], rel=0.25)  # per cycle, as on a treadmill
         assert abs(drift) < 0.25 * abs(slide)
         assert raised == pytest.approx(lift, abs=0.03)
-    assert step_in_place(cycle, HUMAN).at(0.4)["left_elbow"] == cycle.at(0.4)["left_elbow"]
+    assert step_in_place(cycle, HUMAN).angles_at(0.4)["left_elbow"] == cycle.angles_at(0.4)["left_elbow"]
 
 
 def test_a_foot_slides_evenly_while_it_stands_and_comes_back_without_a_jump() -> None:

@@ -113,7 +113,7 @@ def test_a_file_written_and_read_again_is_the_same_skill(tmp_path: Path) -> None
 
 def spun(cycle: GaitCycle, phase: float) -> tuple[np.ndarray, np.ndarray]:
     """Position [m] and orientation of a cycle's root as it is played, of frames half a millisecond apart."""
-    played = cycle.played(1.2, 2000.0)
+    played = cycle.sampled(1.2, 2000.0)
     at = round(phase * cycle.period * 2000.0)
     return played.root_position[at - 1 : at + 2], played.root_rotation[at - 1 : at + 2]
 

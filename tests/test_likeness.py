@@ -285,4 +285,4 @@ def test_a_gait_in_words_tells_direction_speed_and_lean() -> None:
     aside = replace(cycle, travel=np.array([0.0, -0.5, 0.0]), turn=0.4)
     assert describe_gait(aside, TABLE).startswith("walks to the right")
     assert "turning left" in describe_gait(aside, TABLE)
-    assert describe_gait(cycle.in_place(), TABLE).startswith("steps on the spot")
+    assert describe_gait(cycle.without_travel(), TABLE).startswith("steps on the spot")

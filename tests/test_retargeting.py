@@ -17,13 +17,7 @@ from surefoot.errors import CharacterError, OutputError
 from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import find_body_parts
-from surefoot.motions.forward_kinematics import (
-    from_matrices,
-    segment_poses,
-    sole_depth_below_ankle,
-    to_matrices,
-    world_poses,
-)
+from surefoot.motions.forward_kinematics import segment_poses, sole_depth_below_ankle, world_poses
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.retargeting import RetargetedClip, qpos_of, retarget, to_motion
 
@@ -174,7 +168,7 @@ def test_every_character_takes_a_clip_and_keeps_its_soles_on_the_ground(walked: 
 def test_quaternions_and_matrices_are_each_other_s_inverse() -> None:
     turns = np.random.default_rng(5).normal(size=(200, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    back = from_matrices(to_matrices(turns))
+    back = quat.from_matrices(quat.to_matrices(turns))
     assert np.abs(np.abs((back * turns).sum(axis=1)) - 1.0).max() < 1e-12
 
 

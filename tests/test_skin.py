@@ -188,7 +188,7 @@ def test_legs_that_hang_from_one_point_leave_the_trunk_alone() -> None:
 
 def test_a_strangers_limbs_are_the_thicker_the_more_hangs_from_them() -> None:
     skin = skin_of(made("stranger"))
-    (solid,), (held,) = skin.shapes.values(), skin.hold.values()
+    (solid,), (held,) = skin.shapes.values(), skin.weights.values()
     names = made("stranger").skeleton.names
     girths = []
     for upper, lower in (("LeftUpLeg", "LeftLeg"), ("LeftLeg", "LeftFoot"), ("LeftFoot", "LeftToeBase")):

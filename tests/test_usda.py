@@ -95,7 +95,9 @@ def test_the_skin_follows_its_bones(folder: Path, name: str) -> None:
     points = UsdGeom.Mesh(mesh).GetPointsAttr().Get()
     skin = skin_of(motion)
     whole = np.concatenate([solid.vertices for solid in skin.shapes.values()])
-    joints, weights = (np.concatenate([getattr(h, key) for h in skin.hold.values()]) for key in ("joints", "weights"))
+    joints, weights = (
+        np.concatenate([getattr(h, key) for h in skin.weights.values()]) for key in ("joints", "weights")
+    )
     np.testing.assert_allclose(np.array(points), whole, atol=1e-5)
     origins, turns = world_poses(motion)
     for frame in (3, len(motion) - 1):

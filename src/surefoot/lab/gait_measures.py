@@ -22,6 +22,7 @@ from surefoot.engine.population import Population
 from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.foot_contacts import LOADED_FORCE, footstrikes
+from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 _STRIDE = 2.0  # [s] over which yaw is averaged: the swing of the hips is not a change of heading
@@ -48,23 +49,12 @@ class Gait:
     peak_torque: float  # [N·m]
 
 
-def poses(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(n, joints, 3) origins [m] and (n, joints, 4) orientations of all parts in the world, by forward kinematics."""
-    skeleton = motion.skeleton
-    positions, turns = [motion.root_position], [motion.rotations[:, 0]]
-    for joint in range(1, len(skeleton.names)):
-        parent = int(skeleton.parents[joint])
-        positions.append(positions[parent] + quat.rotate(turns[parent], skeleton.offsets[joint]))
-        turns.append(quat.multiply(turns[parent], motion.rotations[:, joint]))
-    return np.stack(positions, axis=1), np.stack(turns, axis=1)
-
-
 def foot_positions(motion: Motion) -> np.ndarray:
     """(n, 2, 3) ankles of the left and the right foot in the world [m]."""
     names = ("left_foot", "right_foot")
     if motion.scene:
         names = (motion.scene.table.anatomy.left.foot, motion.scene.table.anatomy.right.foot)
-    return poses(motion)[0][:, [motion.skeleton.names.index(name) for name in names]]
+    return world_poses(motion)[0][:, [motion.skeleton.names.index(name) for name in names]]
 
 
 def measure_gait(motion: Motion) -> Gait:
@@ -126,7 +116,7 @@ def root_yaw(motion: Motion) -> np.ndarray:
 
 def _upright(motion: Motion, part: str) -> np.ndarray:
     """(n, 4) turns of a part from how it is while the body stands upright and faces x."""
-    turns = poses(motion)[1][:, motion.skeleton.names.index(part)]
+    turns = world_poses(motion)[1][:, motion.skeleton.names.index(part)]
     imported = motion.scene.table.imported if motion.scene else None
     if imported is None or part not in imported.limbs.rest:
         return turns

@@ -1,28 +1,22 @@
-"""The text of ASF skeletons, read strictly, each error with its line.
+"""Acclaim files: a skeleton (.asf) and a motion of it (.amc), read strictly, and motions written back as .amc.
 
-The text of AMC motions, read strictly, each error with its line.
-
-Motions from ASF skeletons and AMC channels, and back to AMC.
-
-A bone begins where its parent ends and turns about its beginning: that is its joint. At rest all joints have the
-skeleton's axes; a bone's turns M are about axes C of its own, so its rotation is C M C⁻¹. An order XYZ means turns
-about fixed axes, x first: R = Rz Ry Rx. What an AMC file does not have is a frame rate.
+A bone begins where its parent ends and turns about its beginning, which is its joint. At rest all joints have the
+skeleton's axes. The turns M of a bone are about axes C of its own, so its rotation is C M C⁻¹. An order XYZ means turns
+about fixed axes, x first: R = Rz Ry Rx. An AMC file has no frame rate.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 
 from surefoot.errors import OutputError
 from surefoot.motions import bvh
 from surefoot.motions import quaternions as quat
-from surefoot.motions.bvh import LARGEST_NUMBER, MAX_JOINTS, read_text
+from surefoot.motions.bvh import LARGEST_NUMBER, MAX_JOINTS, LineReader
 from surefoot.motions.motion import Motion, Skeleton
 
 _TURNS = ("rx", "ry", "rz")
@@ -31,7 +25,7 @@ _ROOT = (*_TURNS, "tx", "ty", "tz")
 
 @dataclass
 class AsfBone:
-    """A bone as it stands in the file; the root is a bone without length. Angles in the file's unit."""
+    """A bone as it stands in the file, angles in the file's unit; the root is a bone without length."""
 
     name: str
     direction: np.ndarray = field(default_factory=lambda: np.zeros(3))  # (3,) of length 1, in the skeleton's axes
@@ -45,52 +39,15 @@ class AsfBone:
 
 @dataclass(frozen=True)
 class AsfSkeleton:
-    """Bones, parents before children and the root first, and the file's units."""
+    """The bones, parents before children, and the file's units."""
 
     bones: list[AsfBone]
     length: float  # what `:units` says: the file's lengths are inches times this
     degrees: bool
 
 
-class LineReader:
-    """The lines that are neither blank nor remarks, each as its words, with the number of the last one."""
-
-    def __init__(self, path: Path, kind: str) -> None:
-        self._label, self.number = str(path), 0
-        self._text = read_text(path, kind).splitlines()
-
-    def __iter__(self) -> Iterator[list[str]]:
-        for number, line in enumerate(self._text, 1):
-            self.number = number
-            words = line.split()
-            if words and words[0][0] != "#":
-                yield words
-
-    def fail(self, reason: str) -> NoReturn:
-        """Refuse the file because of its last line."""
-        raise OutputError(f"{self._label}:{max(self.number, 1)}: {reason}")
-
-    def floats(self, words: list[str], count: int) -> np.ndarray:
-        """(count,) numbers of some words of the last line."""
-        if len(words) != count:
-            self.fail(f"expected {count} numbers, got {len(words)}")
-        try:
-            found = np.array([float(word) for word in words])
-        except ValueError as error:
-            self.fail(str(error)[:120])
-        if not (np.abs(found) <= LARGEST_NUMBER).all():
-            self.fail(f"a number that is not finite or beyond ±{LARGEST_NUMBER:g}")
-        return found
-
-    def order(self, word: str) -> str:
-        """The letters x, y and z in the order of a word."""
-        if sorted(word.lower()) != ["x", "y", "z"]:
-            self.fail(f"an order of axes is XYZ or another order of these letters, got {word[:40]!r}")
-        return word.lower()
-
-
 def read_asf(path: Path) -> AsfSkeleton:
-    """Read a skeleton; what is wrong with it is an `OutputError` with the line."""
+    """Read a skeleton; errors are an `OutputError` with the line."""
     lines = LineReader(path, "an ASF file")
     root, units = AsfBone("root"), {"length": 1.0, "degrees": 1.0}
     bones, section, seen = {"root": root}, "", set[str]()
@@ -142,9 +99,16 @@ def _root(lines: LineReader, root: AsfBone, key: str, words: list[str]) -> None:
     if key == "order":
         root.channels = _channels(lines, words, _ROOT)
     elif key == "axis":
-        root.order = lines.order(" ".join(words))
+        root.order = _order(lines, " ".join(words))
     elif key in ("position", "orientation") and lines.floats(words, 3).any():
         lines.fail(f"only a root whose {key} is 0 0 0 can be read, since programs do not agree on what others mean")
+
+
+def _order(lines: LineReader, word: str) -> str:
+    """The letters x, y and z in the order of a word."""
+    if sorted(word.lower()) != ["x", "y", "z"]:
+        lines.fail(f"an order of axes is XYZ or another order of these letters, got {word[:40]!r}")
+    return word.lower()
 
 
 def _channels(lines: LineReader, words: list[str], valid: tuple[str, ...]) -> tuple[str, ...]:
@@ -155,7 +119,7 @@ def _channels(lines: LineReader, words: list[str], valid: tuple[str, ...]) -> tu
 
 
 def _bone(lines: LineReader, bones: dict[str, AsfBone], block: dict[str, tuple[int, list[str]]]) -> None:
-    """Add the bone of a block that has just ended."""
+    """Add the bone of a block that has ended."""
 
     def line(key: str) -> list[str]:
         lines.number, words = block[key]
@@ -178,13 +142,13 @@ def _bone(lines: LineReader, bones: dict[str, AsfBone], block: dict[str, tuple[i
         direction / size if size else direction,
         length,
         lines.floats(line("axis")[:3], 3),
-        lines.order(" ".join(line("axis")[3:])),
+        _order(lines, " ".join(line("axis")[3:])),
         _channels(lines, line("dof") if "dof" in block else [], _TURNS),
     )
 
 
 def _hang(lines: LineReader, bones: dict[str, AsfBone], words: list[str]) -> None:
-    """A line of the hierarchy: a bone and what hangs from it."""
+    """Read a line of the hierarchy: a bone and its children."""
     unknown = [word for word in words if word not in bones]
     if unknown:
         lines.fail(f"there is no bone {unknown[0][:40]!r}")
@@ -201,12 +165,12 @@ def _hang(lines: LineReader, bones: dict[str, AsfBone], words: list[str]) -> Non
 
 
 def _sorted(lines: LineReader, bones: dict[str, AsfBone]) -> list[AsfBone]:
-    """Parents before children, with parents and columns counted anew."""
+    """The bones, parents before children, with parents and columns numbered accordingly."""
     old, order = list(bones.values()), [0]
     children: dict[int, list[int]] = {}
     for i, bone in enumerate(old):
         children.setdefault(bone.parent, []).append(i)
-    for i in order:  # grows while it is gone through
+    for i in order:  # the list grows while it is traversed
         order += children.get(i, [])
     lost = sorted(set(range(len(old))) - set(order))
     if lost:
@@ -262,12 +226,7 @@ def read_amc(path: Path, skeleton: AsfSkeleton) -> tuple[np.ndarray, bool]:
     if not starts:
         lines.fail("a motion needs at least one frame")
     close()
-    values = np.frombuffer(flat).reshape(len(starts), width) if width else np.zeros((len(starts), 0))
-    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST_NUMBER).all(axis=1))
-    if len(wrong):
-        lines.number = starts[wrong[0]]
-        lines.fail(f"frame with a number that is not finite or beyond ±{LARGEST_NUMBER:g}")
-    return values, degrees
+    return lines.table(flat, starts, width), degrees
 
 
 def load(
@@ -282,22 +241,26 @@ def load(
     """Read a motion and its skeleton.
 
     Args:
-        amc_path: of the channels.
-        asf_path: of the skeleton they belong to.
-        fps: frames per second, which the files do not tell.
+        amc_path: the file of the motion.
+        asf_path: the file of its skeleton.
+        fps: frames per second, which the files do not say.
         scale: units of the files per metre.
         up: the files' axis that points up: x, y, z, -x, -y or -z.
         forward: the files' axis that points forward.
+
+    Raises:
+        OutputError: an option is not valid, or a file cannot be read; the message names the line.
     """
-    frame, scale = bvh.axis_change(up, forward), bvh.check_scale(scale)
+    bvh.axis_change(up, forward)  # before the work, not after
+    bvh.check_scale(scale)
     if not 0.0 < fps < np.inf:
         raise OutputError(f"frames per second must be a positive number, got {fps}")
-    skeleton = read_asf(Path(asf_path))
-    values, degrees = read_amc(Path(amc_path), skeleton)
-    bones, unit = skeleton.bones, np.pi / 180.0 if degrees else 1.0
+    body = read_asf(Path(asf_path))
+    values, degrees = read_amc(Path(amc_path), body)
+    bones, unit = body.bones, np.pi / 180.0 if degrees else 1.0
     rotations, root = np.zeros((len(values), len(bones), 4)), np.zeros((len(values), 3))
     for i, bone in enumerate(bones):
-        own = _own_axes(bone, skeleton.degrees)
+        own = _own_axes(bone, body.degrees)
         turn = np.tile(own, (len(values), 1))
         for axis in reversed(bone.order):
             if f"r{axis}" in bone.channels:
@@ -306,29 +269,30 @@ def load(
         for axis in "xyz":
             if f"t{axis}" in bone.channels:
                 root[:, "xyz".index(axis)] = _channel(values, bone, f"t{axis}")
-    rotations[..., 1:] = rotations[..., 1:] @ frame
-    rotations /= np.linalg.norm(rotations, axis=-1, keepdims=True)
     parents = np.array([bone.parent for bone in bones])
     ends = np.array([bone.length * bone.direction for bone in bones])
-    return Motion(
-        time=np.arange(len(values)) / fps,
-        skeleton=Skeleton(
-            tuple(bone.name for bone in bones),
-            parents,
-            np.where(parents[:, None] < 0, 0.0, ends[parents]) @ frame / scale,
-        ),
-        root_position=root @ frame / scale,
-        rotations=quat.make_continuous(rotations),
-    )
+    offsets = np.where(parents[:, None] < 0, 0.0, ends[parents])
+    skeleton = Skeleton(tuple(bone.name for bone in bones), parents, offsets)
+    return bvh.convert_axes(Motion(np.arange(len(values)) / fps, skeleton, root, rotations), up, forward, scale)
 
 
 def amc_channels(
     motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z"
 ) -> dict[str, np.ndarray]:
-    """(frames, channels) of every bone that has some, lengths in the file's units, angles in degrees.
+    """The channels of a motion in an AMC file: (frames, channels) by bone, in the file's units and in degrees.
 
-    The motion is of this skeleton. Turns that a bone cannot make are left out; angles go on smoothly, in that of the
-    two ways to write them that leaves out less, then in the one with less turning.
+    Rotations that a bone's channels cannot express are left out. Angles are continuous; of the two solutions, the one
+    that leaves out less is taken, and then the one with smaller angles.
+
+    Args:
+        motion: of the skeleton in `asf_path`.
+        asf_path: the file of the skeleton.
+        scale: units of the files per metre.
+        up: the files' axis that points up.
+        forward: the files' axis that points forward.
+
+    Raises:
+        OutputError: the motion has another skeleton, or an option is not valid.
     """
     frame, scale = bvh.axis_change(up, forward), bvh.check_scale(scale)
     skeleton = read_asf(Path(asf_path))
@@ -350,7 +314,7 @@ def amc_channels(
 
 
 def amc_text(motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: str = "y", forward: str = "z") -> str:
-    """What an AMC file of a motion of this skeleton holds; the frame rate is lost."""
+    """The text of an AMC file of a motion, with the arguments of `amc_channels`; the frame rate is lost."""
     table = amc_channels(motion, asf_path, scale=scale, up=up, forward=forward)
     lines = [":FULLY-SPECIFIED", ":DEGREES"]
     for now in range(len(motion)):
@@ -360,12 +324,12 @@ def amc_text(motion: Motion, asf_path: str | Path, *, scale: float = 1.0, up: st
 
 
 def metres_per_unit(asf_path: str | Path) -> float:
-    """Metres per unit if the file's `:units length` is units per inch, as in CMU's files."""
+    """Metres per unit of a skeleton's file, if its `:units length` means units per inch, as in CMU's files."""
     return 0.0254 / read_asf(Path(asf_path)).length
 
 
 def _own_axes(bone: AsfBone, degrees: bool) -> np.ndarray:
-    """(4,) rotation C from the skeleton's axes to those the bone turns about."""
+    """(4,) rotation C from the skeleton's axes to the bone's own."""
     found = np.array([1.0, 0.0, 0.0, 0.0])
     for axis in reversed(bone.order):
         i = "xyz".index(axis)
@@ -378,7 +342,7 @@ def _channel(values: np.ndarray, bone: AsfBone, name: str) -> np.ndarray:
 
 
 def _angles(turns: np.ndarray, bone: AsfBone) -> np.ndarray:
-    """(n, 3) angles [rad] about x, y and z that make the turns (n, 4) in the bone's order."""
+    """(n, 3) angles [rad] about x, y and z that make rotations (n, 4) in the bone's order."""
     axes = ["xyz".index(axis) for axis in reversed(bone.order)]
     one = quat.euler_angles(turns, axes)
     ways = np.stack([one, quat.other_euler_solution(one)])

@@ -1,8 +1,7 @@
-"""What a clip does not say of itself, told from its body: which way is up, and how long a unit is.
+"""Motion-capture clips: any BVH file, or an AMC file with its ASF skeleton, as a motion in metres with z up.
 
-Clips of motion capture: any BVH file, or AMC with its ASF, as a motion in metres with z up.
-
-What the file does not say is told from the body in it, and in words.
+Files do not say which axis is up and how long a unit is. Both are inferred from the body: its legs tell the unit, and
+its posture tells what is up. The clip lists what was understood and what is unsure.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.errors import OutputError
-from surefoot.motions import acclaim as asf_files
-from surefoot.motions import body_parts, bvh
+from surefoot.motions import acclaim, body_parts, bvh
+from surefoot.motions.findings import Findings
 from surefoot.motions.forward_kinematics import chain_from_root, parents_first, world_poses
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.motion_editing import MAX_FPS, frame_rate
@@ -30,56 +29,55 @@ UNITS = {
     "feet": 0.3048,
     "the units of CMU's library": 0.0254 / 0.45,
 }  # [m]
-_LEG = 0.83  # [m] from hip to ankle of a grown person
-_GROWN, _ANYBODY = (0.68, 1.0), (0.4, 1.1)  # [m] of people, of children and giants
+_LEG = 0.83  # [m] from hip to ankle of an adult
+_GROWN, _ANYBODY = (0.68, 1.0), (0.4, 1.1)  # [m] the same of most adults, and of children and giants
 _TALL = (1.0, 2.2)  # [m] from the lowest joint to the highest one
 _LIKE = 0.2  # of a limb's length: how much its bones may differ from those of its twin
-_LONG = 0.5  # of the longest pair of limbs: what legs have at least
-_UPRIGHT = 0.6  # of all frames: from here on the posture tells what is up
-_SAME_NAME = 4  # joints of a side with one name: from here on names tell nothing
-_FRAMES = 200  # looked at
+_LONG = 0.5  # least length of legs, as a share of the longest pair of limbs
+_UPRIGHT = 0.6  # share of frames in which a body must stand for its posture to tell what is up
+_SAME_NAME = 4  # more joints of one side with the same name: names tell nothing
+_FRAMES = 200  # that are looked at
 _WAYS = ("y", "z", "x", "-y", "-z", "-x")
+_FORWARD = {"x": "y", "y": "z", "z": "x"}  # the axis called forward, by the axis that is up
+_WHOLE = 5e-4  # how far from a whole number of frames a second a printed frame time may be
+_USUAL = (20.0, 250.0)  # frames per second of motion capture
 
 
 @dataclass(frozen=True)
 class LegChains:
-    """The joints from hip to ankle of two legs, and whether their names told which they are."""
+    """The joints of two legs from hip to ankle, and whether they were found by name."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
     named: bool
 
 
-@dataclass
 class ClipInference:
-    """A clip in its own units and axes, and what is told of it in words."""
+    """Infers what a clip's file does not say, from some of its frames in the file's units and axes."""
 
-    motion: Motion
-    understood: list[str]
-    unsure: list[str]
+    def __init__(self, motion: Motion, findings: Findings) -> None:
+        """Find the legs.
 
-    def __post_init__(self) -> None:
-        """Look at some of the frames only."""
-        few = slice(None, None, max(len(self.motion) // _FRAMES, 1))
-        clip = self.motion
-        self.skeleton = clip.skeleton
-        self.places, _ = world_poses(
-            Motion(clip.time[few], clip.skeleton, clip.root_position[few], clip.rotations[few])
-        )  # (n, joints, 3)
+        Args:
+            motion: the clip.
+            findings: where to say what was understood.
+        """
+        self.skeleton, self._findings = motion.skeleton, findings
+        self.places, _ = world_poses(motion.select(slice(None, None, max(len(motion) // _FRAMES, 1))))
         self.legs = _named(self.skeleton) or _twins(self.skeleton)
         if self.legs is not None:
             both = [", ".join(self.skeleton.names[j] for j in leg) for leg in (self.legs.left, self.legs.right)]
             if self.legs.named:
-                self.understood.append(f"the legs from hip to ankle are {both[0]} and {both[1]}")
+                findings.add(f"the legs from hip to ankle are {both[0]} and {both[1]}")
             else:
-                self.unsure.append(f"by their lengths, not by their names, {both[0]} and {both[1]} are the legs")
+                findings.add(f"by their lengths, not by their names, {both[0]} and {both[1]} are the legs", False)
 
-    def up(self) -> str:
-        """The axis along which head and trunk are above the feet."""
+    def infer_up_axis(self) -> str:
+        """The axis along which hips and trunk are above the feet in most frames."""
         below = set(self.legs.left + self.legs.right) if self.legs else set[int]()
         upper = [j for j in range(len(self.skeleton.names)) if not below & set(chain_from_root(self.skeleton, j))]
         if self.legs is None or not upper:
-            self.unsure.append("no two legs were found that would tell which axis is up: y is taken, as usual")
+            self._findings.add("no two legs were found that show which axis is up: y is assumed, as usual", False)
             return "y"
         feet = self.places[:, [self.legs.left[-1], self.legs.right[-1]]].mean(axis=1)
         hips = self.places[:, [self.legs.left[0], self.legs.right[0]]].mean(axis=1)
@@ -89,48 +87,48 @@ class ClipInference:
         share = np.bincount(np.argmax(rise, axis=1), minlength=6) / len(rise)
         best = int(np.argmax(share))
         told = f"{_WAYS[best]} is up: along it the body stands above its feet in {share[best]:.0%} of the frames"
-        (self.understood if share[best] >= _UPRIGHT else self.unsure).append(told)
+        self._findings.add(told, share[best] >= _UPRIGHT)
         return _WAYS[best]
 
-    def scale(self, known: float | None) -> float:
-        """Metres per unit that make a person of the body; `known` is what the file says."""
+    def infer_scale(self, known: float | None) -> float:
+        """Metres per unit with which the legs are as long as a person's; `known` is what the file says."""
         legs = (self.legs.left, self.legs.right) if self.legs else ()
         leg = float(np.mean([_length(self.skeleton, own) for own in legs])) if legs else 0.0
         if leg <= 1e-9:
-            self.unsure.append("no two legs were found that would tell the unit: metres are taken")
+            self._findings.add("no two legs were found that show the unit: metres are assumed", False)
             return known or 1.0
         if known is not None and _ANYBODY[0] <= known * leg <= _ANYBODY[1]:
-            self.understood.append(f"a unit is {known:.6g} m, by the skeleton's file: the legs are {known * leg:.2f} m")
+            self._findings.add(f"a unit is {known:.6g} m, by the skeleton's file: the legs are {known * leg:.2f} m")
             return known
         if known is not None:
-            self.unsure.append(f"by the skeleton's file a unit is {known:.6g} m and the legs {known * leg:.3g} m")
+            self._findings.add(
+                f"by the skeleton's file a unit is {known:.6g} m and the legs {known * leg:.3g} m", False
+            )
         likely = [unit for unit, size in UNITS.items() if _ANYBODY[0] <= size * leg <= _ANYBODY[1]]
         name = min(likely or UNITS, key=lambda unit: abs(math.log(UNITS[unit] * leg / _LEG)))
         metres = UNITS[name] * leg
         if not _ANYBODY[0] <= metres <= _ANYBODY[1]:
-            self.unsure.append(
-                f"no known unit makes a person of legs that are {leg:.3g} units from hip to ankle ({name}: "
-                f"{metres:.3g} m): scaled to legs of {_LEG} m"
+            self._findings.add(
+                f"no known unit gives legs of {leg:.3g} units a person's length ({name}: {metres:.3g} m): the clip was "
+                f"scaled to legs of {_LEG} m",
+                False,
             )
             return _LEG / leg
         told = f"lengths are in {name} ({UNITS[name]:.6g} m): the legs are {metres:.2f} m from hip to ankle"
-        if _GROWN[0] <= metres <= _GROWN[1]:
-            self.understood.append(told)
-        else:
-            self.unsure.append(f"{told}, unusual for a grown person")
+        usual = _GROWN[0] <= metres <= _GROWN[1]
+        self._findings.add(told if usual else f"{told}, unusual for a grown person", usual)
         if name not in ("metres", "centimetres", "millimetres"):
-            self.unsure.append(f"that lengths are in {name} is told by the size of the body alone")
+            self._findings.add(f"the size of the body alone shows that lengths are in {name}", False)
         return UNITS[name]
 
-    def stature(self, up: str, scale: float) -> None:
-        """Tell how tall the body stands, and whether people do."""
+    def report_stature(self, up: str, scale: float) -> None:
+        """Say how tall the body is, and whether that is usual."""
         heights = self.places[..., "xyz".index(up[-1])]
         tall = scale * float(np.median(np.ptp(heights, axis=1)))
         told = f"from the lowest joint to the highest one it is {tall:.2f} m tall"
-        if _TALL[0] <= tall <= _TALL[1]:
-            self.understood.append(told)
-        else:
-            self.unsure.append(f"{told}: it lies or crouches, or unit or up axis are not what was understood")
+        usual = _TALL[0] <= tall <= _TALL[1]
+        doubt = ": it lies or crouches, or the unit or the up axis are not what was understood"
+        self._findings.add(told if usual else told + doubt, usual)
 
 
 def _named(skeleton: Skeleton) -> LegChains | None:
@@ -148,16 +146,16 @@ def _named(skeleton: Skeleton) -> LegChains | None:
 
 
 def _twins(skeleton: Skeleton) -> LegChains | None:
-    """Of all like chains that hang from one joint, the long ones that hang from nearest to the root."""
+    """The legs by shape: of all pairs of equal chains below one joint, the long ones nearest to the root."""
     lengths = np.linalg.norm(skeleton.offsets, axis=1)
     order, count = parents_first(skeleton), len(lengths)
     lengths[order[0]] = 0.0
-    depth, reach = np.zeros(count), np.zeros(count)  # from the root; on to the farthest end
+    depth, reach = np.zeros(count), np.zeros(count)  # distance from the root, and on to the farthest end
     onward, children = [-1] * count, [list[int]() for _ in range(count)]
     for joint in order[1:]:
         depth[joint] = depth[skeleton.parents[joint]] + lengths[joint]
         children[int(skeleton.parents[joint])].append(joint)
-    whole = reach.copy()  # the same with the joint's own offset
+    whole = reach.copy()  # with the joint's own offset
     for joint in reversed(order):
         if children[joint]:
             onward[joint] = max(children[joint], key=whole.__getitem__)
@@ -174,7 +172,7 @@ def _twins(skeleton: Skeleton) -> LegChains | None:
 
 
 def _pair(joints: list[int], onward: list[int], lengths: np.ndarray, reach: np.ndarray) -> tuple[int, int] | None:
-    """The two most alike of the chains from these joints on that have two bones or more."""
+    """The two most similar chains of two bones or more that begin at these joints."""
     chains = {j: _chain_from(j, onward) for j in sorted(joints, key=lambda j: -reach[j])[:12]}
     best, least = None, _LIKE
     for a, one in chains.items():
@@ -194,7 +192,7 @@ def _chain_from(joint: int, onward: list[int]) -> list[int]:
 
 
 def _two_long(joints: list[int], lengths: np.ndarray) -> tuple[int, ...]:
-    """Hip, knee and ankle: the ends of the two bones in a row that are longest together."""
+    """Hip, knee and ankle: the ends of the two consecutive bones that are longest together."""
     both = [float(lengths[joints[i + 1]] + lengths[joints[i + 2]]) for i in range(len(joints) - 2)]
     first = int(np.argmax(both))
     return tuple(joints[first : first + 3])
@@ -204,16 +202,11 @@ def _length(skeleton: Skeleton, leg: tuple[int, ...]) -> float:
     return float(np.linalg.norm(skeleton.offsets[list(leg[1:])], axis=1).sum())
 
 
-_FORWARD = {"x": "y", "y": "z", "z": "x"}  # the axis called forward, by the axis that is up
-_WHOLE = 5e-4  # how far from a whole number of frames a second a printed frame time may be
-_USUAL = (20.0, 250.0)  # frames per second of motion capture
-
-
 @dataclass(frozen=True)
 class Clip:
-    """A motion of its own skeleton, and what was understood of the file and what is unsure.
+    """A clip, with what was understood of its file and what is unsure.
 
-    The motion is in metres with z up and faces where it was recorded to face: the file's axes are only exchanged.
+    The motion is in metres with z up. It keeps its skeleton, and its position and heading as recorded.
     """
 
     motion: Motion
@@ -237,11 +230,14 @@ def read_clip(
     Args:
         path: of the file.
         asf: the skeleton of an .amc file.
-        scale: metres per unit; by default what makes a person of the body.
-        up: the file's axis that points up: x, y, z, -x, -y or -z; by default the one the body stands along.
-        fps: frames per second; by default what the file says, and 120 for .amc, which says nothing.
+        scale: metres per unit; by default the unit with which the body has a person's size.
+        up: the file's axis that points up: x, y, z, -x, -y or -z; by default the one along which the body stands.
+        fps: frames per second; by default what the file says, and 120 for .amc files, which do not say it.
+
+    Raises:
+        OutputError: an option is not valid, or the file cannot be read; the message names the line.
     """
-    path, unit, understood, unsure = Path(path), None, list[str](), list[str]()
+    path, unit, findings = Path(path), None, Findings()
     if scale is not None and not 0.0 < scale < np.inf:
         raise OutputError(f"the scale must be a positive number of metres per unit, got {scale}")
     if fps is not None and not 0.0 < fps <= MAX_FPS:
@@ -252,53 +248,40 @@ def read_clip(
         if asf is not None:
             raise OutputError("only an .amc file needs an .asf, a .bvh file holds its skeleton")
         raw = bvh.load(path, up="z", forward="x")
-        pace = fps or _pace(raw, unsure)
+        pace = fps or _pace(raw, findings)
     elif path.suffix.lower() == ".amc":
         if asf is None:
             raise OutputError(f"{path}: an .amc file holds no skeleton; its .asf file is needed")
-        raw = asf_files.load(path, asf, up="z", forward="x", fps=fps or 120.0)
-        pace, unit = fps or 120.0, asf_files.metres_per_unit(asf)
+        raw = acclaim.load(path, asf, up="z", forward="x", fps=fps or 120.0)
+        pace, unit = fps or 120.0, acclaim.metres_per_unit(asf)
         if fps is None:
-            unsure.append("an .amc file has no frame rate: 120 frames per second are taken")
+            findings.add("an .amc file has no frame rate: 120 frames per second are assumed", False)
     else:
         raise OutputError(f"cannot read {path} as a clip: unknown format {path.suffix!r}; valid: .bvh, .amc")
-    understood.append(
+    findings.add(
         f"{len(raw.skeleton.names)} joints, {len(raw)} frames at {pace:g} frames per second "
         f"({len(raw) / pace:.2f} s){'' if fps is None else ', as told'}"
     )
-    senses = ClipInference(raw, understood, unsure)
-    above, metres = up or senses.up(), scale or senses.scale(unit)
+    inference = ClipInference(raw, findings)
+    above, metres = up or inference.infer_up_axis(), scale or inference.infer_scale(unit)
     if up is not None:
-        understood.append(f"{up} is up, as told")
+        findings.add(f"{up} is up, as told")
     if scale is not None:
-        understood.append(f"a unit is {scale:g} m, as told")
-    senses.stature(above, metres)
-    understood.append("where it is and where it faces are kept as recorded")
-    return Clip(_converted(raw, above, metres, pace), tuple(understood), tuple(unsure), metres, above, pace)
+        findings.add(f"a unit is {scale:g} m, as told")
+    inference.report_stature(above, metres)
+    findings.add("position and heading are kept as recorded")
+    motion = bvh.convert_axes(raw, above, _FORWARD[above[-1]], 1.0 / metres)
+    motion = replace(motion, time=np.arange(len(raw)) / pace)
+    return Clip(motion, tuple(findings.understood), tuple(findings.unsure), metres, above, pace)
 
 
-def _pace(raw: Motion, unsure: list[str]) -> float:
-    """Frames per second; whole ones where the frame time is one that was rounded."""
+def _pace(raw: Motion, findings: Findings) -> float:
+    """Frames per second, rounded to a whole number if the file's frame time is one in print."""
     found = frame_rate(raw)
     if not found <= MAX_FPS:
         raise OutputError(f"a clip has at most {MAX_FPS:g} frames per second, this one has {found:g}")
     if abs(found - round(found)) <= _WHOLE * found:
         found = float(round(found))
     if not _USUAL[0] <= found <= _USUAL[1]:
-        unsure.append(f"the file says {found:g} frames per second, unusual for motion capture")
+        findings.add(f"the file says {found:g} frames per second, unusual for motion capture", False)
     return found
-
-
-def _converted(raw: Motion, up: str, scale: float, fps: float) -> Motion:
-    """In metres, with z up."""
-    frame = bvh.axis_change(up, _FORWARD[up[-1]])
-    rotations = raw.rotations.copy()
-    rotations[..., 1:] = rotations[..., 1:] @ frame
-    skeleton = raw.skeleton
-    return replace(
-        raw,
-        time=np.arange(len(raw)) / fps,
-        skeleton=Skeleton(skeleton.names, skeleton.parents, scale * skeleton.offsets @ frame),
-        root_position=scale * raw.root_position @ frame,
-        rotations=rotations,
-    )

@@ -1,4 +1,4 @@
-"""A body for a skeleton of which nothing else is known: limbs that are the thicker the more hangs from them."""
+"""A body for a skeleton without shapes: limbs that are thicker the more bones hang from them."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import numpy as np
 
 from surefoot.motions import meshes
 from surefoot.motions.body_parts import SkeletonError, find_body_parts
-from surefoot.motions.forward_kinematics import parents_first
-from surefoot.motions.leaf_bones import leaf_bone_ends, rest_positions
+from surefoot.motions.forward_kinematics import parents_first, rest_positions
+from surefoot.motions.leaf_bones import leaf_bone_ends
 from surefoot.motions.meshes import Color, TriangleMesh
 from surefoot.motions.motion import Motion, Skeleton
 
 FALLBACK_COLOR: Color = (0.30, 0.42, 0.58, 1.0)
-_SPINE, _NO_SPINE = 0.55, 0.1  # [leg lengths] of a body that has none, and how high its joints are at most
+_SPINE, _NO_SPINE = 0.55, 0.1  # [leg lengths] of an added spine, and largest height of a body that needs one
 _SMALLEST = 0.2  # [m]
 _THICK = 0.052  # radius [sizes] of a limb from which bones of the length of one size hang
 _TAPER = 0.7  # radius of a last bone's end, as a share of that of its beginning
-_HEAD, _ABOVE = np.array([0.058, 0.050, 0.068]), 0.045  # [sizes] radii, and from the head's joint to the middle
+_HEAD, _ABOVE = np.array([0.058, 0.050, 0.068]), 0.045  # [sizes] radii, and from the head's joint to its middle
 
 
 @dataclass(frozen=True)
 class Bone:
-    """From a joint to an end (3,) in its frame [m]: the joint `child`, or −1 where nothing follows."""
+    """A bone from a joint to an end (3,) in its frame [m], which is the joint `child`, or −1 if nothing follows."""
 
     end: np.ndarray
     child: int
 
 
 def rest_size(skeleton: Skeleton) -> float:
-    """Largest extent at rest [m]."""
+    """Largest extent of a skeleton at rest [m]."""
     return max(float(np.ptp(rest_positions(skeleton), axis=0).max()), _SMALLEST)
 
 
 def bones_by_joint(motion: Motion) -> list[list[Bone]]:
-    """For every joint a bone to each of its children, or to its end; a body without a spine gets one."""
+    """For every joint, bones to its children or to its end; a body without a spine gets one."""
     skeleton, ends, rest = motion.skeleton, leaf_bone_ends(motion), rest_positions(motion.skeleton)
     found = []
     for joint, parent in enumerate(skeleton.parents):
@@ -48,7 +48,7 @@ def bones_by_joint(motion: Motion) -> list[list[Bone]]:
 
 
 def fallback_meshes(motion: Motion, spacing: float) -> list[dict[Color, TriangleMesh]]:
-    """For every joint rounded limbs along its bones, in its frame, in rings at most `spacing` apart [m]."""
+    """For every joint, rounded limbs along its bones in its frame, in rings at most `spacing` apart [m]."""
     size, every = rest_size(motion.skeleton), bones_by_joint(motion)
     hanging = np.zeros(len(every))  # [m] all bones from each joint on
     for joint in reversed(parents_first(motion.skeleton)):
@@ -70,7 +70,7 @@ def fallback_meshes(motion: Motion, spacing: float) -> list[dict[Color, Triangle
     if head is not None:
         way = motion.skeleton.offsets[head]
         way = way / max(float(np.linalg.norm(way)), 1e-9)
-        found[head].append(meshes.ellipsoid_or_capsule(size * _HEAD).placed(size * _ABOVE * way, np.eye(3)))
+        found[head].append(meshes.ellipsoid_or_capsule(size * _HEAD).transformed(size * _ABOVE * way, np.eye(3)))
     return [{FALLBACK_COLOR: meshes.merge_meshes(limbs)} for limbs in found]
 
 

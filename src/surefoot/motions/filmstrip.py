@@ -1,4 +1,4 @@
-"""A motion as one wide picture: the body at evenly spaced moments, side by side."""
+"""Filmstrips: one wide picture of a motion, with the body at evenly spaced moments side by side."""
 
 from __future__ import annotations
 
@@ -9,38 +9,37 @@ from PIL import Image
 
 from surefoot.errors import OutputError
 from surefoot.motions import painter, posed_body
-from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import Camera, Canvas, View, mean_facing
 from surefoot.motions.posed_body import PosedBody
 from surefoot.terrains.terrain import Terrain
 
 MAX_FIGURES = 200
-_WINDOW = 2.75  # [s] shown unless told otherwise
-_STAGE = 8.5  # [m] shown instead on uneven ground, where places matter more than the gait
+_WINDOW = 2.75  # [s] that are shown by default
+_STAGE = 8.5  # [m] that are shown on uneven ground, where positions matter more than the gait
 _TOP, _BOTTOM, _EDGE = 40.0, 54.0, 30.0  # [px] for the caption, for the labels, left and right of the figures
-_TALL, _HEIGHTS = 250.0, (360, 520)  # [px] of a standing body, of the picture
-_GAP = 5.0  # [px] between grounds that do not belong together
-_APART, _CLOSE = 0.85, 0.4  # [widths] between neighbours at their true places: wanted, and allowed if asked for
+_TALL, _HEIGHTS = 250.0, (360, 520)  # [px] of a standing body; least and largest height of the picture
+_GAP = 5.0  # [px] between separate grounds
+_APART, _CLOSE = 0.85, 0.4  # [body widths] between neighbours at their true positions: by default, and if asked for
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which moments are shown and where; `places` are the figures' columns [px] where places are not true."""
+    """Which moments are shown and where; `places` are the figures' columns [px] if they are not at true positions."""
 
     times: np.ndarray
     ghosts: np.ndarray
     camera: Camera
     places: np.ndarray | None = None
-    pitch: float = 0.0  # [px] from one place to the next
+    pitch: float = 0.0  # [px] between columns
 
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How large the bodies of a window are and where they go, at evenly spaced `times` [s, m]."""
+    """Sizes and path of the body in a window, at evenly spaced `times` [s, m]."""
 
     times: np.ndarray
-    along: np.ndarray  # (n,) the root's places along the picture's right axis
+    along: np.ndarray  # (n,) positions of the root along the picture's right axis
     broad: float
     tall: float  # or long, if it lies
     middle: float  # of the body, from its root
@@ -48,7 +47,7 @@ class _Sizes:
     top: float
 
     def ways(self, count: int) -> np.ndarray:
-        """(count − 1,) between neighbours if this many figures are shown [m]; a single one has no way to go."""
+        """(count − 1,) distances between neighbours if `count` figures are shown [m]; 0 for a single one."""
         places = np.interp(np.linspace(self.times[0], self.times[-1], count), self.times, self.along)
         return np.abs(np.diff(places)) if count > 1 else np.zeros(1)
 
@@ -66,24 +65,27 @@ def filmstrip(
 ) -> Image.Image:
     """Draw a motion as a strip.
 
-    A body that travels enough stands at its true places on one long stage, with fainter ones in between;
-    otherwise every figure has a piece of ground of its own.
+    A body that travels far enough stands at its true positions on one long ground, with fainter figures in between;
+    otherwise every figure has its own piece of ground.
 
     Args:
         motion: what to draw; without a scene it is a stick figure on flat ground.
         frames: number of figures; by default as many as fit, about a dozen.
-        view: from the `side` or the `front` of where it faces on average.
+        view: from the `side` or the `front`, relative to where the body faces on average.
         start: first moment [s]; by default 2.75 s before the end, on uneven ground 8.5 m before it.
         end: last moment [s]; by default the motion's last.
         width: of the picture [px].
-        height: of the picture [px]; by default 360, more where the ground rises or falls.
+        height: of the picture [px]; by default 360, more if the ground rises or falls.
         caption: upper left line; by default skill, terrain and mean speed, "" for none.
+
+    Raises:
+        OutputError: a size or a moment is out of range, or the motion cannot be drawn.
     """
     if not 200 <= width <= 20_000 or not (height is None or 150 <= height <= 20_000):
         raise OutputError("a filmstrip is 200 … 20000 px wide and 150 … 20000 px high")
     if frames is not None and not 1 <= frames <= MAX_FIGURES:
         raise OutputError(f"a filmstrip has 1 … {MAX_FIGURES} figures, got {frames}")
-    actor, terrain = posed_body.posed_body_of(motion), ground.terrain_of(motion)
+    actor, terrain = posed_body.posed_body_of(motion), painter.terrain_of(motion)
     window = _window(motion, terrain if view == "side" else None, start, end)
     camera = Camera(view, 1.0, yaw=mean_facing(motion, *window))
     sizes = _measure(actor, terrain, window, camera)
@@ -119,7 +121,7 @@ def _window(motion: Motion, terrain: Terrain | None, start: float | None, end: f
     end = last if end is None else end
     if start is None:
         start = max(first, end - _WINDOW)
-        if not ground.is_flat(terrain):
+        if not painter.is_flat(terrain):
             near = np.hypot(*(motion.root_position - _root(motion, end))[:, :2].T) < _STAGE
             start = min(start, float(motion.time[near][0])) if near.any() else start
     if not first <= start <= end <= last:
@@ -133,7 +135,7 @@ def _measure(actor: PosedBody, terrain: Terrain | None, window: tuple[float, flo
     sides, heights = (
         np.array([painter.extent_along(body, i, camera.yaw) for body in bodies]) for i in (camera.axis, 2)
     )
-    along, below = camera.along(roots), ground.ground_heights(terrain, roots)
+    along, below = camera.along(roots), painter.ground_heights(terrain, roots)
     broad = float(np.median(np.ptp(sides, axis=1)))
     return _Sizes(
         times=times,
@@ -147,7 +149,7 @@ def _measure(actor: PosedBody, terrain: Terrain | None, window: tuple[float, flo
 
 
 def _on_stage(actor: PosedBody, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan | None:
-    """The figures at their true places, as many as stand well apart; None if they would not fill the picture."""
+    """Figures at their true positions, as many as stand well apart; None if they would not fill the picture."""
     counts, apart = ([frames], _CLOSE) if frames else (list(range(6, 17)), _APART)
     fitting = [n for n in counts if sizes.ways(n).min() >= apart * sizes.broad][-5:]
     room, reach = width - 2 * _EDGE, float(np.ptp(sizes.along)) + 1.4 * sizes.broad
@@ -161,7 +163,7 @@ def _on_stage(actor: PosedBody, sizes: _Sizes, frames: int | None, camera: Camer
 
 
 def _set_apart(actor: PosedBody, sizes: _Sizes, frames: int | None, camera: Camera, width: int) -> _Plan:
-    """The figures at even places of their own."""
+    """Figures in evenly spaced columns."""
     room = width - 2 * _EDGE
     most = int(np.clip(room / (1.12 * sizes.broad * camera.scale), 5, 12))
     times = _liveliest(actor, sizes, [frames] if frames else [most - 1, most])
@@ -172,7 +174,7 @@ def _set_apart(actor: PosedBody, sizes: _Sizes, frames: int | None, camera: Came
 
 
 def _liveliest(actor: PosedBody, sizes: _Sizes, counts: list[int]) -> np.ndarray:
-    """The moments, for that number of figures whose neighbours differ most: no multiple of the step's duration."""
+    """The moments for the number of figures whose neighbours differ most, which avoids multiples of the step's time."""
     if sizes.times[0] == sizes.times[-1]:
         return sizes.times[:1]
     best, most = np.zeros(0), -1.0
@@ -187,7 +189,7 @@ def _liveliest(actor: PosedBody, sizes: _Sizes, counts: list[int]) -> np.ndarray
 
 
 def _cameras(plan: _Plan, actor: PosedBody) -> list[Camera]:
-    """One camera for each figure: the same, or one that puts it at its place."""
+    """A camera for each figure: the same for all, or one that puts the figure into its column."""
     if plan.places is None:
         return [plan.camera] * len(plan.times)
     roots = plan.camera.along(np.array([_root(actor.motion, t) for t in plan.times]))
@@ -199,15 +201,15 @@ def _cameras(plan: _Plan, actor: PosedBody) -> list[Camera]:
 def _paint_grounds(
     canvas: Canvas, plan: _Plan, cameras: list[Camera], actor: PosedBody, terrain: Terrain | None
 ) -> None:
-    """One long ground, or a piece for each figure."""
+    """Draw one long ground, or a piece for each figure."""
     if plan.places is None:
         path = np.array([_root(actor.motion, t) for t in plan.times])
-        ground.paint_ground(canvas, terrain, plan.camera, 0.0, float(canvas.width), path)
+        painter.paint_ground(canvas, terrain, plan.camera, 0.0, float(canvas.width), path)
         return
     half = 0.5 * (plan.pitch - _GAP)
     for time, place, camera in zip(plan.times, plan.places, cameras, strict=True):
         now = terrain.at(time) if terrain else None
-        ground.paint_ground(canvas, now, camera, place - half, place + half, _root(actor.motion, time)[None])
+        painter.paint_ground(canvas, now, camera, place - half, place + half, _root(actor.motion, time)[None])
 
 
 def _root(motion: Motion, time: float) -> np.ndarray:
@@ -216,11 +218,11 @@ def _root(motion: Motion, time: float) -> np.ndarray:
 
 
 def _caption(motion: Motion, window: tuple[float, float], facing: float) -> str:
-    """Skill, ground and mean speed along the way it faces, as far as they are known."""
+    """Skill, ground and mean speed in the direction of facing, as far as they are known."""
     parts = []
     if motion.scene is not None:
         parts.append(motion.scene.skill.full_name)
-        if not ground.is_flat(motion.scene.terrain):
+        if not painter.is_flat(motion.scene.terrain):
             parts.append(motion.scene.terrain.description)
     if window[1] > window[0]:
         way = painter.in_yaw_frame((_root(motion, window[1]) - _root(motion, window[0]))[None], facing)[0, 0]

@@ -1,4 +1,4 @@
-"""The files a motion can be written to, each by its suffix, each whole or not at all."""
+"""The file formats of motions, chosen by suffix. A file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 from surefoot import plugins
 from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
-from surefoot.motions import motion_editing
+from surefoot.motions import bvh, gltf, motion_editing, usd
 from surefoot.motions.motion import Motion
 
-SKINNED = (".glb", ".usda")  # suffixes of formats that can hold a skin
+SKINNED = (".glb", ".usda")  # formats that can hold a skin
 
 
 def save(
@@ -28,20 +28,12 @@ def save(
     loop: bool = False,
     skinned: bool = False,
 ) -> None:
-    """Write a motion in the format of the path's suffix.
-
-    Args:
-        motion: what to write.
-        path: its suffix is the format.
-        fps: frames per second; by default those it was recorded with.
-        root_motion: keep its travel and turn; without, it goes on in place.
-        loop: one whole cycle only, closed, and stretched by up to half a frame to end on a frame.
-        skinned: a .glb as a rigged character: one skin over a skeleton. A .usda is always one.
-    """
+    """Write a motion; `Motion.save` describes the arguments and the errors."""
     path = Path(path)
-    if path.suffix.lower() not in _FORMATS:
+    suffix = path.suffix.lower()
+    if suffix not in _FORMATS:
         raise OutputError(f"cannot write {path}: unknown format {path.suffix!r}; valid: {', '.join(_FORMATS)}")
-    if skinned and path.suffix.lower() not in SKINNED:
+    if skinned and suffix not in SKINNED:
         raise OutputError(f"cannot write {path} with a skin; formats that have one: {', '.join(SKINNED)}")
     if not path.parent.is_dir():  # before the work, not after
         raise OutputError(f"cannot write {path}: there is no folder {path.parent}")
@@ -52,20 +44,23 @@ def save(
         motion = motion_editing.in_place(motion)
     if fps is not None:
         motion = motion_editing.resample(motion, fps, whole=loop)
-    write = _rigged_glb if skinned and path.suffix.lower() == ".glb" else _FORMATS[path.suffix.lower()]
-    replace_file(path, write(motion))
+    rigged = skinned and suffix == ".glb"
+    replace_file(path, gltf.encode(motion, skinned=True) if rigged else _FORMATS[suffix](motion))
 
 
 def suffixes() -> tuple[str, ...]:
-    """All suffixes that can be written."""
+    """The suffixes of all formats."""
     return tuple(_FORMATS)
 
 
 def columns(motion: Motion) -> dict[str, np.ndarray]:
-    """The numbers of a motion by column of its CSV, each (n,): metres, radians, seconds, newtons, newton metres.
+    """The columns (n,) of a motion's CSV by name, in metres, radians, seconds, newtons and newton metres.
 
-    Joints, actuators and feet go by name where the scene is known and by number where it is not. A motion that
-    was not simulated has the joints' rotations (w, x, y, z in the parent's frame) in place of `qpos`.
+    Joints, actuators and feet have names if the scene is known, else numbers. A motion that was not simulated has its
+    joints' rotations (w, x, y, z in the parent's frame) in place of `qpos`.
+
+    Args:
+        motion: any.
     """
     found = {"time": motion.time, **_spread("root", motion.root_position, list("xyz"))}
     coordinates, freedoms, actuators, feet = _names(motion)
@@ -84,14 +79,14 @@ def columns(motion: Motion) -> dict[str, np.ndarray]:
 
 
 def _spread(prefix: str, table: np.ndarray, labels: list[str]) -> dict[str, np.ndarray]:
-    """The columns of a table (n, labels) by name; none if it is empty."""
+    """The columns of a table (n, labels) by name; none if the table is empty."""
     if not table.size:
         return {}
     return {f"{prefix}_{label}": table[:, i] for i, label in enumerate(labels)}
 
 
 def _names(motion: Motion) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Names of the coordinates, degrees of freedom, actuators and feet."""
+    """Names of coordinates, degrees of freedom, actuators and feet."""
     if motion.scene is None:
         tables = (motion.qpos, motion.qvel, motion.torque, motion.contact_force)
         q, v, u, f = ([str(i) for i in range(table.shape[1])] if table.size else [] for table in tables)
@@ -140,41 +135,17 @@ def _mp4(motion: Motion) -> bytes:
     return video.mp4(motion)
 
 
-def _bvh(motion: Motion) -> bytes:
-    from surefoot.motions import bvh
-
-    return bvh.text(motion).encode()
-
-
-def _glb(motion: Motion) -> bytes:
-    from surefoot.motions import gltf
-
-    return gltf.encode(motion)
-
-
-def _rigged_glb(motion: Motion) -> bytes:
-    from surefoot.motions import gltf
-
-    return gltf.encode(motion, skinned=True)
-
-
-def _usda(motion: Motion) -> bytes:
-    from surefoot.motions import usd
-
-    return usd.encode(motion)
-
-
 def _html(motion: Motion) -> bytes:
-    page: bytes = plugins.load(plugins.FORMATS, "html")(motion)
+    page: bytes = plugins.load(plugins.FORMATS, "html")(motion)  # written by the studio, which lies above this package
     return page
 
 
 _TURNS, _SPINS = ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz")
-_JOINT_PARTS = {  # of joints with more than one coordinate, in qpos and in qvel
+_JOINT_PARTS = {  # suffixes of joints with several coordinates, in qpos and in qvel
     int(mujoco.mjtJoint.mjJNT_FREE): (("x", "y", "z", *_TURNS), ("vx", "vy", "vz", *_SPINS)),
     int(mujoco.mjtJoint.mjJNT_BALL): (_TURNS, _SPINS),
 }
 _FORMATS: dict[str, Callable[[Motion], bytes]] = {
-    ".npz": _npz, ".csv": _csv, ".png": _png, ".gif": _gif, ".mp4": _mp4, ".bvh": _bvh, ".glb": _glb,
-    ".html": _html, ".usda": _usda,
+    ".npz": _npz, ".csv": _csv, ".png": _png, ".gif": _gif, ".mp4": _mp4,
+    ".bvh": lambda motion: bvh.text(motion).encode(), ".glb": gltf.encode, ".html": _html, ".usda": usd.encode,
 }  # fmt: skip

@@ -1,8 +1,6 @@
-"""One averaged cycle of a gait as Fourier series of its joints over the phase (SIMBICON §5).
+"""One averaged cycle of a gait: Fourier series of its joints and its root over the phase (SIMBICON §5).
 
-A gait made to step on the spot: the feet lose the travel that they had under the body, the legs follow.
-
-A gait in words: where it goes, how fast, and what is peculiar about it.
+`step_in_place` makes a gait step on the spot, and `describe_gait` puts a gait into words.
 """
 
 from __future__ import annotations
@@ -16,17 +14,24 @@ from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
 from surefoot.motions.forward_kinematics import segment_poses
 from surefoot.motions.leg_ik import leg_bones_of, level_foot_above_ground, solve_leg
+from surefoot.motions.motion_editing import travel_on_arc
 from surefoot.motions.retargeting import RetargetedClip, hinge_angles_of
+from surefoot.motions.signals import smoothstep
 
-_EVEN = ("surge", "height", "pitch")  # what a mirrored body does alike; sway, roll and yaw are reversed
 Span = tuple[float, float]
+_EVEN = ("surge", "height", "pitch")  # unchanged by a mirror; sway, roll and yaw are reversed
+_FRAMES, _HARMONICS = 120, 8  # of a cycle that steps in place
+_STILL, _ASKEW = 0.12, 0.5  # [m/s] below which a gait is on the spot; share of a direction that is worth a word
+_TURN = np.radians(8.0)  # [rad/s]
+_LEAN, _CROUCH, _STEP_HIGH, _WIDE, _NARROW = np.radians(12.0), np.radians(45.0), 0.55, 0.28, 0.05
+_PHASES = np.arange(0.0, 1.0, 0.01)
 
 
 @dataclass(frozen=True)
 class GaitCycle:
-    """Joints and root over a phase of 0 … 1; at 0.25 the right hip is bent most.
+    """Joints and root over a phase of 0 … 1; at phase 0.25 the right hip is flexed most.
 
-    The root is told in a frame that moves on evenly and turns along, with its x where the body faces on average.
+    The root is given in a frame that travels and turns evenly; its x is where the body faces on average.
     """
 
     period: float  # [s]
@@ -34,20 +39,20 @@ class GaitCycle:
     root: dict[str, np.ndarray]  # of surge, sway, height [m] and roll, pitch, yaw [rad]; pitch is positive forward
     travel: np.ndarray  # (3,) per cycle [m]: forward and left at its beginning, up
     turn: float  # per cycle [rad], to the left
-    contacts: tuple[tuple[Span, ...], tuple[Span, ...]]  # phases at which left and right foot stand; ends may be > 1
-    residuals: dict[str, float]  # [rad] root mean square of what each joint did otherwise
-    asymmetry: float  # [rad] between the body and its mirror image half a cycle later, legs and trunk
+    contacts: tuple[tuple[Span, ...], tuple[Span, ...]]  # phases in which left and right foot stand; ends may be > 1
+    residuals: dict[str, float]  # [rad] root mean square deviation of the clip from each joint's series
+    asymmetry: float  # [rad] of legs and trunk from their mirror image half a cycle later
     symmetric: bool
     window: Span  # [s] of the clip
-    mismatch: float  # of the clip with itself one period later, 0 … 1
+    mismatch: float  # of the clip with itself one period later: 0 is exact, 1 unrelated
     notes: tuple[str, ...]
 
     @property
     def residual(self) -> float:
-        """Mean over the joints of what they did otherwise [rad]."""
+        """Mean of the joints' residuals [rad]."""
         return float(np.mean(list(self.residuals.values())))
 
-    def at(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
+    def angles_at(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
         """Joint angles [rad] at phases, of their shape."""
         return {name: _at(series, phase) for name, series in self.joints.items()}
 
@@ -56,15 +61,19 @@ class GaitCycle:
         return {name: _at(fourier.derivative(series), phase) / self.period for name, series in self.joints.items()}
 
     def root_at(self, phase: float | np.ndarray) -> dict[str, np.ndarray]:
-        """The root in its even frame [m, rad] at phases, of their shape."""
+        """The root in its moving frame [m, rad] at phases, of their shape."""
         return {name: _at(series, phase) for name, series in self.root.items()}
 
-    def in_place(self) -> GaitCycle:
-        """The same cycle without travel and turn, as on a treadmill."""
-        return replace(self, travel=np.zeros(3), turn=0.0, notes=(*self.notes, "its travel and turn are taken out"))
+    def without_travel(self) -> GaitCycle:
+        """The cycle without travel and turn, as on a treadmill."""
+        return replace(self, travel=np.zeros(3), turn=0.0, notes=(*self.notes, "its travel and turn were removed"))
 
     def symmetrized(self, table: CharacterTable) -> GaitCycle:
-        """The mean of the cycle and its mirror image half a cycle later, of the table's character."""
+        """The mean of the cycle and its mirror image half a cycle later.
+
+        Args:
+            table: the character.
+        """
         joints, hinges = dict(self.joints), table.hinges
         for left, right in zip(table.anatomy.left.joints, table.anatomy.right.joints, strict=True):
             mean = _mean(self.joints[left], fourier.shifted(self.joints[right], 0.5))
@@ -80,31 +89,48 @@ class GaitCycle:
             symmetric=True, contacts=(self.contacts[0], right_spans),
         )  # fmt: skip
 
-    def played(self, cycles: float = 2.0, fps: float = 60.0) -> RetargetedClip:
-        """Frames of so many cycles from phase 0 on, beginning at the origin."""
+    def sampled(self, cycles: float = 2.0, fps: float = 60.0) -> RetargetedClip:
+        """Frames of the cycle from phase 0 on, starting at the origin.
+
+        Args:
+            cycles: how many.
+            fps: frames per second.
+        """
         time = np.arange(0.0, cycles * self.period + 1e-9, 1.0 / fps)
         done = time / self.period
         root, turn = self.root_at(done % 1.0), self.turn * done
-        path = self._speed() * _arc(done, self.turn) + np.exp(1j * turn) * (root["surge"] + 1j * root["sway"])
+        strayed = np.exp(1j * turn) * (root["surge"] + 1j * root["sway"])
+        path = self._speed() * travel_on_arc(done, turn) + strayed
         height = root["height"] + self.travel[2] * done
-        tilt = quat.multiply(_about(1, root["pitch"]), _about(0, root["roll"]))
+        tilt = quat.multiply(quat.about_axis(1, root["pitch"]), quat.about_axis(0, root["roll"]))
         rotation = quat.multiply(quat.about_vertical(turn + root["yaw"]), tilt)
         stands = [np.any([(done - a) % 1.0 < b - a for a, b in foot] or [done < 0.0], axis=0) for foot in self.contacts]
+        position = np.column_stack([path.real, path.imag, height])
         return RetargetedClip(
-            time, self.at(done % 1.0), np.column_stack([path.real, path.imag, height]), quat.make_continuous(rotation),
-            np.column_stack(stands), 1.0, self.notes,
+            time, self.angles_at(done % 1.0), position, quat.make_continuous(rotation), np.column_stack(stands), 1.0,
+            self.notes,
         )  # fmt: skip
 
     def _speed(self) -> complex:
-        """Travel per cycle along the way, as if there were no turn [m]."""
-        one = complex(_arc(np.array([1.0]), self.turn)[0])
+        """Travel per cycle along the path, as if there were no turn [m]."""
+        one = complex(travel_on_arc(np.array([1.0]), np.array([self.turn]))[0])
         return complex(self.travel[0], self.travel[1]) / one if abs(one) > 1e-6 else 0j
 
 
 def root_in_moving_frame(
     found: RetargetedClip, inside: np.ndarray, period: float
 ) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
-    """The root of some frames in a frame that moves and turns evenly, the travel (3,) and the turn per cycle."""
+    """The root in a frame that travels and turns evenly.
+
+    Args:
+        found: a clip.
+        inside: (frames,) which of its frames count.
+        period: of the cycle [s].
+
+    Returns:
+        Surge, sway, height [m], roll, pitch, yaw [rad] of these frames, each (n,); the travel (3,) [m] and the turn
+        [rad] per cycle.
+    """
     time = (found.time[inside] - found.time[inside][0]) / period  # [cycles]
     rotation, place = found.root_rotation[inside], found.root_position[inside]
     heading = quat.yaw(quat.make_continuous(rotation))
@@ -112,7 +138,7 @@ def root_in_moving_frame(
     pitch = np.arcsin(np.clip(2.0 * (level[:, 0] * level[:, 2] - level[:, 1] * level[:, 3]), -1.0, 1.0))
     roll = 2.0 * np.arctan2(level[:, 1], level[:, 0])
     waves, later = fourier.basis(time, 3), np.interp(time + 1.0, time, np.arange(len(time)), right=np.nan)
-    both = np.flatnonzero(np.isfinite(later))  # frames that are there again one cycle later
+    both = np.flatnonzero(np.isfinite(later))  # frames that have a frame one cycle later
 
     def gained(values: np.ndarray) -> np.ndarray:
         return np.asarray(np.interp(later[both], np.arange(len(time)), values) - values[both])
@@ -124,11 +150,10 @@ def root_in_moving_frame(
     total = np.concatenate([[0.0], np.cumsum(0.5 * (heading[1:] + heading[:-1]) * np.diff(time))])
     steps = np.exp(1j * (start - gained(total))) * (gained(path.real) + 1j * gained(path.imag))  # from mean headings
     travel = complex(steps.mean()) * np.exp(0.5j * turn)
-    speed = travel / complex(_arc(np.array([1.0]), turn)[0])
-    rest = path - speed * _arc(time, turn)
-    origin = np.linalg.lstsq(np.column_stack([np.ones(len(time)), np.exp(1j * way)[:, None] * waves[:, 1:]]), rest)[0][
-        0
-    ]
+    speed = travel / complex(travel_on_arc(np.array([1.0]), np.array([turn]))[0])
+    rest = path - speed * travel_on_arc(time, turn * time)
+    design = np.column_stack([np.ones(len(time)), np.exp(1j * way)[:, None] * waves[:, 1:]])
+    origin = np.linalg.lstsq(design, rest)[0][0]
     strayed = np.exp(-1j * way) * (rest - origin)
     root = {
         "surge": strayed.real, "sway": strayed.imag, "height": place[:, 2] - climb * (time - time.mean()),
@@ -137,43 +162,30 @@ def root_in_moving_frame(
     return root, np.array([travel.real, travel.imag, 0.0]), turn
 
 
-def _arc(done: np.ndarray, turn: float) -> np.ndarray:
-    """Where a constant speed of 1 per cycle leads that turns evenly, as complex numbers."""
-    angles = turn * done
-    return np.asarray(done * np.exp(0.5j * angles) * np.sinc(0.5 * angles / np.pi))
-
-
 def _at(series: np.ndarray, phase: float | np.ndarray) -> np.ndarray:
     return fourier.evaluate(series, np.ravel(phase)).reshape(np.shape(phase))
 
 
-def _about(axis: int, angles: np.ndarray) -> np.ndarray:
-    return quat.exp(np.asarray(angles)[:, None] * np.eye(3)[axis])
-
-
 def _mean(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The mean of two series of any numbers of harmonics."""
+    """The mean of two series, which may differ in their numbers of harmonics."""
     found = np.zeros(max(len(one), len(other)))
     found[: len(one)] += 0.5 * one
     found[: len(other)] += 0.5 * other
     return found
 
 
-_FRAMES, _HARMONICS = 120, 8
-
-
 def step_in_place(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
-    """The cycle without travel and turn, with feet that stand still while they stand.
+    """Make a gait step on the spot.
 
-    `GaitCycle.in_place` only takes the travel out of the root, so that the feet slide as on a treadmill. Here each
-    foot is brought back under the body by as much as it would slide, and comes down where it was lifted.
+    With `GaitCycle.without_travel` the feet slide as on a treadmill. Here each foot stays where it stands and comes
+    down where it was lifted; the legs are bent to follow.
 
     Args:
-        cycle: of a character.
+        cycle: of the character.
         table: the character.
     """
-    still = cycle.in_place()
-    played = still.played(cycles=1.0, fps=_FRAMES / cycle.period)
+    still = cycle.without_travel()
+    played = still.sampled(cycles=1.0, fps=_FRAMES / cycle.period)
     frames = slice(0, _FRAMES)
     angles = {name: values[frames] for name, values in played.angles.items()}
     phase, place, turn = np.arange(_FRAMES) / _FRAMES, played.root_position[frames], played.root_rotation[frames]
@@ -189,45 +201,41 @@ def step_in_place(cycle: GaitCycle, table: CharacterTable) -> GaitCycle:
         wanted |= {leg.thigh: thigh, leg.shin: shank, leg.foot: foot}
     root = at[table.anatomy.pelvis][1]
     found, said = hinge_angles_of(table, root, wanted)
-    legs = {h.name for part in table.segments for h in part.hinges if part.name in _legs(table)}
+    parts = {name for leg in (table.anatomy.left, table.anatomy.right) for name in (leg.thigh, leg.shin, leg.foot)}
+    legs = {hinge.name for part in table.segments for hinge in part.hinges if part.name in parts}
     joints = {
         name: fourier.fit(phase, found[name], _HARMONICS) if name in legs else c for name, c in cycle.joints.items()
     }
-    return replace(still, joints=joints, notes=(*still.notes, "its feet step where they stand", *said))
+    return replace(still, joints=joints, notes=(*still.notes, "its feet step on the spot", *said))
 
 
 def stance_slide(phase: np.ndarray, spans: tuple[Span, ...]) -> np.ndarray:
-    """(n,) how far a foot is ahead of the middle of its stance [cycles of travel], as the body goes on evenly.
+    """(n,) how far a foot of an evenly travelling body is ahead of the middle of its stance [cycles of travel].
 
-    It falls evenly while the foot stands, and smoothly comes back while it does not; 0 throughout for a foot that
-    never stands or always does.
+    It falls evenly while the foot stands and comes back smoothly in its swing. It is 0 for a foot that never or always
+    stands.
     """
     if len(spans) != 1 or not 0.0 < spans[0][1] - spans[0][0] < 1.0:
         return np.zeros(len(phase))
     start, length = spans[0][0], spans[0][1] - spans[0][0]
     since = (phase - start) % 1.0
-    back = np.clip((since - length) / (1.0 - length), 0.0, 1.0)
-    return np.where(since < length, 0.5 * length - since, length * (back * back * (3.0 - 2.0 * back) - 0.5))
-
-
-def _legs(table: CharacterTable) -> set[str]:
-    return {name for leg in (table.anatomy.left, table.anatomy.right) for name in (leg.thigh, leg.shin, leg.foot)}
-
-
-_STILL, _ASKEW = 0.12, 0.5  # [m/s] below it is on the spot; the share of a direction that is worth a word
-_TURN = np.radians(8.0)  # [rad/s]
-_LEAN, _CROUCH, _STEP_HIGH, _WIDE, _NARROW = np.radians(12.0), np.radians(45.0), 0.55, 0.28, 0.05
-_PHASES = np.arange(0.0, 1.0, 0.01)
+    back = smoothstep((since - length) / (1.0 - length))
+    return np.where(since < length, 0.5 * length - since, length * (back - 0.5))
 
 
 def describe_gait(cycle: GaitCycle, table: CharacterTable) -> str:
-    """One line about a cycle of a character."""
+    """Describe a gait in one line: direction, speed, cadence and what is peculiar about it.
+
+    Args:
+        cycle: of the character.
+        table: the character.
+    """
     speed = cycle.travel[:2] / cycle.period
     words = [_direction(speed), f"{np.linalg.norm(speed):.2f} m/s", f"{120.0 / cycle.period:.0f} steps/min"]
     turn = cycle.turn / cycle.period
     if abs(turn) > _TURN:
         words.append(f"turning {'left' if turn > 0 else 'right'} by {abs(np.degrees(turn)):.0f}°/s")
-    played = cycle.in_place().played(1.0, 100.0 / cycle.period)
+    played = cycle.without_travel().sampled(1.0, 100.0 / cycle.period)
     at = segment_poses(table, played.angles, played.root_position, played.root_rotation)
     legs = (table.anatomy.left, table.anatomy.right)
     upward = at[table.anatomy.torso][1][:, :, 2]
@@ -235,7 +243,7 @@ def describe_gait(cycle: GaitCycle, table: CharacterTable) -> str:
     if abs(np.radians(lean)) > _LEAN:
         words.append(f"trunk bent {'forward' if lean > 0 else 'back'} by {abs(lean):.0f}°")
     knees = [name for name, hinge in table.hinges.items() if "knee" in name and hinge.plane == 0]
-    bend = min(float(np.abs(cycle.at(_PHASES)[name]).min()) for name in knees)
+    bend = min(float(np.abs(cycle.angles_at(_PHASES)[name]).min()) for name in knees)
     if bend > _CROUCH / 2.0:
         words.append(f"knees never straighter than {np.degrees(bend):.0f}°")
     lift = max(float(at[leg.shin][0][:, 2].max()) for leg in legs) / float(at[legs[0].thigh][0][:, 2].max())

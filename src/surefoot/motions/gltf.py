@@ -1,8 +1,6 @@
-"""A binary glTF 2.0 file as it grows: its JSON part, its binary part, meshes and materials.
+"""Motions as binary glTF 2.0 files (.glb): Y up, +Z forward, metres, a node for every joint.
 
-A motion as binary glTF 2.0, Y up, +Z forward, metres: a node for every joint.
-
-Either each node has the shapes of its body as a mesh, or all are the bones of one skin.
+Either each node has the shapes of its body as a mesh, or all nodes are the bones of one skin.
 """
 
 from __future__ import annotations
@@ -14,50 +12,49 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import OutputError
 from surefoot.motions import meshes
-from surefoot.motions import quaternions as quat
 from surefoot.motions.fallback_mesh import FALLBACK_COLOR, bones_by_joint, rest_size
 from surefoot.motions.meshes import Color, TriangleMesh, meshes_of_body
 from surefoot.motions.motion import Motion
-from surefoot.motions.motion_editing import frame_rate
+from surefoot.motions.motion_editing import unit_rotations
 from surefoot.motions.skinned_mesh import Skin, SkinWeights, skin_of
 
 _MAGIC, _VERSION, _JSON, _BIN = 0x46546C67, 2, 0x4E4F534A, 0x004E4942
 _COMPONENTS = {"f4": 5126, "u4": 5125, "u2": 5123}
 _VERTICES, _TRIANGLES = 34962, 34963
 _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+_STICK = 0.03  # radius of a stick figure's bones [sizes]
 
 
 def to_gltf_axes(vectors: np.ndarray) -> np.ndarray:
-    """Our x forward, y left, z up as glTF's Z, X, Y."""
+    """Vectors (…, 3) with our x forward, y left, z up as glTF's Z, X, Y."""
     return vectors[..., [1, 2, 0]]
 
 
 def to_gltf_quaternions(turns: np.ndarray) -> np.ndarray:
-    """Our rotations (…, 4) in glTF's axes, w last."""
+    """Rotations (…, 4) in glTF's axes, w last."""
     return np.concatenate([to_gltf_axes(turns[..., 1:]), turns[..., :1]], axis=-1)
 
 
 class GltfFile:
-    """The JSON part and the binary part, as they grow."""
+    """A file under construction: its JSON part and its binary part."""
 
     def __init__(self) -> None:
         self._json: dict[str, Any] = {"asset": {"version": "2.0", "generator": "surefoot"}, "scene": 0}
         self._binary, self._materials = bytearray(), dict[Color, int]()
 
     def add(self, kind: str, item: dict[str, Any]) -> int:
-        """Append to one of the JSON part's lists; its place there."""
+        """Append to one of the JSON part's lists; returns the index."""
         items = self._json.setdefault(kind, [])
         items.append(item)
         return len(items) - 1
 
     def accessor(self, table: np.ndarray, target: int | None = None, bounds: bool = False) -> int:
-        """Append numbers (n,), (n, 3 or 4) or (n, 16); whole ones as indices of vertices (n,) or of joints (n, 4)."""
+        """Append numbers (n,), (n, 3 or 4) or (n, 16); integers are indices of vertices (n,) or of joints (n, 4)."""
         kind = "f4" if not np.issubdtype(table.dtype, np.integer) else "u4" if table.ndim == 1 else "u2"
         table = np.ascontiguousarray(table, f"<{kind}")
         view = {"buffer": 0, "byteOffset": len(self._binary), "byteLength": table.nbytes}
-        self._binary += table.tobytes()  # all rows have a multiple of 4 bytes, so everything is aligned
+        self._binary += table.tobytes()  # rows are multiples of 4 bytes, so everything is aligned
         item = {
             "bufferView": self.add("bufferViews", view | ({"target": target} if target else {})),
             "componentType": _COMPONENTS[kind],
@@ -70,35 +67,34 @@ class GltfFile:
         return self.add("accessors", item)
 
     def mesh(
-        self, name: str, shapes: Mapping[Color, TriangleMesh], hold: Mapping[Color, SkinWeights] | None = None
+        self, name: str, shapes: Mapping[Color, TriangleMesh], weights: Mapping[Color, SkinWeights] | None = None
     ) -> int:
-        """Append a mesh with a primitive for every colour, and with what holds each of its vertices if it is a skin."""
+        """Append a mesh with a primitive for every colour; a skin has the weights of its vertices."""
         primitives = []
         for color, solid in shapes.items():
             attributes = {
                 "POSITION": self.accessor(to_gltf_axes(solid.vertices), _VERTICES, bounds=True),
                 "NORMAL": self.accessor(to_gltf_axes(solid.normals), _VERTICES),
             }
-            if hold is not None:
-                joints, weights = (
-                    np.pad(table, ((0, 0), (0, 2))) for table in (hold[color].joints, hold[color].weights)
-                )
-                attributes["JOINTS_0"] = self.accessor(np.where(weights > 0.0, joints, 0), _VERTICES)
-                attributes["WEIGHTS_0"] = self.accessor(weights, _VERTICES)
+            if weights is not None:
+                own = weights[color]
+                joints, shares = (np.pad(table, ((0, 0), (0, 2))) for table in (own.joints, own.weights))
+                attributes["JOINTS_0"] = self.accessor(np.where(shares > 0.0, joints, 0), _VERTICES)
+                attributes["WEIGHTS_0"] = self.accessor(shares, _VERTICES)
             indices = self.accessor(solid.triangles.ravel(), _TRIANGLES)
             primitives.append({"attributes": attributes, "indices": indices, "material": self._material(color)})
         return self.add("meshes", {"name": name, "primitives": primitives})
 
     def _material(self, color: Color) -> int:
         if color not in self._materials:
-            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]  # from sRGB
-            surface = {"baseColorFactor": [*linear, color[3]], "metallicFactor": 0.0, "roughnessFactor": 0.7}
+            base = [*meshes.linear_rgb(color), color[3]]
+            surface = {"baseColorFactor": base, "metallicFactor": 0.0, "roughnessFactor": 0.7}
             see_through = {"alphaMode": "BLEND"} if color[3] < 1.0 else {}
             self._materials[color] = self.add("materials", {"pbrMetallicRoughness": surface} | see_through)
         return self._materials[color]
 
     def encode(self) -> bytes:
-        """Header, JSON chunk padded with blanks, binary chunk."""
+        """The file's bytes: header, JSON chunk padded with blanks, binary chunk."""
         self._json["buffers"] = [{"byteLength": len(self._binary)}]
         text = json.dumps(self._json, separators=(",", ":"), allow_nan=False).encode()
         text += b" " * (-len(text) % 4)
@@ -112,20 +108,21 @@ class GltfFile:
         )  # fmt: skip
 
 
-_STICK = 0.03  # radius of a stick figure's bones [sizes]
-
-
 def encode(motion: Motion, skinned: bool = False) -> bytes:
-    """The file's bytes. Rotations of all nodes and the root's translation share one time line, which begins at 0.
+    """The bytes of a .glb file.
 
-    Without an animation the nodes are in the pose of the first frame; with a skin they are at rest, over the origin.
+    The animation holds rotations of all nodes and the translation of the root, from time 0 on. Without it, the nodes
+    have the pose of the first frame; those of a skin are at rest over the origin.
+
+    Args:
+        motion: what to write.
+        skinned: one skin over the bones instead of a mesh for each body.
+
+    Raises:
+        OutputError: the motion has no frames, or numbers that are not finite.
     """
-    frame_rate(motion)
-    lengths = np.linalg.norm(motion.rotations, axis=-1, keepdims=True)
-    if not (np.isfinite(motion.root_position).all() and np.isfinite(lengths).all() and lengths.all()):
-        raise OutputError("cannot write a GLB of numbers that are not finite, or of rotations of length zero")
+    turns = to_gltf_quaternions(unit_rotations(motion, "a GLB file"))
     skeleton, file = motion.skeleton, GltfFile()
-    turns = to_gltf_quaternions(quat.make_continuous(motion.rotations / lengths))
     places, offsets = to_gltf_axes(motion.root_position), to_gltf_axes(skeleton.offsets)
     skin = skin_of(motion) if skinned else None
     if skin is None:
@@ -157,7 +154,7 @@ def encode(motion: Motion, skinned: bool = False) -> bytes:
 
 
 def _add_skin(file: GltfFile, skin: Skin, root: int) -> int:
-    """Append the skin and the node that wears it; its number."""
+    """Append the skin and its node; returns the node's index."""
     matrices = np.tile(np.eye(4), (len(skin.places), 1, 1))  # from the world at rest to each joint's frame
     axes = to_gltf_axes(np.swapaxes(to_gltf_axes(np.swapaxes(skin.axes, 1, 2)), 1, 2))
     matrices[:, :3, :3] = np.swapaxes(axes, 1, 2)
@@ -168,11 +165,11 @@ def _add_skin(file: GltfFile, skin: Skin, root: int) -> int:
         "skins",
         {"name": "skeleton", "joints": joints, "skeleton": root, "inverseBindMatrices": file.accessor(columns)},
     )
-    return file.add("nodes", {"name": "body", "mesh": file.mesh("body", skin.shapes, skin.hold), "skin": number})
+    return file.add("nodes", {"name": "body", "mesh": file.mesh("body", skin.shapes, skin.weights), "skin": number})
 
 
 def _sticks(motion: Motion) -> list[dict[Color, TriangleMesh]]:
-    """For every joint a stick to each of its children, or to its bone's end; a body without a spine gets one."""
+    """For every joint, sticks along its bones."""
     radius = _STICK * rest_size(motion.skeleton)
     return [
         {FALLBACK_COLOR: meshes.merge_meshes([meshes.capsule_to(bone.end, radius) for bone in own])}

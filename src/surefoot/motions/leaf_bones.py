@@ -1,21 +1,22 @@
-"""How far a skeleton's last bones reach: files and pictures need their ends, a skeleton has none."""
+"""Where the bones without children end: a skeleton does not say it, but files and pictures need it."""
 
 from __future__ import annotations
 
 import mujoco
 import numpy as np
 
-from surefoot.motions.motion import Motion, Skeleton
+from surefoot.motions.forward_kinematics import rest_positions
+from surefoot.motions.motion import Motion
 
-_TOE = np.array([0.13, 0.0, -0.01])  # [leg lengths] of a foot without toes
-_ON = 0.5  # of the bone before, in whose direction any other last bone goes on
+_TOE = np.array([0.13, 0.0, -0.01])  # [leg lengths] from the ankle of a foot without toes
+_ON = 0.5  # length of another leaf bone, as a share of its parent bone, whose direction it continues
 _SHORTEST, _STUB = 0.02, 0.1  # [m]
 
 
 def leaf_bone_ends(motion: Motion) -> np.ndarray:
     """(joints, 3) ends of the bones without children, in their joints' frames [m]; zero for the others.
 
-    A body that was simulated has its ends where its shapes end, another one where they are likely.
+    A simulated body's bones end where its shapes end, those of other skeletons where they are likely to.
     """
     skeleton = motion.skeleton
     rest = rest_positions(skeleton)
@@ -27,18 +28,8 @@ def leaf_bone_ends(motion: Motion) -> np.ndarray:
     return ends
 
 
-def rest_positions(skeleton: Skeleton) -> np.ndarray:
-    """(joints, 3) where the joints are from the root while nothing is turned [m]."""
-    places, joints = np.zeros((len(skeleton.names), 3)), list(np.flatnonzero(skeleton.parents < 0))
-    for joint in joints:  # grows while it is gone through
-        children = np.flatnonzero(skeleton.parents == joint)
-        places[children] = places[joint] + skeleton.offsets[children]
-        joints += list(children)
-    return places
-
-
 def _guess(offset: np.ndarray, height: float, lowest: float) -> np.ndarray:
-    """Forward for a foot, else on in the direction of the bone before."""
+    """Forward for a foot, else on in the direction of the parent bone."""
     if lowest < -_STUB and height < 0.9 * lowest and -offset[2] > np.linalg.norm(offset[:2]):
         return -lowest * _TOE
     on = _ON * offset

@@ -1,7 +1,4 @@
-"""Triangles of the shapes that bodies are made of, with normals, in the shapes' own frames.
-
-The shapes of a simulated body, joint by joint and colour by colour.
-"""
+"""Triangle meshes of the shapes that bodies are made of."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import numpy as np
 
 from surefoot.motions.motion import Motion
 
+Color = tuple[float, float, float, float]  # red, green, blue, opacity, 0 … 1
 _AROUND, _RINGS = 20, 5  # corners of a circle, rings from a pole to the equator
 
 
@@ -23,15 +21,15 @@ class TriangleMesh:
     normals: np.ndarray
     triangles: np.ndarray
 
-    def placed(self, position: np.ndarray, axes: np.ndarray) -> TriangleMesh:
-        """The same at another place, turned by a matrix (3, 3)."""
+    def transformed(self, position: np.ndarray, axes: np.ndarray) -> TriangleMesh:
+        """The mesh rotated by a matrix (3, 3) and moved by a vector (3,) [m]."""
         return TriangleMesh(position + self.vertices @ axes.T, self.normals @ axes.T, self.triangles)
 
 
 def mesh_of_geom(model: mujoco.MjModel, geom: int, spacing: float = np.inf) -> TriangleMesh | None:
-    """A geom's shape in its body's frame; None for what bodies are not made of.
+    """The mesh of a geom in its body's frame; None for types that bodies do not have.
 
-    Along a capsule rings of vertices are at most `spacing` [m] apart, so that it can be bent.
+    Rings of vertices along a capsule are at most `spacing` [m] apart, so that it can be bent.
     """
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
@@ -48,11 +46,11 @@ def mesh_of_geom(model: mujoco.MjModel, geom: int, spacing: float = np.inf) -> T
         return None
     axes = np.empty(9)
     mujoco.mju_quat2Mat(axes, model.geom_quat[geom])
-    return solid.placed(model.geom_pos[geom], axes.reshape(3, 3))
+    return solid.transformed(model.geom_pos[geom], axes.reshape(3, 3))
 
 
 def merge_meshes(solids: list[TriangleMesh]) -> TriangleMesh:
-    """Several solids as one."""
+    """Several meshes as one."""
     starts = np.cumsum([0] + [len(solid.vertices) for solid in solids[:-1]])
     return TriangleMesh(
         np.concatenate([solid.vertices for solid in solids]),
@@ -66,31 +64,31 @@ def capsule_to(end: np.ndarray, radius: float) -> TriangleMesh:
     length = float(np.linalg.norm(end))
     if length < 1e-6:
         return ellipsoid_or_capsule(np.full(3, radius))
-    quat, axes = np.empty(4), np.empty(9)
-    mujoco.mju_quatZ2Vec(quat, np.asarray(end, float))
-    mujoco.mju_quat2Mat(axes, quat)
-    return ellipsoid_or_capsule(np.full(3, radius), 0.5 * length).placed(0.5 * np.asarray(end), axes.reshape(3, 3))
+    return _along(ellipsoid_or_capsule(np.full(3, radius), 0.5 * length), end)
 
 
 def tapered_capsule(end: np.ndarray, radii: tuple[float, float], spacing: float) -> TriangleMesh:
-    """A rounded cone from the origin to a point (3,), with a radius at each, in rings at most `spacing` apart [m]."""
+    """A rounded cone from the origin to a point (3,) with two radii, in rings at most `spacing` apart [m]."""
     length, (first, last) = float(np.linalg.norm(end)), radii
     if length < 1e-6:
         return ellipsoid_or_capsule(np.full(3, max(radii)))
-    quat, axes = np.empty(4), np.empty(9)
-    mujoco.mju_quatZ2Vec(quat, np.asarray(end, float))
-    mujoco.mju_quat2Mat(axes, quat)
     straight = ellipsoid_or_capsule(np.ones(3), 0.5 * length, _between(length, spacing))
     share = np.clip(straight.vertices[:, 2:] / length + 0.5, 0.0, 1.0)
     middle = np.column_stack([np.zeros((len(share), 2)), (share - 0.5) * length])
     vertices = middle + ((1.0 - share) * first + share * last) * (straight.vertices - middle)
-    return TriangleMesh(vertices, straight.normals, straight.triangles).placed(
-        0.5 * np.asarray(end), axes.reshape(3, 3)
-    )
+    return _along(TriangleMesh(vertices, straight.normals, straight.triangles), end)
+
+
+def _along(upright: TriangleMesh, end: np.ndarray) -> TriangleMesh:
+    """A mesh around the z axis, laid between the origin and a point (3,) [m]."""
+    quat, axes = np.empty(4), np.empty(9)
+    mujoco.mju_quatZ2Vec(quat, np.asarray(end, float))
+    mujoco.mju_quat2Mat(axes, quat)
+    return upright.transformed(0.5 * np.asarray(end), axes.reshape(3, 3))
 
 
 def ellipsoid_or_capsule(radii: np.ndarray, half_length: float = 0.0, between: int = 0) -> TriangleMesh:
-    """An ellipsoid of radii (3,), or with a half length along z [m] a capsule, with rings between its ends; smooth."""
+    """A smooth ellipsoid of radii (3,), or with a half length along z a capsule with rings between its ends [m]."""
     up = np.linspace(0.0, 0.5 * np.pi, _RINGS + 1)
     latitudes = np.concatenate([-up[::-1], np.zeros(between), up if half_length else up[1:]])
     shifts = np.where(np.arange(len(latitudes)) > _RINGS, half_length, -half_length)
@@ -128,12 +126,12 @@ def box(half: np.ndarray) -> TriangleMesh:
 
 
 def _between(length: float, spacing: float) -> int:
-    """How many rings make gaps of at most `spacing`."""
+    """Number of rings that make gaps of at most `spacing`."""
     return max(int(np.ceil(length / spacing)) - 1, 0)
 
 
 def _lathe(radii: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """(rings · (_AROUND + 1), 3) points of circles around z, from the lowest ring on."""
+    """(rings · (_AROUND + 1), 3) points of circles around z, the lowest ring first."""
     angles = np.linspace(0.0, 2.0 * np.pi, _AROUND + 1)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     flat = radii[:, None, None] * circle
@@ -141,7 +139,7 @@ def _lathe(radii: np.ndarray, heights: np.ndarray) -> np.ndarray:
 
 
 def _strips(rings: int) -> np.ndarray:
-    """(m, 3) triangles between neighbouring rings of `_lathe`, without the empty ones at the poles."""
+    """(m, 3) triangles between neighbouring rings of `_lathe`, without the degenerate ones at the poles."""
     ring, corner = np.indices((rings - 1, _AROUND)).reshape(2, -1)
     low = ring * (_AROUND + 1) + corner
     high = low + _AROUND + 1
@@ -150,16 +148,18 @@ def _strips(rings: int) -> np.ndarray:
     return np.concatenate([lower, upper])
 
 
-Color = tuple[float, float, float, float]  # red, green, blue, opacity, 0 … 1
+def linear_rgb(color: Color) -> list[float]:
+    """Red, green and blue in linear light, from sRGB."""
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
 
 
 def meshes_of_body(motion: Motion, model: mujoco.MjModel, spacing: float = np.inf) -> list[dict[Color, TriangleMesh]]:
-    """For every joint the shapes of its body in its frame, those of one colour as one; what is hidden is left out.
+    """For every joint the visible shapes of its body in its frame, one mesh per colour.
 
     Args:
         motion: whose joints they are.
-        model: has bodies of the joints' names.
-        spacing: between the rings of vertices along capsules at most [m], so that they can be bent.
+        model: whose bodies have the joints' names.
+        spacing: largest distance of the rings of vertices along capsules [m].
     """
     found = []
     for name in motion.skeleton.names:

@@ -1,9 +1,9 @@
-"""What happened: a character's motion over time, of whatever origin."""
+"""A motion: the frames of a character over time, simulated, captured or read from a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,7 +29,7 @@ class NamedSkill(Protocol):
 
 
 class SimulatedScene(Protocol):
-    """What drawing and saving use of the scene in which a motion was simulated."""
+    """The part of a simulated scene that drawing and saving a motion need."""
 
     model: mujoco.MjModel
     table: CharacterTable
@@ -41,7 +41,7 @@ class SimulatedScene(Protocol):
 
 
 def _same_fields(one: Any, other: Any, names: Iterable[str]) -> bool:
-    """Whether fields of two objects are equal, arrays in shape and every number, NaN being equal to NaN."""
+    """Whether the named fields of two objects are equal; arrays must agree in shape and in every number or NaN."""
     pairs = ((getattr(one, name), getattr(other, name)) for name in names)
     return all(
         np.array_equal(a, b, equal_nan=a.dtype.kind == "f") if isinstance(a, np.ndarray) else a == b for a, b in pairs
@@ -69,9 +69,9 @@ def _empty() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Frames of a motion. The fields from `qpos` on are empty unless it was simulated.
+    """Frames of a motion. The fields from `qpos` on are empty unless the motion was simulated.
 
-    Forces and torques of a frame are those of the physics step that ended at it.
+    The forces and torques of a frame are those of the physics step that ended at it.
     """
 
     time: np.ndarray  # (n,) [s]
@@ -91,14 +91,14 @@ class Motion:
     scene: SimulatedScene | None = None  # where it was simulated, for drawing
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same motion, number by number; where they were simulated does not count."""
+        """Whether both are the same motion, number by number; their scenes are not compared."""
         names = (own.name for own in fields(self) if own.name != "scene")
         return isinstance(other, Motion) and _same_fields(self, other, names)
 
     __hash__ = None  # type: ignore[assignment]  # arrays can change
 
     def __repr__(self) -> str:
-        """How long it is and how many frames and joints it has."""
+        """Duration and numbers of frames and joints."""
         seconds = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
         return f"<Motion: {seconds:g} s, {len(self.time)} frames, {len(self.skeleton.names)} joints>"
 
@@ -106,8 +106,26 @@ class Motion:
         """Number of frames."""
         return len(self.time)
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all positions and rotations are finite numbers."""
+        return bool(np.isfinite(self.root_position).all() and np.isfinite(self.rotations).all())
+
+    def select(self, frames: slice) -> Motion:
+        """The motion of some of the frames, at their own times.
+
+        Args:
+            frames: which ones, in order.
+        """
+        tables: dict[str, Any] = {
+            name: table[frames]
+            for name, table in self.arrays().items()
+            if not name.startswith("skeleton") and table.size
+        }
+        return replace(self, **tables)
+
     def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name: the keys of a saved npz."""
+        """All arrays by name, with the skeleton's: what a saved npz holds."""
         own: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         own.pop("scene")
         skeleton = own.pop("skeleton")
@@ -124,14 +142,18 @@ class Motion:
         loop: bool = False,
         skinned: bool = False,
     ) -> None:
-        """Write it as .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh, .glb, .usda or .html, whole or not at all.
+        """Write the motion to a file. If writing fails, an older file of that name stays as it was.
 
         Args:
-            path: its suffix is the format.
+            path: its suffix is the format: .npz, .csv, .png (filmstrip), .gif, .mp4, .bvh, .glb, .usda or .html.
             fps: frames per second; by default those it was recorded with.
-            root_motion: keep its travel and turn; without, it goes on in place.
-            loop: one whole cycle only, closed, and stretched by up to half a frame to end on a frame.
-            skinned: a .glb as a rigged character: one skin over a skeleton. A .usda is always one.
+            root_motion: False removes travel and net turn, as on a treadmill.
+            loop: write one whole cycle whose last frame is like its first one. The cycle is stretched by up to half
+                a frame so that it ends on a frame.
+            skinned: write a .glb as a rigged character, one skin over a skeleton. A .usda always is one.
+
+        Raises:
+            OutputError: the format is unknown, the motion does not suit it, or the file cannot be written.
         """
         from surefoot.motions import formats
 
@@ -139,7 +161,15 @@ class Motion:
 
 
 def load(path: str | Path) -> Motion:
-    """Read a motion saved as npz, or a BVH file in metres, Y up and +Z forward (`bvh.load` reads others)."""
+    """Read a motion.
+
+    Args:
+        path: of an .npz that `Motion.save` wrote, or of a .bvh file in metres, Y up and +Z forward. `bvh.load` reads
+            BVH files in other units and axes.
+
+    Raises:
+        OutputError: the file cannot be read as a motion.
+    """
     path = Path(path)
     if path.suffix.lower() == ".bvh":
         from surefoot.motions import bvh

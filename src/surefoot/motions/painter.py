@@ -1,8 +1,7 @@
-"""Draws bodies in orthographic view, in pure Pillow.
+"""Draws bodies and the ground below them in orthographic view, with Pillow alone.
 
-Draws the ground below a motion, cut where the body goes, with marks of distance.
-
-Where a body of any origin faces.
+The ground is cut along the body's path and has marks of distance. `mean_facing` says where a body faces, so that a
+camera can look at its side or its front.
 """
 
 from __future__ import annotations
@@ -29,17 +28,20 @@ if TYPE_CHECKING:
 View = Literal["side", "front"]
 PAPER, INK, FAINT = (0.984, 0.980, 0.969), (0.24, 0.27, 0.31), (0.53, 0.52, 0.50)
 _OUTLINE = 1.1  # [px]
-_HAZE, _MAX_HAZE = 0.9, 0.3  # [1/m] how what lies behind the trunk fades into the paper, and its limit
+_HAZE, _MAX_HAZE = 0.9, 0.3  # [1/m] how fast parts behind the trunk fade into the paper, and how far
+_SOIL, _SURFACE, _MARK = (0.906, 0.890, 0.859), (0.60, 0.57, 0.53), (0.70, 0.675, 0.635)
+_FINENESS = 2.0  # [px] between points of an uneven ground without known corners
+_APART = 0.02  # [m] two hips must be apart for their line to show left and right
 _TURN = np.linspace(0.0, 2.0 * math.pi, 120, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])  # (120, 2)
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A parallel view of what faces the world yaw `yaw` [rad]: from its side it looks to the right.
+    """An orthographic view of a body that faces the world yaw `yaw` [rad].
 
-    From the front (facing the body) its left is to the right. `left` and `top` are the coordinates [m] at the
-    picture's upper left corner, the first along the picture's right axis; `scale` is in px/m.
+    From the side the body faces right; from the front its left is on the right. `left` (along the picture's right axis)
+    and `top` are the coordinates [m] of the picture's upper left corner; `scale` is in px/m.
     """
 
     view: View
@@ -55,7 +57,7 @@ class Camera:
 
     @property
     def axis(self) -> int:
-        """What points to the right: 0 for the way ahead, 1 for the left."""
+        """The body's axis that points right: 0 is ahead, 1 is left."""
         return 0 if self.view == "side" else 1
 
     def along(self, points: np.ndarray) -> np.ndarray:
@@ -63,29 +65,29 @@ class Camera:
         return in_yaw_frame(points, self.yaw)[:, self.axis]
 
     def across(self, points: np.ndarray) -> np.ndarray:
-        """(n,) the other horizontal coordinate [m]: to the left from the side, ahead from the front."""
+        """(n,) the other horizontal coordinate [m]: left for the side view, ahead for the front view."""
         return in_yaw_frame(points, self.yaw)[:, 1 - self.axis]
 
     def place(self, along: np.ndarray, across: np.ndarray) -> np.ndarray:
-        """(n, 2) the world's x and y of what is `along` and `across` [m]."""
+        """(n, 2) world x and y of points given by `along` (n,) and `across` (n,) [m]."""
         return in_yaw_frame(np.column_stack([along, across] if self.axis == 0 else [across, along]), -self.yaw)
 
     def pixels(self, along: np.ndarray, height: np.ndarray) -> np.ndarray:
-        """(n, 2) pixels of places along the picture's right axis and heights [m]."""
+        """(n, 2) pixels of points given by `along` (n,) and heights (n,) [m]."""
         return np.column_stack([along - self.left, self.top - height]) * self.scale
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """(n, 2) pixels of points (n, 3) of the world [m]."""
+        """(n, 2) pixels of world points (n, 3) [m]."""
         return self.pixels(self.along(points), points[:, 2])
 
     def depth(self, points: np.ndarray) -> float:
-        """How far away the middle of some points is [m]; only differences mean something."""
+        """Distance of the middle of some points [m], up to a constant."""
         across = self.across(points).mean()
         return float(across if self.view == "side" else -across)
 
 
 class Canvas:
-    """A picture that is drawn larger and shrunk at the end, for smooth edges. Places are in final pixels."""
+    """A picture that is drawn larger and shrunk at the end, for smooth edges. Coordinates are final pixels."""
 
     def __init__(self, width: int, height: int, oversampling: int = 3) -> None:
         """An empty sheet of paper."""
@@ -98,12 +100,12 @@ class Canvas:
         self._draw.polygon((np.asarray(points) * self._times).ravel().tolist(), fill=_bytes(color))
 
     def line(self, points: np.ndarray | list[tuple[float, float]], color: Color, width: float) -> None:
-        """Join (n, 2) points by a line of a width in pixels."""
+        """Join (n, 2) points by a line [px]."""
         flat = (np.asarray(points) * self._times).ravel().tolist()
         self._draw.line(flat, fill=_bytes(color), width=max(1, round(width * self._times)), joint="curve")
 
     def text(self, x: float, y: float, text: str, size: float, color: Color = INK, anchor: str = "mm") -> float:
-        """Write one line and return its width; `anchor` is Pillow's."""
+        """Write one line and return its width [px]; `anchor` is Pillow's."""
         font = _font(size * self._times)
         self._draw.text((x * self._times, y * self._times), text, fill=_bytes(color), font=font, anchor=anchor)
         return float(self._draw.textlength(text, font=font)) / self._times
@@ -116,10 +118,10 @@ class Canvas:
 
 
 def paint_body(canvas: Canvas, limbs: Iterable[Limb], camera: Camera, fade: float = 0.0) -> None:
-    """Draw a body, far parts first and hazier; `fade` 0 … 1 lets the whole of it fade into the paper."""
+    """Draw a body, far parts first and hazier; `fade` (0 … 1) blends all of it into the paper."""
     limbs = list(limbs)
     depths = [camera.depth(np.vstack([s.points for s in limb.shapes])) for limb in limbs]
-    # In a plane all parts are equally far; from the side the left ones then count as the farther.
+    # All parts of a planar body are equally far away; the left ones then count as farther from the side.
     order = sorted(range(len(limbs)), key=lambda i: -depths[i] - 1e-6 * limbs[i].side)
     for i in order:
         haze = min(max(_HAZE * (depths[i] - depths[0]), 0.0), _MAX_HAZE)
@@ -131,13 +133,13 @@ def paint_body(canvas: Canvas, limbs: Iterable[Limb], camera: Camera, fade: floa
 
 
 def blend_colors(one: Color, other: Color, share: float) -> Color:
-    """A colour on the way from one to the other."""
+    """The colour a share of the way from one to the other."""
     r, g, b = ((1.0 - share) * a + share * b for a, b in zip(one, other, strict=True))
     return (r, g, b)
 
 
 def in_yaw_frame(points: np.ndarray, yaw: float) -> np.ndarray:
-    """Points (n, 2 or 3) of the world in a frame that is turned by a yaw [rad]: ahead, left, up [m]."""
+    """World points (n, 2 or 3) [m] in a frame rotated by a yaw [rad]: ahead, left, up."""
     if yaw == 0.0:
         return points
     cosine, sine = math.cos(yaw), math.sin(yaw)
@@ -146,14 +148,14 @@ def in_yaw_frame(points: np.ndarray, yaw: float) -> np.ndarray:
 
 
 def extent_along(limbs: Iterable[Limb], axis: int, yaw: float = 0.0) -> tuple[float, float]:
-    """Least and greatest coordinate of a body along an axis of the world turned by a yaw [m, rad]."""
+    """Least and greatest coordinate of a body [m] along an axis of a frame rotated by a yaw [rad]."""
     shapes = [(in_yaw_frame(shape.points, yaw)[:, axis], shape.radius) for limb in limbs for shape in limb.shapes]
     low = min(float(places.min()) - radius for places, radius in shapes)
     return low, max(float(places.max()) + radius for places, radius in shapes)
 
 
 def _outline(shape: Shape, camera: Camera, grow: float) -> np.ndarray:
-    """(120, 2) the shape's silhouette, `grow` pixels larger: its farthest point in every direction."""
+    """(120, 2) silhouette of a shape, `grow` pixels larger: its farthest point in every direction."""
     points = camera.project(shape.points)
     farthest = np.argmax(_CIRCLE @ points.T, axis=1)
     return np.asarray(points[farthest] + (shape.radius * camera.scale + grow) * _CIRCLE)
@@ -169,22 +171,18 @@ def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-_SOIL, _SURFACE, _MARK = (0.906, 0.890, 0.859), (0.60, 0.57, 0.53), (0.70, 0.675, 0.635)
-_FINENESS = 2.0  # [px] between points of ground that is not straight between known corners
-
-
 def terrain_of(motion: Motion) -> Terrain | None:
-    """The ground a motion happened on, as far as it is known."""
+    """The ground of a motion; None if it is not known."""
     return motion.scene.terrain if motion.scene is not None else None
 
 
 def is_flat(terrain: Terrain | None) -> bool:
-    """Whether there is nothing to see about the ground."""
+    """Whether the ground is flat, or taken to be."""
     return terrain is None or terrain.description == "flat"
 
 
 def ground_heights(terrain: Terrain | None, places: np.ndarray) -> np.ndarray:
-    """(n,) heights of the ground at places (n, 2 or 3) of the world [m]."""
+    """(n,) heights of the ground at world points (n, 2 or 3) [m]."""
     return np.zeros(len(places)) if terrain is None else np.asarray(terrain.height(places[:, 0], places[:, 1]))
 
 
@@ -196,10 +194,10 @@ def paint_ground(
     Args:
         canvas: what to draw on.
         terrain: None is flat.
-        camera: from where.
+        camera: the view.
         left: first column.
         right: last column.
-        path: (n, 2 or 3) where the body is or goes [m]: the ground is cut there, and straight on before and after.
+        path: (n, 2 or 3) path of the body [m]; the ground is cut along it, and straight on before and after.
     """
     first, last = (camera.left + column / camera.scale for column in (left, right))
     surface = camera.pixels(*_profile(terrain, camera, first, last, path).T)
@@ -215,7 +213,7 @@ def paint_ground(
 
 
 def _cut(terrain: Terrain | None, camera: Camera, along: np.ndarray, path: np.ndarray) -> np.ndarray:
-    """(n,) heights at places along the picture's right axis [m], where a path leads there."""
+    """(n,) heights of the ground at coordinates along the picture's right axis [m], cut along a path."""
     places, across = camera.along(path), camera.across(path)
     goes_on = len(set(np.sign(np.diff(places)).tolist())) <= 1
     if not goes_on or (terrain is not None and terrain.vertices is not None):
@@ -225,7 +223,7 @@ def _cut(terrain: Terrain | None, camera: Camera, along: np.ndarray, path: np.nd
 
 
 def _profile(terrain: Terrain | None, camera: Camera, first: float, last: float, path: np.ndarray) -> np.ndarray:
-    """(n, 2) points (along, height) of the surface between two places along the picture's right axis [m]."""
+    """(n, 2) points (along, height) of the surface between two coordinates along the picture's right axis [m]."""
     ends = np.array([first, last])
     if terrain is not None and terrain.vertices is not None:
         inside = _corners(terrain.vertices, camera, first, last, path)
@@ -237,7 +235,7 @@ def _profile(terrain: Terrain | None, camera: Camera, first: float, last: float,
 
 
 def _corners(vertices: np.ndarray, camera: Camera, first: float, last: float, path: np.ndarray) -> np.ndarray:
-    """(n, 2) corners (along, height) of a profile along x that lie between two places of the picture [m]."""
+    """(n, 2) corners (along, height) of a ground profile along x, between two coordinates of the picture [m]."""
     across = camera.across(path).mean()
     (start, _), (further, _) = camera.place(np.array([0.0, 1.0]), np.full(2, across))
     slant = further - start  # of x along the picture
@@ -248,14 +246,11 @@ def _corners(vertices: np.ndarray, camera: Camera, first: float, last: float, pa
     return inside if slant > 0.0 else inside[::-1]
 
 
-_APART = 0.02  # [m] two hips are apart at least for their line to tell left from right
-
-
 def mean_facing(motion: Motion, start: float = -math.inf, end: float = math.inf) -> float:
-    """World yaw a body faces between two moments [s], on average [rad].
+    """Mean world yaw [rad] that a body faces between two moments [s].
 
-    It is told by what is left of it, which bends, flips and falls forward do not turn: the root's own left of a body
-    of ours; of a stranger's skeleton, whose root may be turned any way, the line between the hips.
+    The body's left shows it, because bends, flips and falls forward do not turn it: the y axis of the root of our
+    bodies, and the line between the hips of other skeletons, whose root may have any orientation.
     """
     first = max(int(np.searchsorted(motion.time, start, side="right")) - 1, 0)
     last = int(np.searchsorted(motion.time, end, side="left")) + 1
@@ -266,14 +261,11 @@ def mean_facing(motion: Motion, start: float = -math.inf, end: float = math.inf)
 
 
 def _between_hips(motion: Motion, first: int, last: int) -> np.ndarray | None:
-    """(3,) mean way from the right hip to the left one [m]; None where there are none that tell anything."""
+    """(3,) mean vector from the right hip to the left one [m]; None without hips that lie apart."""
     try:
         parts, _ = find_body_parts(motion)
     except SkeletonError:
         return None
-    part = Motion(
-        motion.time[first:last], motion.skeleton, motion.root_position[first:last], motion.rotations[first:last]
-    )
-    places, _ = world_poses(part)
+    places, _ = world_poses(motion.select(slice(first, last)))
     across = (places[:, parts.left.hip] - places[:, parts.right.hip]).mean(axis=0)
     return np.asarray(across) if np.hypot(across[0], across[1]) > _APART else None

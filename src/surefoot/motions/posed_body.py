@@ -1,4 +1,4 @@
-"""Where the parts of a motion's body are at any time: what there is to draw."""
+"""The shapes of a motion's body at any time, to be drawn: a simulated body, or a stick figure of a skeleton."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import OutputError
-from surefoot.motions import body_parts, forward_kinematics
-from surefoot.motions.leaf_bones import rest_positions
+from surefoot.motions import body_parts
+from surefoot.motions import quaternions as quat
+from surefoot.motions.forward_kinematics import rest_positions, world_poses
 from surefoot.motions.motion import Motion
 from surefoot.terrains.balls import ball_bodies as balls_of
 from surefoot.terrains.balls import is_parked
@@ -20,7 +21,7 @@ from surefoot.terrains.ground_shapes import PLATFORM_BODY as PLATFORM
 Color = tuple[float, float, float]  # 0 … 1
 
 _TRUNK, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)  # of stick figures
-_LEG = 0.4  # of a stick figure's size: what its legs have at least, though its rest pose may lie
+_LEG = 0.4  # of a stick figure's size: least length of its legs, in case its rest pose lies
 _TURN = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])  # (40, 2)
 _LATITUDES = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 21)
@@ -28,7 +29,7 @@ _LATITUDES = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 21)
 
 @dataclass(frozen=True)
 class Shape:
-    """The convex hull of balls of one radius [m] around points (n, 3) of the world."""
+    """The convex hull of balls of one radius [m] around world points (n, 3) [m]."""
 
     points: np.ndarray
     radius: float
@@ -37,35 +38,37 @@ class Shape:
 
 @dataclass(frozen=True)
 class Limb:
-    """A body's shapes; `side` is 1 for the left, −1 for the right and 0 for neither."""
+    """The shapes of one segment; `side` is 1 for left, −1 for right and 0 for neither."""
 
     shapes: tuple[Shape, ...]
     side: int
 
 
 class PosedBody(Protocol):
-    """Knows where a motion's body is at any time; between frames it is interpolated."""
+    """Gives the shapes of a motion's body at any time, interpolated between frames."""
 
     motion: Motion
 
     def limbs(self, time: float) -> list[Limb]:
-        """All parts at a time [s], the root's first."""
+        """All segments at a time [s], the root's first."""
 
-    def passing(self, time: float) -> list[Limb]:
-        """Balls that fly at a time [s]: they are no reason to look farther."""
+    def flying_balls(self, time: float) -> list[Limb]:
+        """Thrown balls at a time [s], which do not count for the size of a picture."""
 
 
 def posed_body_of(motion: Motion) -> PosedBody:
-    """The body a motion was simulated with, or a stick figure where only a skeleton is known."""
+    """The simulated body of a motion, or a stick figure if only the skeleton is known.
+
+    Raises:
+        OutputError: the motion has no frames, or numbers that are not finite.
+    """
     if not len(motion):
         raise OutputError("cannot draw a motion without frames")
-    if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
+    if not motion.is_finite:
         raise OutputError("cannot draw a motion with numbers that are not finite")
-    return (
-        _SimulatedBody(motion, motion.scene.model)
-        if motion.scene is not None and motion.qpos.size
-        else _StickFigure(motion)
-    )
+    if motion.scene is not None and motion.qpos.size:
+        return _SimulatedBody(motion, motion.scene.model)
+    return _StickFigure(motion)
 
 
 class _SimulatedBody:
@@ -80,7 +83,7 @@ class _SimulatedBody:
         self._geoms: dict[int, list[tuple[int, np.ndarray, float]]] = {}  # by body
         for geom in range(model.ngeom):
             body, hull = int(model.geom_bodyid[geom]), _hull(model, geom)
-            if body in (0, platform) or hull is None:  # the ground, also where it moves
+            if body in (0, platform) or hull is None:  # the ground, even if it moves
                 continue
             if model.geom_rgba[geom, 3] > 0.0:
                 self._geoms.setdefault(body, []).append((geom, *hull))
@@ -89,7 +92,7 @@ class _SimulatedBody:
         self._pose(time)
         return [self._limb(body) for body in self._geoms if body not in self._balls]
 
-    def passing(self, time: float) -> list[Limb]:
+    def flying_balls(self, time: float) -> list[Limb]:
         self._pose(time)
         return [self._limb(body) for body in self._balls if not is_parked(self._data.xpos[body])]
 
@@ -111,11 +114,11 @@ class _SimulatedBody:
 
 
 class _StickFigure:
-    """Poses a skeleton; where it has no spine or no toes, they are guessed from the length of its legs."""
+    """Poses a skeleton; a missing spine or missing toes are guessed from the length of its legs."""
 
     def __init__(self, motion: Motion) -> None:
         self.motion, skeleton = motion, motion.skeleton
-        self._order, self._sides = forward_kinematics.parents_first(skeleton), body_parts.side_signs(skeleton.names)
+        self._sides = body_parts.side_signs(skeleton.names)
         ends = [list(skeleton.offsets[skeleton.parents == joint]) for joint in range(len(skeleton.names))]
         rest = rest_positions(skeleton)
         size = float(np.ptp(rest, axis=0).max())
@@ -132,42 +135,30 @@ class _StickFigure:
 
     def limbs(self, time: float) -> list[Limb]:
         frame, share = _between(self.motion.time, time)
-        root = self.motion.root_position[frame : frame + 2]
-        rotations = self.motion.rotations[frame : frame + 2]
-        skeleton, limbs = self.motion.skeleton, dict[int, Limb]()
-        poses: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        for joint in self._order:
-            place, axes = (
-                root[0] + share * (root[-1] - root[0]),
-                _matrix(rotations[0, joint], rotations[-1, joint], share),
-            )
-            if skeleton.parents[joint] >= 0:
-                origin, parent = poses[skeleton.parents[joint]]
-                place, axes = origin + parent @ skeleton.offsets[joint], parent @ axes
-            poses[joint] = (place, axes)
-            side = self._sides[joint]
+        root, turns = (table[frame : frame + 2] for table in (self.motion.root_position, self.motion.rotations))
+        turns = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
+        rotations = quat.slerp(turns[0], turns[-1], np.array(share))
+        now = Motion(np.zeros(1), self.motion.skeleton, root[:1] + share * (root[-1:] - root[:1]), rotations[None])
+        (places,), (orientations,) = world_poses(now)
+        limbs = []
+        for place, axes, ends, side in zip(
+            places, quat.to_matrices(orientations), self._ends, self._sides, strict=True
+        ):
             color = (_TRUNK, _FAR, _NEAR)[side]
-            sticks = [Shape(np.array([place, place + axes @ end]), self._radius, color) for end in self._ends[joint]]
-            limbs[joint] = Limb((Shape(place[None], self._radius, color), *sticks), side)
+            sticks = [Shape(np.array([place, place + axes @ end]), self._radius, color) for end in ends]
+            limbs.append(Limb((Shape(place[None], self._radius, color), *sticks), side))
         if self._head is not None:
-            origin, axes = poses[0]
-            head = Shape((origin + axes @ self._head)[None], 3.4 * self._radius, _TRUNK)
+            crown = places[0] + quat.rotate(orientations[0], self._head)
+            head = Shape(crown[None], 3.4 * self._radius, _TRUNK)
             limbs[0] = Limb((*limbs[0].shapes, head), limbs[0].side)
-        return [limbs[joint] for joint in range(len(limbs))]
+        return limbs
 
-    def passing(self, time: float) -> list[Limb]:
+    def flying_balls(self, time: float) -> list[Limb]:
         return []
 
 
-def _matrix(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
-    """(3, 3) the rotation on the way from one quaternion to another."""
-    quat, flat = (1.0 - share) * one + share * math.copysign(1.0, one @ other) * other, np.empty(9)
-    mujoco.mju_quat2Mat(flat, quat / np.linalg.norm(quat))
-    return flat.reshape(3, 3)
-
-
 def _between(times: np.ndarray, time: float) -> tuple[int, float]:
-    """The frame before a time and how far towards the next one it is."""
+    """The frame before a time, and the share of the way to the next one."""
     frame = int(np.clip(np.searchsorted(times, time, side="right") - 1, 0, len(times) - 1))
     if frame == len(times) - 1:
         return frame, 0.0
@@ -175,7 +166,7 @@ def _between(times: np.ndarray, time: float) -> tuple[int, float]:
 
 
 def _hull(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, float] | None:
-    """A geom as points of its own frame and a radius around them; None for what bodies are not made of."""
+    """A geom as points in its own frame and a radius around them; None for types that bodies do not have."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         return np.zeros((1, 3)), float(size[0])

@@ -1,23 +1,22 @@
-"""Hinge angles that turn a body's parts as wanted, within its limits.
+"""Retargeting: the motion of a captured clip on one of our characters.
 
-A clip's motion on a body of ours: limbs that point as in the clip, feet on the ground where the clip's are.
-
-A retargeted clip as a motion of the body it was made for, to be drawn and saved.
+Limbs point as in the clip, soles keep their height above the ground, and hinges stay within their limits. `retarget`
+does it; `qpos_of` and `to_motion` turn the result into coordinates of the simulated model and into a motion to save.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot.characters.links import LEFT, RIGHT, Link, limbs_of_table
 from surefoot.characters.table import CharacterTable, Hinge, Segment
+from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts
 from surefoot.motions.foot_contacts import foot_stands
-from surefoot.motions.forward_kinematics import check_is_table, from_matrices, hinge_rotations, segment_poses
+from surefoot.motions.forward_kinematics import check_is_table, hinge_rotations, segment_poses
 from surefoot.motions.leg_ik import (
     ankle_goals,
     extend_leg,
@@ -26,26 +25,28 @@ from surefoot.motions.leg_ik import (
     level_foot_above_ground,
     root_correction,
 )
-from surefoot.motions.motion import Motion, Skeleton
+from surefoot.motions.motion import Motion, SimulatedScene, Skeleton
 from surefoot.motions.segment_frames import SegmentFrames, project_to_sagittal, segment_frames_of
 
-if TYPE_CHECKING:
-    from surefoot.motions.motion import SimulatedScene
-
-_TOLD = np.radians(1.0)  # beyond a limit, from which on it is told
-_OUTSIDE = 0.3  # what a radian beyond a limit costs in every frame, against a radian between two frames
+_REPORTED = np.radians(1.0)  # a hinge that would go farther beyond its limits is reported
+_OUTSIDE = 0.3  # cost of a radian beyond a limit in a frame, against that of a radian between two frames
+_TURNED_OUT = np.radians(8.0)  # yaw of a foot against its shank from which on its loss is reported
 
 
 def hinge_angles_of(
     table: CharacterTable, root: np.ndarray, wanted: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Angles (n,) [rad] of all hinges, and in words which limits were in the way.
+    """Find hinge angles that orient the segments of a character.
+
+    Each segment starts from where its parent really is, so that it makes up for limits of the hinges before it.
 
     Args:
-        table: hinges of a part go in the order flexion, roll, yaw.
-        root: (n, 3, 3) orientation of the root.
-        wanted: (n, 3, 3) orientations in the world of parts by name; parts that are not named keep their hinges at 0.
-            Each is reached from where its parent really is, so that one part's limit is made up for by the next.
+        table: the character; the hinges of a segment are in the order flexion, roll, yaw.
+        root: (n, 3, 3) world orientation of the root.
+        wanted: (n, 3, 3) world orientations by segment; hinges of segments that are not named stay at 0.
+
+    Returns:
+        Angles (n,) [rad] of all hinges, and a sentence for each hinge whose limits were in the way.
     """
     angles: dict[str, np.ndarray] = {}
     frames, notes = {}, []
@@ -67,18 +68,19 @@ def hinge_angles_of(
 
 
 def _beyond(hinge: Hinge, excess: np.ndarray) -> list[str]:
-    """One line if an angle lies beyond its limits."""
-    outside = np.abs(excess) > _TOLD
+    """One sentence if a hinge was clipped, given by how much (n,) [rad]."""
+    outside = np.abs(excess) > _REPORTED
     if not outside.any():
         return []
     most, share = np.degrees(np.abs(excess).max()), 100.0 * outside.mean()
     return [
-        f"{hinge.name} goes up to {most:.0f}° beyond its limits, in {max(share, 1.0):.0f} % of the frames: held there"
+        f"{hinge.name} would go up to {most:.0f}° beyond its limits in {max(share, 1.0):.0f} % of the frames and is "
+        "held at them"
     ]
 
 
 def _angles(part: Segment, turn: np.ndarray) -> dict[str, np.ndarray]:
-    """Unlimited angles of a part's hinges for rotations (n, 3, 3) in its parent's frame."""
+    """Angles of a segment's hinges, without limits, for rotations (n, 3, 3) in its parent's frame."""
     if len(part.hinges) == 1:  # the nearest rotation about y
         one = np.arctan2(turn[:, 0, 2] - turn[:, 2, 0], turn[:, 0, 0] + turn[:, 2, 2])
         return {part.hinges[0].name: _near(one * part.hinges[0].axis[1], part.hinges[0])}
@@ -94,13 +96,16 @@ def _angles(part: Segment, turn: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _near(angles: np.ndarray, hinge: Hinge) -> np.ndarray:
-    """The same angles within half a turn of the middle of a hinge's range."""
+    """Angles shifted by whole turns to within half a turn of the middle of a hinge's range."""
     middle = 0.5 * (hinge.low + hinge.high)
     return np.asarray(angles - 2.0 * np.pi * np.round((angles - middle) / (2.0 * np.pi)))
 
 
 def _path(ways: np.ndarray, hinges: tuple[Hinge, ...]) -> np.ndarray:
-    """(n,) which of two ways (2, hinges, n) to write each rotation is taken, so that the angles go on calmly."""
+    """(n,) which of two solutions (2, hinges, n) to take in each frame, by dynamic programming over the frames.
+
+    The sum of the angles' changes, and of what lies beyond the limits, is least.
+    """
     low, high = (np.array([getattr(h, end) for h in hinges])[None, :, None] for end in ("low", "high"))
     cost = _OUTSIDE * (np.maximum(low - ways, 0.0) + np.maximum(ways - high, 0.0)).sum(axis=1)  # (2, n)
     steps = np.abs(ways[None, :, :, 1:] - ways[:, None, :, :-1]).sum(axis=2)  # (to, from, n − 1)
@@ -117,34 +122,35 @@ def _path(ways: np.ndarray, hinges: tuple[Hinge, ...]) -> np.ndarray:
     return chosen
 
 
-_TURNED_OUT = np.radians(8.0)  # of a foot against its shank, from which on its loss is told
-
-
 @dataclass(frozen=True)
 class RetargetedClip:
-    """What a body's joints and its root do; joints go by name."""
+    """A clip on a character: the path of its root and the angles of its hinges by name."""
 
     time: np.ndarray  # (n,) [s]
     angles: dict[str, np.ndarray]  # (n,) [rad]
     root_position: np.ndarray  # (n, 3) [m]
     root_rotation: np.ndarray  # (n, 4) w first
     contacts: np.ndarray  # (n, 2) whether the left and the right foot stand
-    scale: float  # of lengths, ours by the clip's
-    notes: tuple[str, ...]  # what was understood and what is lost, in words
+    scale: float  # lengths of the character over those of the clip
+    notes: tuple[str, ...]  # what was understood and what was lost, in sentences
 
 
 def retarget(motion: Motion, parts: BodyParts, table: CharacterTable) -> RetargetedClip:
     """Carry a clip over to a character.
 
-    Bones point as in the clip, seen from an upright reference posture that both have; the root's path is scaled by
-    leg length. Where thigh and shank have other shares of the leg, the root gives way to the foot that stands and
-    the legs' bends make up for what is left, so that soles keep their height above the ground. A body in a plane gets
-    the clip's shadow on its sagittal plane.
+    Bones point as in the clip, relative to an upright reference posture; the root's path is scaled by leg length. If
+    thigh and shank have other proportions, the root gives way to the foot that stands and the knees make up for what
+    is left, so that soles keep their height above the ground. A planar character gets the clip's projection onto its
+    sagittal plane.
 
     Args:
-        motion: the clip, cleaned; its floor is found anew for each foot.
-        parts: which of its joints is what.
-        table: a character that is written down as a table.
+        motion: the clip, cleaned.
+        parts: which of its joints is which.
+        table: a character written as a table.
+
+    Raises:
+        CharacterError: the character was imported from a file.
+        OutputError: the clip has fewer than 3 frames.
     """
     check_is_table(table)
     frames = segment_frames_of(motion, parts)
@@ -169,10 +175,10 @@ def retarget(motion: Motion, parts: BodyParts, table: CharacterTable) -> Retarge
         thigh, shank = extend_leg(bone, leg.thigh, leg.shank, farther)
         ankle = position + root @ bone.hip + thigh @ bone.knee + shank @ bone.ankle
         wanted |= {ours.thigh: thigh, ours.shin: shank}
-        if leg.toes is not None:  # they bend; a foot without is as stiff as ours
+        if leg.toes is not None:  # toes bend; a foot without them is as stiff as ours
             wanted[ours.foot] = level_foot_above_ground(table, side, leg.foot, ankle[:, 2])
     angles, notes = hinge_angles_of(table, root, wanted)
-    turn = from_matrices(root)
+    turn = quat.from_matrices(root)
     position = _settled(table, frames, scale, angles, position, turn, counts)
     said = [
         f"legs of {frames.leg_length:.3f} m become legs of {scale * frames.leg_length:.3f} m: lengths × {scale:.3f}"
@@ -185,7 +191,12 @@ def retarget(motion: Motion, parts: BodyParts, table: CharacterTable) -> Retarge
 
 
 def qpos_of(table: CharacterTable, found: RetargetedClip) -> np.ndarray:
-    """(n, nq) of a simulated model of this character: its root, then its hinges, a part's before its children's."""
+    """(n, nq) coordinates of the character's simulated model: its root, then its hinges.
+
+    Args:
+        table: the character.
+        found: a clip that was retargeted to it.
+    """
     angles = np.column_stack([found.angles[name] for name in hinge_order(table)])
     if table.root == "free":
         return np.hstack([found.root_position, found.root_rotation, angles])
@@ -194,7 +205,7 @@ def qpos_of(table: CharacterTable, found: RetargetedClip) -> np.ndarray:
 
 
 def hinge_order(table: CharacterTable) -> list[str]:
-    """Names of a character's hinges in the order of its model's coordinates."""
+    """Names of a character's hinges in the order of its model's coordinates, parents before children."""
     parts, waiting, names = {part.name: part for part in table.segments}, ["world"], list[str]()
     while waiting:
         name = waiting.pop()
@@ -204,7 +215,7 @@ def hinge_order(table: CharacterTable) -> list[str]:
 
 
 def _wanted(table: CharacterTable, frames: SegmentFrames) -> dict[str, np.ndarray]:
-    """World orientations of all parts that the clip says something about, but for thighs and shanks."""
+    """World orientations, as in the clip, of all segments except thighs and shanks."""
     links = limbs_of_table(table).links
     single = not any(link.kind == "upper_back" for link in links)
     found = {}
@@ -234,7 +245,7 @@ def _settled(
     table: CharacterTable, frames: SegmentFrames, scale: float, angles: dict[str, np.ndarray], position: np.ndarray,
     turn: np.ndarray, counts: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """(n, 3) the root, up or down by what the limits of the joints have left over."""
+    """(n, 3) the root, moved up or down to make up for the limits of the hinges."""
     at, errors = segment_poses(table, angles, position, turn), []
     for side, leg in enumerate(frames.legs):
         ours = (table.anatomy.left, table.anatomy.right)[side]
@@ -246,7 +257,7 @@ def _settled(
 
 
 def _turned_out(table: CharacterTable, frames: SegmentFrames) -> list[str]:
-    """Which feet are turned outward against their shanks, where our ankles cannot."""
+    """A sentence for each foot that is turned against its shank, which our ankles cannot do."""
     notes = []
     for name, sign, leg in zip(("left", "right"), (1.0, -1.0), frames.legs, strict=True):
         turn = np.swapaxes(leg.shank, 1, 2) @ leg.foot
@@ -260,19 +271,19 @@ def _turned_out(table: CharacterTable, frames: SegmentFrames) -> list[str]:
 
 
 def to_motion(found: RetargetedClip, table: CharacterTable, scene: SimulatedScene | None = None) -> Motion:
-    """The same frames as a motion of the character's parts.
+    """A retargeted clip as a motion of the character, to draw and save.
 
     Args:
-        found: what its joints do.
+        found: the retargeted clip.
         table: the character.
-        scene: with one of this character, it is drawn with its own body; without, as a stick figure.
+        scene: one with this character, so that the motion is drawn with its body; without, as a stick figure.
     """
     order = [part.name for part in table.segments]
     rotations = np.empty((len(found.time), len(order), 4))
     for i, part in enumerate(table.segments):
         root = part.parent == "world"
         turn = hinge_rotations(part.hinges, found.angles, len(found.time))
-        rotations[:, i] = found.root_rotation if root else from_matrices(turn)
+        rotations[:, i] = found.root_rotation if root else quat.from_matrices(turn)
     skeleton = Skeleton(
         tuple(order),
         np.array([-1 if part.parent == "world" else order.index(part.parent) for part in table.segments]),

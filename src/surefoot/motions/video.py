@@ -1,4 +1,4 @@
-"""A motion as a moving picture in real time, with a camera that follows it smoothly."""
+"""Videos of motions in real time, with a camera that follows the body smoothly."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
 from surefoot.motions import painter, posed_body
-from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
+from surefoot.motions.motion_editing import frame_rate
 from surefoot.motions.painter import Camera, Canvas, View, mean_facing
 
 MAX_FRAMES = 20_000
-_GIF_FPS, _MP4_FPS, _STILL_FPS = 50.0, 60.0, 25.0  # highest of each format, and of a motion of one frame
-_LAG = 0.35  # [s] over which the camera averages the body's place, before and after
-_GROUND, _BODY = 0.15, 0.62  # of the picture's height that lies below the ground, and that a standing body takes
-_COLORS = 64  # of a GIF, enough for flat colours and their smooth edges
+_GIF_FPS, _MP4_FPS, _STILL_FPS = 50.0, 60.0, 25.0  # highest of each format, and that of a motion of one frame
+_LAG = 0.35  # [s] before and after over which the camera averages the body's position
+_GROUND, _BODY = 0.15, 0.62  # shares of the picture's height below the ground, and of a standing body
+_COLORS = 64  # of a GIF: enough for flat colours and their smooth edges
 
 
 def frames(
@@ -33,12 +33,15 @@ def frames(
 
     Args:
         motion: what to draw.
-        fps: pictures per simulated second; between recorded frames the pose is interpolated.
+        fps: pictures per second; between frames the pose is interpolated.
         width: of a picture [px].
         height: of a picture [px].
-        view: from the `side` or the `front` of where it faces on average.
+        view: from the `side` or the `front`, relative to where the body faces on average.
+
+    Raises:
+        OutputError: the motion has no frames, numbers that are not finite, or takes too many pictures.
     """
-    actor, terrain = posed_body.posed_body_of(motion), ground.terrain_of(motion)
+    actor, terrain = posed_body.posed_body_of(motion), painter.terrain_of(motion)
     start, span = float(motion.time[0]), float(np.ptp(motion.time))
     count = int(span * fps + 1e-6) + 1
     if count > MAX_FRAMES:
@@ -51,14 +54,21 @@ def frames(
     for time, place, middle, level in zip(times, path, middles, levels, strict=True):
         canvas = Canvas(width, height)
         here = replace(camera, left=middle - half, top=level + above)
-        ground.paint_ground(canvas, terrain.at(time) if terrain else None, here, 0.0, float(width), place[None])
-        painter.paint_body(canvas, [*actor.limbs(time), *actor.passing(time)], here)
+        painter.paint_ground(canvas, terrain.at(time) if terrain else None, here, 0.0, float(width), place[None])
+        painter.paint_body(canvas, [*actor.limbs(time), *actor.flying_balls(time)], here)
         canvas.text(width - 14.0, 20.0, f"{time:.2f} s", 14.0, anchor="rm")
         yield canvas.image(quick=True)
 
 
 def gif(motion: Motion, width: int = 640, height: int = 360, view: View = "side") -> bytes:
-    """A looping GIF. Its clock counts hundredths of a second, so the frame rate is the nearest it can keep."""
+    """A looping GIF. Its clock counts hundredths of a second, so the frame rate is the nearest possible.
+
+    Args:
+        motion: what to draw.
+        width: [px].
+        height: [px].
+        view: as in `frames`.
+    """
     hundredths = max(round(100.0 / min(_rate(motion), _GIF_FPS)), 2)
     pictures = frames(motion, 100.0 / hundredths, width, height, view)
     first = next(pictures).quantize(_COLORS)
@@ -71,7 +81,17 @@ def gif(motion: Motion, width: int = 640, height: int = 360, view: View = "side"
 
 
 def mp4(motion: Motion, width: int = 640, height: int = 360, view: View = "side") -> bytes:
-    """An H.264 video; odd sizes are rounded up, because the format has none."""
+    """An H.264 video; odd sizes are rounded up, because the format has none.
+
+    Args:
+        motion: what to draw.
+        width: [px].
+        height: [px].
+        view: as in `frames`.
+
+    Raises:
+        OutputError: the video cannot be encoded.
+    """
     import imageio.v2 as imageio
 
     fps = min(_rate(motion), _MP4_FPS)
@@ -92,23 +112,21 @@ def mp4(motion: Motion, width: int = 640, height: int = 360, view: View = "side"
 
 
 def _rate(motion: Motion) -> float:
-    """Recorded frames per second."""
-    span = float(np.ptp(motion.time)) if len(motion) else 0.0
-    return (len(motion) - 1) / span if span > 0.0 else _STILL_FPS
+    return frame_rate(motion) if len(motion) > 1 else _STILL_FPS
 
 
 def _size(limbs: list[posed_body.Limb]) -> float:
-    """How large a body is [m], however it lies."""
+    """Largest extent of a body along a world axis [m]."""
     return max(0.5, *(high - low for low, high in (painter.extent_along(limbs, axis) for axis in range(3))))
 
 
 def _path(motion: Motion, times: np.ndarray, fps: float, camera: Camera) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """At each time (n, 2) where the ground is cut, and (n,) where the camera looks along the picture and how high [m].
+    """Where the ground is cut (n, 2), and where the camera looks along the picture (n,) and how high (n,) [m].
 
-    From the side the cut follows the body's place without its sway, with which the ground would shake.
+    From the side, the cut follows the body without its sway, which would make the ground shake.
     """
     roots = np.column_stack([np.interp(times, motion.time, motion.root_position[:, axis]) for axis in range(2)])
     along, across = camera.along(roots), camera.across(roots)
-    level = ground.ground_heights(ground.terrain_of(motion), roots)
+    level = painter.ground_heights(painter.terrain_of(motion), roots)
     middle, steady, level = (gaussian_filter1d(a, _LAG * fps, mode="nearest") for a in (along, across, level))
     return camera.place(along, steady if camera.view == "side" else across), middle, level

@@ -115,7 +115,7 @@ def on_left_foot(cycle: GaitCycle, lands: tuple[float, float]) -> float:
 def start_of(cycle: GaitCycle, table: CharacterTable, begins: float) -> dict[str, Any]:
     """The state at a phase at which the right leg swings."""
     phase, rate = np.array(begins), 1.0 / cycle.period
-    angles, rates = cycle.at(phase), cycle.rates(phase)
+    angles, rates = cycle.angles_at(phase), cycle.rates(phase)
     root = cycle.root_at(begins + np.array([0.0, _SOON]))
     moves = {axis: float(values[1] - values[0]) / _SOON * rate for axis, values in root.items()}
     yaw, roll, pitch, spin = _turns(cycle, root)

@@ -101,7 +101,7 @@ def _in_the_world(body: _OnBody) -> tuple[np.ndarray, np.ndarray]:
     cycle, table = body.cycle, body.table
     angles = {joint: _evaluated(cycle.joints.get(joint, [0.0])) for joint in table.gains}
     root = {axis: _evaluated(cycle.root.get(axis, [0.0])) for axis in ROOT}
-    tilt = quat.multiply(_about(1, root["pitch"]), _about(0, root["roll"]))
+    tilt = quat.multiply(quat.about_axis(1, root["pitch"]), quat.about_axis(0, root["roll"]))
     rotation = quat.multiply(quat.about_vertical(root["yaw"]), tilt)
     position = np.column_stack([root["surge"], root["sway"], root["height"]])
     at = segment_poses(table, angles, position, rotation)
@@ -131,10 +131,6 @@ def torso_tilt(cycle: Cycle, table: CharacterTable, phase: np.ndarray) -> np.nda
 
 def _evaluated(series: list[float]) -> np.ndarray:
     return fourier.evaluate(np.asarray(series), _PHASE)
-
-
-def _about(axis: int, angles: np.ndarray) -> np.ndarray:
-    return quat.exp(angles[:, None] * np.eye(3)[axis])
 
 
 def _angles(frame: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.stylized.foot_contacts import FLAT, PITCHED, TOE, foot_patches, reference_contact_modes
 from surefoot.controllers.stylized.multibody_dynamics import leg_indices
-from surefoot.motions.foot_contacts import true_spans
+from surefoot.motions.signals import true_spans
 from surefoot.reflexes.pendulum import GRAVITY
 
 _ITERATIONS, _GOOD = 8, 1e-5  # of the inverse kinematics, and [m, rad] at which it stops

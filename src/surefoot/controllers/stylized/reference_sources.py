@@ -97,7 +97,7 @@ def _average_cycle(walk: RecordedWalk) -> Reference:
     model, table = walk.scene.model, walk.scene.table
     cycle = find_gait_cycle(motion_as_retargeted(walk.motion, table), table, _ACCURACY)
     n = round(cycle.period * REFERENCE_RATE)
-    played = cycle.played(3.0, n / cycle.period)
+    played = cycle.sampled(3.0, n / cycle.period)
     poses = retargeting.qpos_of(table, played)
     poses = _moved(poses, -poses[n, :3] * [1.0, 1.0, 0.0], -cycle.turn)
     return reference_from_poses(model, table, poses, played.contacts, cycle.period / n, slice(n, 2 * n), cycle.turn)

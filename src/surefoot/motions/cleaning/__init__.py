@@ -1,4 +1,4 @@
-"""A stranger's clip made fit to imitate: glitches mended, the floor level at height 0, the feet planted."""
+"""Cleaning of captured clips: glitches are repaired, the floor is level at height 0, feet stay where they stand."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 
 from surefoot.errors import SurefootError
 from surefoot.motions import floor_fit
-from surefoot.motions import foot_contacts as touching
 from surefoot.motions.body_parts import BodyParts
 from surefoot.motions.cleaning import foot_planting, frame_rate, glitches
-from surefoot.motions.cleaning import glitches as teleports
-from surefoot.motions.foot_contacts import Contacts
+from surefoot.motions.findings import Findings
+from surefoot.motions.foot_contacts import Contacts, find_contacts
 from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
@@ -25,93 +24,91 @@ class CleaningError(SurefootError):
 
 @dataclass(frozen=True)
 class Cleaned:
-    """A clip with its ground at height 0, its contacts, and in words what was understood and what is unsure."""
+    """A cleaned clip, whose ground is at height 0, with what was understood and what is unsure."""
 
     motion: Motion
     contacts: Contacts
     understood: list[str]
     unsure: list[str]
-    first: int  # frame of the clip that the motion begins with
+    first: int  # the frame of the original clip with which the motion begins
 
 
 def clean(motion: Motion, parts: BodyParts, *, fps: float | None = None, feet: bool = True) -> Cleaned:
-    """A clip without its data problems.
+    """Repair the usual faults of a captured clip.
 
     Args:
-        motion: as loaded, in metres and z up.
-        parts: of its body, as `parts_of` finds them.
-        fps: its true frames per second; by default what it says, unless its flights clearly say otherwise.
-        feet: plant the feet; without, the floor is calibrated but no leg is moved and the root only as a whole.
+        motion: the clip in metres, z up.
+        parts: which joint is which, from `find_body_parts`.
+        fps: true frames per second; by default those of the clip, unless its flights clearly show others.
+        feet: plant the feet. Without, the floor is levelled, but no leg moves and the root only as a whole.
 
     Raises:
-        CleaningError: if there are too few frames, or numbers that are not finite.
+        CleaningError: there are too few frames, or numbers that are not finite.
     """
     _check(motion, fps)
-    understood, unsure = list[str](), list[str]()
+    findings = Findings()
     if fps is not None:
         motion = replace(motion, time=np.arange(len(motion)) / fps)
-        understood.append(f"the frame rate was told to be {fps:g} a second")
+        findings.add(f"the frame rate is {fps:g} a second, as told")
     whole = len(motion)
-    motion, said = glitches.drop_first_pose(motion)
-    understood += [said] if said else []
+    motion = glitches.drop_first_pose(motion, findings)
     first = whole - len(motion)
-    motion, known, doubts = _paced(replace(motion, time=motion.time - motion.time[0]), parts, fps is None)
-    understood, unsure = understood + known, unsure + doubts
+    motion = _correct_frame_rate(_from_zero(motion), parts, fps is None, findings)
     times = motion.time
-    for repair in (lambda m: glitches.repair_joints(m, parts), teleports.repair_root):
-        motion, known, doubts = repair(motion)
-        understood, unsure = understood + known, unsure + doubts
+    motion = glitches.repair_root(glitches.repair_joints(motion, parts, findings), findings)
     if len(motion) < _FEWEST:
         raise CleaningError(f"{len(motion)} frames are left after cutting; at least {_FEWEST} are needed")
     first += int(np.searchsorted(times, motion.time[0]))
-    motion, stances, known = _levelled(replace(motion, time=motion.time - motion.time[0]), parts)
-    understood += known
+    motion, stances = _level(_from_zero(motion), parts, findings)
     places, _ = world_poses(motion)
-    found = touching.find_contacts(places, motion.time, parts, stances)
-    for side, foot in (("left", found.left), ("right", found.right)):
-        understood.append(f"the {side} foot is on the ground {len(foot.any)} times")
+    contacts = find_contacts(places, motion.time, parts, stances)
+    for side, foot in (("left", contacts.left), ("right", contacts.right)):
+        findings.add(f"the {side} foot is on the ground {len(foot.any)} times")
         if not foot.any:
-            unsure.append(f"no contact of the {side} foot was found")
+            findings.add(f"no contact of the {side} foot was found", False)
     motion = floor_fit.put_on_ground(motion, parts, stances)
     if feet:
-        motion, known, doubts = foot_planting.plant_feet(motion, parts, found, stances)
-        understood, unsure = understood + known, unsure + doubts
-    return Cleaned(motion, found, understood, unsure, first)
+        motion = foot_planting.plant_feet(motion, parts, contacts, stances, findings)
+    return Cleaned(motion, contacts, findings.understood, findings.unsure, first)
 
 
-def _paced(motion: Motion, parts: BodyParts, correct: bool) -> tuple[Motion, list[str], list[str]]:
-    """At the pace its flights clearly tell, if it may be corrected; first of all, since a jump is a matter of pace."""
-    flat, stances, _ = _levelled(motion, parts)
+def _from_zero(motion: Motion) -> Motion:
+    return replace(motion, time=motion.time - motion.time[0])
+
+
+def _correct_frame_rate(motion: Motion, parts: BodyParts, allowed: bool, findings: Findings) -> Motion:
+    """The motion at the frame rate that its flights clearly show. It comes before repairs, which depend on speeds."""
+    flat, stances = _level(motion, parts, Findings())
     places, _ = world_poses(flat)
-    fall = frame_rate.measure_fall_rate(flat, parts, stances, touching.find_contacts(places, flat.time, parts, stances))
-    known, doubts = fall.words()
-    if fall.clear is None:
-        return motion, known, doubts
-    if correct:
-        return frame_rate.slow_down(motion, fall.clear), known, doubts
-    return motion, [], [f"{known[0].split(':')[0]} at the frame rate that was told; free fall is {floor_fit.GRAVITY}"]
+    contacts = find_contacts(places, flat.time, parts, stances)
+    fall = frame_rate.measure_fall_rate(flat, parts, stances, contacts)
+    if fall.clear is not None and not allowed:
+        findings.add(f"{fall.measured} at the frame rate that was told; free fall is {floor_fit.GRAVITY}", False)
+        return motion
+    fall.describe(findings)
+    return motion if fall.clear is None else frame_rate.slow_down(motion, fall.clear)
 
 
-def _levelled(
-    motion: Motion, parts: BodyParts
-) -> tuple[Motion, tuple[floor_fit.StanceHeights, floor_fit.StanceHeights], list[str]]:
-    """With a level floor; the feet's heights on it, and what to say about it."""
+def _level(
+    motion: Motion, parts: BodyParts, findings: Findings
+) -> tuple[Motion, tuple[floor_fit.StanceHeights, floor_fit.StanceHeights]]:
+    """The motion on a level floor, and the heights of its planted feet."""
     places, _ = world_poses(motion)
     rise = floor_fit.floor_slope(places, motion.time, parts)
     motion = floor_fit.level_floor(motion, rise)
     places, _ = world_poses(motion)
     left, right = (floor_fit.stance_heights(places, motion.time, limb) for limb in (parts.left, parts.right))
-    said = [f"planted toes are at {100.0 * left.toe:+.1f} cm (left) and {100.0 * right.toe:+.1f} cm (right)"]
     if rise.any():
         tilt = np.degrees(np.arctan(np.linalg.norm(rise)))
-        said.insert(0, f"the floor was tilted by {tilt:.1f}° and was levelled")
-    return motion, (left, right), said
+        findings.add(f"the floor was tilted by {tilt:.1f}° and was levelled")
+    findings.add(f"planted toes are at {100.0 * left.toe:+.1f} cm (left) and {100.0 * right.toe:+.1f} cm (right)")
+    return motion, (left, right)
 
 
 def _check(motion: Motion, fps: float | None) -> None:
     if len(motion) < _FEWEST:
         raise CleaningError(f"a clip has at least {_FEWEST} frames, this one has {len(motion)}")
-    if not (np.isfinite(motion.root_position).all() and np.isfinite(motion.rotations).all()):
+    if not motion.is_finite:
         raise CleaningError("a clip with numbers that are not finite cannot be cleaned")
     if not (np.isfinite(motion.time).all() and (np.diff(motion.time) > 0.0).all()):
         raise CleaningError("a clip needs frames at increasing times")

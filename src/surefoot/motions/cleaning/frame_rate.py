@@ -1,4 +1,4 @@
-"""Whether a clip runs at its true pace: whoever is in the air falls at 9.81 m/s²."""
+"""Checks a clip's frame rate by free fall: in flight, the centre of mass accelerates at 9.81 m/s²."""
 
 from __future__ import annotations
 
@@ -7,52 +7,63 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.motions.body_parts import BodyParts
+from surefoot.motions.findings import Findings
 from surefoot.motions.floor_fit import GRAVITY, StanceHeights, leg_length
-from surefoot.motions.foot_contacts import Contacts, runs
+from surefoot.motions.foot_contacts import Contacts
 from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
+from surefoot.motions.signals import true_spans
 
-_OFF = 0.02  # [leg lengths] above their stance that all joints of both feet are in flight
-_FRAMES, _TRIM = 7, 1  # frames of a flight at least; at both ends, frames left out in which the feet may still push
-_SLOWEST = 0.15  # [g] of what may be a fall at all
-_SEVERAL = 3  # flights at least that fall too slowly: nobody falls faster than freely, but feet are often misjudged
-_SURE = 0.15  # of the acceleration: its largest standard error in a flight that is used
-_FACTORS = (2.0, 0.5, 4.0, 0.25, 3.0)  # by which stamped frame rates are wrong
-_NEAR = 0.15  # of such a factor: how near what was found must be
-_RIGHT = (0.8, 1.25)  # a factor between these says that the pace is right
+_OFF = 0.02  # [leg lengths] above their stance: in flight all joints of both feet are higher
+_FRAMES, _TRIM = 7, 1  # fewest frames of a flight; frames cut at both ends, in which the feet may still push
+_SLOWEST = 0.15  # [g] least acceleration that may be a fall
+_SEVERAL = 3  # flights needed to believe a slow fall: nobody falls faster than freely, but contacts are often misjudged
+_SURE = 0.15  # of the acceleration: largest standard error of a flight that counts
+_FACTORS = (2.0, 0.5, 4.0, 0.25, 3.0)  # by which recorded frame rates usually are wrong
+_NEAR = 0.15  # of such a factor: how near the measured one must be
+_RIGHT = (0.8, 1.25)  # a factor between these means that the frame rate is right
 _SHARES = {"head": 0.07, "trunk": 0.435, "thigh": 0.142, "shank": 0.043, "foot": 0.014, "upper": 0.027, "fore": 0.022}
 
 
 @dataclass(frozen=True)
 class FallRate:
-    """How fast it falls: the vertical acceleration in each flight [m/s²] and what its clock runs too fast by."""
+    """The vertical acceleration in each flight [m/s²], and by which factor the clip's clock is too fast."""
 
     accelerations: tuple[float, ...]
     factor: float | None  # √(mean acceleration / g)
-    clear: float | None  # the usual factor it clearly is
+    clear: float | None  # the usual factor that it clearly is
 
-    def words(self) -> tuple[list[str], list[str]]:
-        """What was understood, and what is unsure."""
+    @property
+    def measured(self) -> str:
+        """The measurement as a sentence."""
         if self.factor is None:
-            return ["no clear flight: the frame rate cannot be checked by free fall"], []
+            return "no clear flight: the frame rate cannot be checked by free fall"
         count = len(self.accelerations)
-        found = (
+        return (
             f"in {count} flight{'' if count == 1 else 's'} it falls at {GRAVITY * self.factor**2:.1f} m/s² on average"
         )
-        if _RIGHT[0] <= self.factor <= _RIGHT[1]:
-            return [f"{found}; free fall is 9.8: the frame rate fits"], []
-        if self.clear is not None:
-            return [f"{found}: its frame rate is stamped {self.clear:g} times what it was, and was corrected"], []
-        return [], [f"{found} instead of {GRAVITY}: the frame rate or the scale may be wrong"]
+
+    def describe(self, findings: Findings) -> None:
+        """Say what the measurement means, supposing that a clear factor is corrected."""
+        if self.factor is None:
+            findings.add(self.measured)
+        elif _RIGHT[0] <= self.factor <= _RIGHT[1]:
+            findings.add(f"{self.measured}; free fall is 9.8: the frame rate fits")
+        elif self.clear is not None:
+            findings.add(
+                f"{self.measured}: it is stamped {self.clear:g} times its true frame rate, which was corrected"
+            )
+        else:
+            findings.add(f"{self.measured} instead of {GRAVITY}: the frame rate or the scale may be wrong", False)
 
 
 def measure_fall_rate(
     motion: Motion, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights], contacts: Contacts
 ) -> FallRate:
-    """The pace of a motion whose feet are at these heights while planted.
+    """Measure how fast a motion falls in its flights.
 
-    A flight has both feet above these and no contact: heights alone take a limp for a flight, and contacts alone
-    are missed where the clock runs too fast.
+    In a flight both feet are above their stance heights and without contact. Heights alone would take a limp for a
+    flight, and contacts alone are missed where the clock is too fast.
     """
     places, _ = world_poses(motion)
     high = np.full(len(motion), np.inf)
@@ -65,7 +76,7 @@ def measure_fall_rate(
     center = center_of_mass(places, parts)[:, 2]
     air_borne = (high > _OFF) & ~contacts.left.mask(len(motion)) & ~contacts.right.mask(len(motion))
     found, weights = [], []
-    for first, stop in runs(air_borne):
+    for first, stop in true_spans(air_borne):
         air = slice(first + _TRIM, stop - _TRIM)
         if stop - first - 2 * _TRIM < _FRAMES:
             continue
@@ -85,19 +96,18 @@ def measure_fall_rate(
 
 
 def slow_down(motion: Motion, factor: float) -> Motion:
-    """The same frames, so many times slower."""
+    """The same frames over `factor` times the time."""
     return replace(motion, time=motion.time[0] + factor * (motion.time - motion.time[0]))
 
 
 def center_of_mass(places: np.ndarray, parts: BodyParts) -> np.ndarray:
-    """(n, 3) a crude one [m]: the middles of the bones, weighted as in an average adult."""
+    """(n, 3) rough centre of mass [m]: the middles of the bones, weighted as in an average adult."""
     chest = parts.trunk[-1] if parts.trunk else parts.pelvis
     head = parts.head if parts.head is not None else chest
     rows = [(_SHARES["head"], head, head), (_SHARES["trunk"], parts.pelvis, chest)]
     for limb in (parts.left, parts.right):
-        toe = limb.ankle if limb.toe is None else limb.toe
         rows += [(_SHARES["thigh"], limb.hip, limb.knee), (_SHARES["shank"], limb.knee, limb.ankle)]
-        rows += [(_SHARES["foot"], limb.ankle, toe)]
+        rows += [(_SHARES["foot"], limb.ankle, limb.tip)]
     for arm in (parts.left_arm, parts.right_arm):
         if arm is not None:
             rows += [(_SHARES["upper"], arm.shoulder, arm.elbow), (_SHARES["fore"], arm.elbow, arm.wrist)]
@@ -106,7 +116,7 @@ def center_of_mass(places: np.ndarray, parts: BodyParts) -> np.ndarray:
 
 
 def _fall(time: np.ndarray, height: np.ndarray) -> tuple[float, float]:
-    """Acceleration of the parabola through the heights, and its standard error [m/s²]."""
+    """Acceleration of the parabola fitted to heights (n,), and its standard error [m/s²]."""
     since = time - time.mean()
     design = np.column_stack([np.ones_like(since), since, 0.5 * since**2])
     found = np.linalg.lstsq(design, height)[0]

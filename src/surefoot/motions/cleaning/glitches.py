@@ -1,69 +1,59 @@
-"""What no body does: a first frame in another pose, joints that jump and come back, joints that flip over.
-
-A root that is suddenly elsewhere: strays that come back, and teleports, cut off or bridged.
-"""
+"""Repairs what no body can do: a first frame in another pose, joints that jump or flip over, a root that teleports."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts
+from surefoot.motions.findings import Findings
 from surefoot.motions.forward_kinematics import chain_from_root
 from surefoot.motions.motion import Motion
+from surefoot.motions.signals import Span, frame_time
 
 _FIRST = 0.05  # [s] at the start in which a pose that does not belong to the motion is looked for
-_POSE = (np.radians(4.0), 8.0)  # mean step of all joints from it: at least, and in largest later steps
-_JUMP = (
-    np.radians(1500.0),
-    4.0,
-)  # [rad/s] of a joint that jumps: at least, and in medians of its speed before and after
-_JOINT_AROUND = 0.15  # [s] before and after: it is no jump unless it is unlike both
-_JOINT_SPIKE = 0.1  # [s] after which a joint that jumped has come back
-_JOINT_BACK = 0.5  # of how far it strayed: what is left of it then
-_FLIP = np.radians(110.0)  # from one frame to the next: no joint of a body does this at any usual frame rate
+_POSE = (np.radians(4.0), 8.0)  # least mean step of all joints from it: [rad], and in largest later steps
+_JUMP = (np.radians(1500.0), 4.0)  # least speed of a joint that jumps: [rad/s], and in median speeds before and after
+_JOINT_AROUND = 0.15  # [s] before and after a jump: it is unlike both
+_JOINT_SPIKE = 0.1  # [s] within which a joint that jumped comes back
+_JOINT_BACK = 0.5  # of how far it strayed: how near it then comes
+_FLIP = np.radians(110.0)  # from one frame to the next: no joint does this at any usual frame rate
 _WILD = np.radians(40.0)  # a jump that does not come back and is worth mentioning
+_SUDDEN = 3.0  # [m/s] change of the root's velocity from one frame to the next that no body can do
+_ROOT_AROUND = 0.1  # [s] before and after whose median velocities are the usual ones
+_ROOT_SPIKE = 0.1  # [s] within which a root that strayed comes back
+_ROOT_BACK = 0.3  # of how far it strayed: how near it then comes
+_SHORT = 0.15  # of the clip: a shorter piece before the first or after the last teleport is cut off
+_OTHER = np.radians(10.0)  # mean step of all joints across a teleport: beyond, the pieces are different motions
 
 
-def select_frames(motion: Motion, chosen: slice) -> Motion:
-    """Some of a motion's frames, at their own times."""
-    rows: dict[str, Any] = {
-        name: table[chosen]
-        for name, table in motion.arrays().items()
-        if not name.startswith("skeleton") and len(table) == len(motion)
-    }
-    return replace(motion, **rows)
-
-
-def drop_first_pose(motion: Motion) -> tuple[Motion, str | None]:
-    """Without the frames at the start (a T-pose, mostly) from which the whole body jumps into the motion."""
+def drop_first_pose(motion: Motion, findings: Findings) -> Motion:
+    """Drop the frames at the start (mostly a T-pose) from which the whole body jumps into the motion."""
     steps = _steps(motion.rotations)
     mean = steps.mean(axis=1)
-    first = min(max(int(_FIRST / _frame(motion)), 1), len(mean) // 2)
+    first = min(max(int(_FIRST / frame_time(motion.time)), 1), len(mean) // 2)
     if not first:
-        return motion, None
+        return motion
     jump = int(np.argmax(mean[:first]))
     later = float(np.quantile(mean[first:], 0.99)) if first < len(mean) else 0.0
     if mean[jump] < max(_POSE[0], _POSE[1] * later):
-        return motion, None
+        return motion
     straight = float(np.degrees(np.median(np.linalg.norm(quat.log(motion.rotations[0, 1:]), axis=-1))))
     kind = "the rest pose" if straight < 10.0 else "another pose"
     which = "first frame" if jump == 0 else f"first {jump + 1} frames"
-    said = f"the {which} showed {kind} (joints jump by {np.degrees(mean[jump]):.0f}° on average)"
-    return select_frames(motion, slice(jump + 1, None)), f"{said}: dropped"
+    findings.add(f"the {which} showed {kind} (joints jump by {np.degrees(mean[jump]):.0f}° on average): dropped")
+    return motion.select(slice(jump + 1, None))
 
 
-def repair_joints(motion: Motion, parts: BodyParts) -> tuple[Motion, list[str], list[str]]:
-    """With spikes and flips of the joints mended, and in words which, and what is unsure.
+def repair_joints(motion: Motion, parts: BodyParts, findings: Findings) -> Motion:
+    """Interpolate where joints jump for a moment, and turn joints back that flip over.
 
-    Joints beyond the wrists are left as they are: they carry no data in most clips.
+    Joints beyond the wrists stay as they are: they carry no data in most clips.
     """
-    rotations, frame = motion.rotations.copy(), _frame(motion)
+    rotations, frame = motion.rotations.copy(), frame_time(motion.time)
     wrists = {arm.wrist for arm in (parts.left_arm, parts.right_arm) if arm is not None}
-    understood, unsure = list[str](), list[str]()
     for joint, name in enumerate(motion.skeleton.names):
         if wrists & set(chain_from_root(motion.skeleton, joint)[:-1]):
             continue
@@ -72,20 +62,23 @@ def repair_joints(motion: Motion, parts: BodyParts) -> tuple[Motion, list[str], 
         wild = [jump for jump in wild if jump not in turned]
         if turned:
             at = _times(motion, turned)
-            unsure.append(f"{name} flips over at {at} and does not come back: turned back by what it flipped")
+            findings.add(f"{name} flips over at {at} and does not come back: it was turned back from there on", False)
         if mended:
             at = _times(motion, [a for a, _ in mended])
             total = _count(sum(stop - first for first, stop in mended), "frame")
-            understood.append(f"{name} jumps for a moment at {at}: {total} interpolated")
+            findings.add(f"{name} jumps for a moment at {at}: {total} interpolated")
         if wild:
-            unsure.append(f"{name} jumps at {_times(motion, wild)} and does not come back: left as it is")
-    return replace(motion, rotations=quat.make_continuous(rotations)), understood, unsure
+            findings.add(f"{name} jumps at {_times(motion, wild)} and does not come back: left as it is", False)
+    return replace(motion, rotations=quat.make_continuous(rotations))
 
 
-def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[tuple[int, int]], list[int]]:
-    """Interpolate in place where a joint strays for a moment; the spans mended, and frames of jumps that stay.
+def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[list[Span], list[int]]:
+    """Interpolate in place where a joint strays for a moment.
 
-    A jump next to either end of the clip cannot come back: the few frames beyond it hold the joint still.
+    A jump near an end of the clip cannot come back: the joint is held still in the few frames beyond it.
+
+    Returns:
+        The spans that were repaired, and the frames of jumps that do not come back.
     """
     steps = _steps(rotations[:, joint])
     near = max(round(_JOINT_AROUND / frame), 3)
@@ -93,7 +86,7 @@ def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[lis
     jumps = np.array(
         [i for i in fast.tolist() if steps[i] > _JUMP[1] * max(map(np.median, steps_around(steps, i, near)))], dtype=int
     )
-    longest, mended, wild, done = max(round(_JOINT_SPIKE / frame), 2), list[tuple[int, int]](), list[int](), -1
+    longest, mended, wild, done = max(round(_JOINT_SPIKE / frame), 2), list[Span](), list[int](), -1
     for jump in jumps:
         if jump <= done:
             continue
@@ -109,7 +102,7 @@ def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[lis
                 done = int(end)
                 break
         else:
-            if jump < longest:  # nothing is known from before it
+            if jump < longest:  # nothing before it can be trusted
                 rotations[: jump + 1, joint] = rotations[jump + 1, joint]
                 mended.append((0, int(jump) + 1))
             elif jump >= len(steps) - longest:
@@ -122,7 +115,7 @@ def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[lis
 
 
 def _unflip(rotations: np.ndarray, joint: int) -> list[int]:
-    """Turn a joint back in place from each flip on; the frames of the flips."""
+    """Turn a joint back in place from each flip on; returns the frames of the flips."""
     turned = []
     for jump in np.flatnonzero(_steps(rotations[:, joint]) > _FLIP):
         before, after = rotations[jump, joint], rotations[jump + 1 :, joint]
@@ -134,9 +127,9 @@ def _unflip(rotations: np.ndarray, joint: int) -> list[int]:
 
 
 def steps_around(steps: np.ndarray, i: int, near: int) -> list[np.ndarray]:
-    """So many steps before and after one; where there are none, only those on the other side.
+    """Up to `near` steps before step `i`, and as many after it; a side without steps is left out.
 
-    What begins suddenly and goes on is like what comes after it: only a jump is like neither.
+    A sudden change that lasts is like what follows it: only a jump is unlike both sides.
     """
     return [own for own in (steps[max(i - near, 0) : i], steps[i + 1 : i + 1 + near]) if len(own)]
 
@@ -150,10 +143,6 @@ def _angles(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.norm(quat.log(quat.multiply(quat.inverse(a), b)), axis=-1))
 
 
-def _frame(motion: Motion) -> float:
-    return float(np.median(np.diff(motion.time)))
-
-
 def _times(motion: Motion, found: list[int]) -> str:
     shown = ", ".join(f"{motion.time[i]:.2f}" for i in found[:4])
     return f"{shown}{' …' if len(found) > 4 else ''} s"
@@ -163,24 +152,15 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-_SUDDEN = 3.0  # [m/s] change of speed from one frame to the next that no body can do
-_ROOT_AROUND = 0.1  # [s] before and after whose medians are the usual velocities
-_ROOT_SPIKE = 0.1  # [s] after which a root that strayed has come back
-_ROOT_BACK = 0.3  # of how far it strayed: what is left of it then
-_SHORT = 0.15  # of the clip: a piece before the first or after the last teleport that is cut off
-_OTHER = np.radians(10.0)  # mean step of all joints: it goes on in another pose, so it is another piece of motion
+def repair_root(motion: Motion, findings: Findings) -> Motion:
+    """Remove teleports of the root.
 
-
-def repair_root(motion: Motion) -> tuple[Motion, list[str], list[str]]:
-    """Without teleports of the root, and in words what was done and what is unsure.
-
-    A short piece at either end is cut off, and so is the shorter one of two pieces in different poses; otherwise
-    the later piece is moved to where the earlier one would have gone on.
+    A short piece at either end is cut off, and so is the shorter one of two pieces in different poses. Otherwise the
+    later piece is moved to where the earlier one would have gone on.
     """
-    understood, unsure = list[str](), list[str]()
     motion, strayed = _despike_root(motion)
     if strayed:
-        understood.append(f"the root jumps and comes back at {strayed}: interpolated")
+        findings.add(f"the root jumps and comes back at {', '.join(strayed)} s: interpolated")
     for _ in range(20):
         jumps = _jumps(motion)
         if not len(jumps):
@@ -192,41 +172,41 @@ def repair_root(motion: Motion) -> tuple[Motion, list[str], list[str]]:
         far = float(np.linalg.norm(motion.root_position[last + 1] - motion.root_position[first]))
         at = f"the root teleports by {far:.2f} m at {motion.time[first]:.2f} s"
         before, after, whole = first + 1, len(motion) - last - 1, len(motion)
-        rotations = motion.rotations
-        turned = np.linalg.norm(quat.log(quat.multiply(quat.inverse(rotations[first]), rotations[last + 1])), axis=-1)
+        turned = _angles(motion.rotations[first], motion.rotations[last + 1])
         if min(before, after) < _SHORT * whole or turned.mean() > _OTHER:
             keep = slice(last + 1, None) if before < after else slice(None, first + 1)
             cut = "before" if before < after else "after"
-            understood.append(f"{at}: the {min(before, after)} frames {cut} it were cut off")
-            motion = select_frames(motion, keep)
+            findings.add(f"{at}: the {min(before, after)} frames {cut} it were cut off")
+            motion = motion.select(keep)
         else:
             motion = _bridged(motion, first, last)
-            unsure.append(f"{at}: bridged, the later part was moved to where the earlier one would have gone on")
-    return motion, understood, unsure
+            findings.add(f"{at}: bridged, the later part was moved to where the earlier one would have gone on", False)
+    return motion
 
 
 def _usual(motion: Motion, now: np.ndarray, i: int) -> list[np.ndarray]:
     """Median velocities [m/s] before and after a step."""
-    near = max(round(_ROOT_AROUND / float(np.median(np.diff(motion.time)))), 3)
+    near = max(round(_ROOT_AROUND / frame_time(motion.time)), 3)
     return [np.median(own, axis=0) for own in steps_around(now, i, near)]
 
 
 def _velocities(motion: Motion) -> np.ndarray:
-    """(n − 1, 3) from frame to frame [m/s]."""
+    """(n − 1, 3) velocities of the root from frame to frame [m/s]."""
     return np.asarray(np.diff(motion.root_position, axis=0) / np.diff(motion.time)[:, None])
 
 
 def _jumps(motion: Motion) -> np.ndarray:
-    """Frames after which the root is elsewhere: the step is unlike those before it and unlike those after it."""
+    """Frames after which the root jumps: the step is unlike those before it and unlike those after it."""
     now = _velocities(motion)
     fast = np.flatnonzero(np.linalg.norm(now, axis=1) > 0.5 * _SUDDEN)
     found = [i for i in fast.tolist() if min(np.linalg.norm(now[i] - v) for v in _usual(motion, now, i)) > _SUDDEN]
     return np.array(found, dtype=int)
 
 
-def _despike_root(motion: Motion) -> tuple[Motion, str]:
+def _despike_root(motion: Motion) -> tuple[Motion, list[str]]:
+    """Interpolate where the root strays for a moment; also returns the times at which it does."""
     places, jumps, times = motion.root_position.copy(), _jumps(motion), list[str]()
-    longest, done = max(round(_ROOT_SPIKE / float(np.median(np.diff(motion.time)))), 2), -1
+    longest, done = max(round(_ROOT_SPIKE / frame_time(motion.time)), 2), -1
     rotations = motion.rotations.copy()
     for jump in jumps:
         for end in jumps[(jumps > jump) & (jumps <= jump + longest)]:
@@ -243,10 +223,11 @@ def _despike_root(motion: Motion) -> tuple[Motion, str]:
                 rotations[jump + 1 : end + 1, 0] = turn
                 times.append(f"{motion.time[jump + 1]:.2f}")
                 done = int(end)
-    return replace(motion, root_position=places, rotations=rotations), ", ".join(times) + " s" if times else ""
+    return replace(motion, root_position=places, rotations=rotations), times
 
 
 def _bridged(motion: Motion, first: int, last: int) -> Motion:
+    """Continue the velocity before a teleport, from frame `first` to the frame after `last`."""
     ahead = _usual(motion, _velocities(motion), first)[0] * (motion.time[last + 1] - motion.time[first])
     places = motion.root_position.copy()
     places[last + 1 :] += places[first] + ahead - places[last + 1]

@@ -13,7 +13,6 @@ from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.lab.experiment import CLIPS_VARIABLE, Result, Setting, clips_folder
 from surefoot.motions import acclaim, bvh
-from surefoot.motions import bvh as bvh_text
 from surefoot.motions import quaternions as quat
 from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
@@ -121,7 +120,7 @@ def _foreign(result: Result, setting: Setting, files: list[Path], clips: Path, s
 def bvh_trip(path: Path, scratch: Path) -> Trip:
     """Read a file, write it, read it again, and bring it back to its own channels."""
     bvh.save(bvh.load(path, up="z", forward="x"), scratch, up="z", forward="x")
-    back, file, again = bvh.load(scratch, up="z", forward="x"), bvh_text.parse_file(path), bvh_text.parse_file(scratch)
+    back, file, again = bvh.load(scratch, up="z", forward="x"), bvh.parse_file(path), bvh.parse_file(scratch)
     if len(back) != len(file.values) or [(j.name, j.parent) for j in file.joints] != [
         (j.name, j.parent) for j in again.joints
     ]:
@@ -149,7 +148,7 @@ def bvh_trip(path: Path, scratch: Path) -> Trip:
 
 def printed_decimals(path: Path) -> int:
     """Most digits after the point in a file's last frame."""
-    words = bvh_text.read_text(path, "a BVH file").rstrip().rsplit("\n", 1)[-1].split()
+    words = path.read_text().rstrip().rsplit("\n", 1)[-1].split()
     return max((len(word.partition(".")[2]) for word in words), default=0)
 
 

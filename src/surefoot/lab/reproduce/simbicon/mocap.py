@@ -81,7 +81,7 @@ def _draw(setting: Setting, word: str, found: GaitClip, skill: Skill) -> None:
     simulation = Simulation(skill=skill)
     simulation.step(round(_SETTLE / simulation.model.opt.timestep))
     ours = simulation.run(_SHOWN)
-    clip = to_motion(found.cycle.played(_SHOWN / found.cycle.period), found.table)
+    clip = to_motion(found.cycle.sampled(_SHOWN / found.cycle.period), found.table)
     views: tuple[View, ...] = ("side", "front")
     strips = [
         filmstrip(motion, view=view, caption=f"{word}: {label}")
