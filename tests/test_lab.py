@@ -451,8 +451,8 @@ def counted() -> tuple[Experiment, list[int]]:
 
     def run(result: Result, setting: Setting) -> None:
         seeds.append(setting.seed)
-        result.row("height", "2", f"{setting.seed}", "m", setting.seed < 5)
-        result.show("colour", "red")
+        result.add_row("height", "2", f"{setting.seed}", "m", setting.seed < 5)
+        result.add_note("colour", "red")
         result.runs += [{"a": 1, "b": 2.5}, {"a": 3, "c": "x"}]
 
     return Experiment("made/counted", "no paper", run), seeds
@@ -460,7 +460,7 @@ def counted() -> tuple[Experiment, list[int]]:
 
 def test_an_experiment_that_raises_is_one_row_that_does_not_hold_with_the_reason(tmp_path: Path) -> None:
     def run(result: Result, setting: Setting) -> None:
-        result.row("before", "", "", "", True)
+        result.add_row("before", "", "", "", True)
         raise ZeroDivisionError("no legs to stand on")
 
     broken = Experiment("made/broken", "no paper", run)

@@ -254,7 +254,7 @@ def test_pushes_print_ours_beside_simbicons_and_hold_by_the_weakest(
     pushes.run(result, Setting(out=tmp_path))
     assert [row.holds for row in result.rows] == [True, False, True]
     assert "190, forwards to the right" in result.rows[1].ours
-    shown = {line["case"]: line for line in result.also}
+    shown = {line["case"]: line for line in result.notes}
     assert shown["humanoid at 1 m/s: backwards"]["ours"] == "≥ 400"
     assert shown["humanoid at 0 m/s: to the left"]["unit"].endswith("SIMBICON's robust-walk 220")
     assert (tmp_path / "genbicon-pushes" / "directions.png").exists()

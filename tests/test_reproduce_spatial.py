@@ -175,7 +175,7 @@ def test_one_gait_alone_has_no_transitions_and_that_does_not_hold(monkeypatch: p
     result = Result("made", "paper")
     gait_transitions.run_spatial(result, Setting(quick=True))
     assert [row.holds for row in result.rows] == [False]
-    assert len(result.also) == len(gait_transitions.GAITS)
+    assert len(result.notes) == len(gait_transitions.GAITS)
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ def test_a_walk_by_another_name_is_no_run_hop_skip_or_climb(monkeypatch: pytest.
     assert {name for name in spatial_gaits.MOTIONS if holds[name]} == set(spatial_gaits.FORWARD_WALKS)
     assert not holds["motions that hold"]
     assert not holds["three styles of forward walk differ"]
-    described = {shown["case"].split(":")[0] for shown in result.also if "how it moves" in shown["case"]}
+    described = {shown["case"].split(":")[0] for shown in result.notes if "how it moves" in shown["case"]}
     assert described == {*spatial_gaits.MOTIONS, *spatial_gaits.FURTHER} - {"uphill-walk"}  # which fell too soon
 
 

@@ -39,16 +39,16 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(character, (i + 0.1) / len(CHARACTERS))
         groups, motions = at_speeds(result, setting, character, character, speeds)
         kept = [v for v, walks in zip(speeds, groups, strict=True) if all(w.keeps(v) for w in walks)]
-        result.row(
+        result.add_row(
             character, "no tuning by character", f"{len(kept)} of {len(speeds)} speeds: {described(speeds, groups)}",
             f"{', '.join(f'{v:g}' for v in speeds)} m/s (± {SPEED_ERROR:g}), all replicas", len(kept) == len(speeds),
         )  # fmt: skip
         for speed, walks in zip(speeds, groups, strict=True):
-            result.show(f"{character} at {speed:g} m/s: how it walks", quality(walks))
+            result.add_note(f"{character} at {speed:g} m/s: how it walks", quality(walks))
         shown = motions[speeds.index(0.5) * (len(motions) // len(speeds))]
         path = setting.figure_path(result.experiment, f"{character}.png")
         figures.save_filmstrip(path, shown, f"{character}, {SKILL}, 0.5 m/s")
-    result.show("skill of all four", f"biped/{SKILL}")
+    result.add_note("skill of all four", f"biped/{SKILL}")
 
 
 def at_speeds(
@@ -107,25 +107,25 @@ def run_imported(result: Result, setting: Setting) -> None:
 
 
 def _missing(result: Result, package: str, file: str) -> None:
-    result.row(f"{package} {file}", "", f"{package} is not installed, or has no {file}", "", False)
+    result.add_row(f"{package} {file}", "", f"{package} is not installed, or has no {file}", "", False)
 
 
 def _walker(result: Result, setting: Setting, name: str, path: Path) -> None:
     speeds = IMPORTED_SPEEDS[1:] if setting.quick else IMPORTED_SPEEDS
     body = load(path)
     if body.foreign:
-        result.show(f"{name}: lacks", ", ".join(body.foreign.limbs.lacks) or "nothing")
+        result.add_note(f"{name}: lacks", ", ".join(body.foreign.limbs.lacks) or "nothing")
         for note in body.foreign.notes:
             if not note.startswith("lacks"):
-                result.show(f"{name}: understood", note)
+                result.add_note(f"{name}: understood", note)
     groups, motions = at_speeds(result, setting, path.name, str(path), speeds)
     seconds = 9.0 if setting.quick else SECONDS
     for speed, walks in zip(speeds, groups, strict=True):
-        result.row(
+        result.add_row(
             f"{name} at {speed:g} m/s", "", described((speed,), [walks]),
             f"walks {seconds:g} s (± {SPEED_ERROR:g} m/s), all replicas", all(w.keeps(speed) for w in walks),
         )  # fmt: skip
-        result.show(f"{name} at {speed:g} m/s: how it walks", quality(walks))
+        result.add_note(f"{name} at {speed:g} m/s: how it walks", quality(walks))
     figures.save_filmstrip(
         setting.figure_path(result.experiment, f"{path.stem}.png"), motions[-1], f"{path.name}, {SKILL}, 0.5 m/s"
     )
@@ -137,6 +137,6 @@ def refusal(result: Result, name: str, path: Path) -> None:
         load(path)
     except CharacterError as error:
         reason = str(error).removeprefix(f"{path}: ")
-        result.row(f"{name} is refused", "", reason, "names the joint that is missing", "ankle" in reason)
+        result.add_row(f"{name} is refused", "", reason, "names the joint that is missing", "ankle" in reason)
     else:
-        result.row(f"{name} is refused", "", "it was accepted", "names the joint that is missing", False)
+        result.add_row(f"{name} is refused", "", "it was accepted", "names the joint that is missing", False)

@@ -51,13 +51,13 @@ def run(result: Result, setting: Setting) -> None:
     for c, (turn, speed) in enumerate(cases):
         rows = slice(c * replicas, (c + 1) * replicas)
         standing = int(np.isinf(population.fallen_at[rows]).sum())
-        result.row(
+        result.add_row(
             f"{abs(turn):g}° to the {'left' if turn > 0 else 'right'} at {speed:g} m/s", "turns",
             f"{late[rows].max():.1f}° off from {BY:g} s on, {standing} of {replicas} upright",
             f"largest of the pelvis' yaw (≤ {WITHIN:g}°), replicas", bool(good[rows].all()),
         )  # fmt: skip
-    result.show("stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s", "the latest")
-    result.show("off on average over a stride", f"{np.abs(mean).max():.1f}°", f"the farthest from {BY:g} s on")
+    result.add_note("stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s", "the latest")
+    result.add_note("off on average over a stride", f"{np.abs(mean).max():.1f}°", f"the farthest from {BY:g} s on")
     _draw(setting.figure_path(result.experiment, "turns.png"), cases, yaws[:, ::replicas])
     setting.progress("measuring", 0.9)
     _quality(result, population)
@@ -91,10 +91,10 @@ def _quality(result: Result, population: Population) -> None:
     motions = population.run(_RECORDED, fps=FPS, stop_fallen=True)
     gaits = [measure_gait(m) for m, fell in zip(motions, population.fallen_at, strict=True) if np.isinf(fell)]
     torque = max(float(row.report[0].peak_torque) for row in population.rows)
-    result.show("peak torque", f"{torque:.0f}", "N·m")
+    result.add_note("peak torque", f"{torque:.0f}", "N·m")
     if gaits:
-        result.show("slip after the turn", f"{max(g.slip for g in gaits):.3f}", "m per m, or per s in place")
-        result.show("step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}", "cm, the narrowest")
+        result.add_note("slip after the turn", f"{max(g.slip for g in gaits):.3f}", "m per m, or per s in place")
+        result.add_note("step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}", "cm, the narrowest")
 
 
 def _draw(path: Path | None, cases: list[tuple[float, float]], yaws: np.ndarray) -> None:

@@ -46,20 +46,20 @@ def run(result: Result, setting: Setting) -> None:
     good = np.array([walk.is_fair and walk.speed >= SAME_SPEED * SPEED for walk in walks])
     for body, walk, ok in zip(each, walks, good, strict=True):
         result.runs.append(body | {"walks": int(ok)} | walk.record())
-    result.row(
+    result.add_row(
         f"{len(each)} bodies: legs × {LEGS[0]:g} … {LEGS[-1]:g}, each arm × {ARMS[0]:g} … {ARMS[-1]:g}, "
         f"mass of the torso × {TORSO[0]:g} … {TORSO[-1]:g}",
         "characters of other proportions, asymmetric too", f"{good.sum()} = {100 * good.mean():.0f} %",
         f"walk {seconds:g} s (≥ {100 * SHARE:g} %)", bool(good.mean() >= SHARE),
     )  # fmt: skip
-    result.show("how they walk", quality(walks))
+    result.add_note("how they walk", quality(walks))
     speeds = [walk.speed for walk, ok in zip(walks, good, strict=True) if ok]
     if speeds:
-        result.show("speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}", f"m/s, commanded {SPEED:g}")
+        result.add_note("speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}", f"m/s, commanded {SPEED:g}")
     for body, walk, ok in zip(each, walks, good, strict=True):
         if not ok:
             text = ", ".join(f"{name} × {value:g}" for name, value in body.items())
-            result.show(f"does not walk: {text}", f"{walk.speed:.2f} m/s; {walk.trouble() or 'too slow'}")
+            result.add_note(f"does not walk: {text}", f"{walk.speed:.2f} m/s; {walk.trouble() or 'too slow'}")
     if not setting.quick:
         _draw(setting.figure_path(result.experiment, "bodies.png"), walks_until(population, good, seconds))
     for i in (0, len(each) - 1):

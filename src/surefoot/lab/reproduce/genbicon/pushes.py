@@ -41,19 +41,19 @@ def run(result: Result, setting: Setting) -> None:
         levels = _levels(result, setting, label, skill, i / (len(speeds) + 1), "humanoid", {"speed": speed})
         found[label] = levels
         weakest = int(levels.argmin())
-        result.row(
+        result.add_row(
             f"{label}, weakest of eight directions", "", f"{levels[weakest]:g}, {WORDS[DIRECTIONS[weakest]]}",
             f"{_UNIT} (≥ {WEAKEST:g})", holds(levels),
         )  # fmt: skip
         whole = float((levels * np.hypot(*np.transpose(DIRECTIONS))).min())
-        result.show(f"{label}, weakest by the whole force", f"{whole:.0f}", "N, 0.4 s")
+        result.add_note(f"{label}, weakest by the whole force", f"{whole:.0f}", "N, 0.4 s")
     tuned = human(ROBUST)
     if tuned:
         found[_SIMBICON] = _levels(result, setting, _SIMBICON, tuned, len(speeds) / (len(speeds) + 1))
     for label, levels in found.items():
         for way, level, beside in zip(DIRECTIONS, levels, found.get(_SIMBICON, PAPER_FORCES), strict=True):
             cap = "≥ " if level >= HIGHEST else ""
-            result.show(f"{label}: {WORDS[way]}", f"{cap}{level:g}", f"{_UNIT}; {_SIMBICON} {beside:g}")
+            result.add_note(f"{label}: {WORDS[way]}", f"{cap}{level:g}", f"{_UNIT}; {_SIMBICON} {beside:g}")
     figures.push_rose(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
 
 

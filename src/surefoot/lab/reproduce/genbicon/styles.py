@@ -70,11 +70,11 @@ def run(result: Result, setting: Setting) -> None:
     found = _walked(result, setting, skills, seconds)
     whole = {name: style for name, style in found.items() if style.kept == REPLICAS}
     fell = ", ".join(s.name for s in skills if s.name not in whole) or "none"
-    result.row(
+    result.add_row(
         f"styles of which {REPLICAS} of {REPLICAS} walk {seconds:g} s", "many", f"{len(whole)} of {len(skills)}",
         f"styles (≥ {ENOUGH})", len(whole) >= ENOUGH,
     )  # fmt: skip
-    result.show("styles that fall", fell)
+    result.add_note("styles that fall", fell)
     _compare(result, whole)
     _judge(result, whole)
     setting.progress("standing, and other bodies", 0.8)
@@ -116,7 +116,7 @@ def _walked(result: Result, setting: Setting, skills: list[Skill], seconds: floa
         slip = max(gait.slip for gait in gaits)
         found[skill.name] = Style(len(gaits), gaits[0], lift, slip, clearance, cycle, own[0])
         gait = gaits[0]
-        result.show(
+        result.add_note(
             f"{skill.name}: how it walks",
             f"{len(gaits)} of {REPLICAS}; {gait.speed:.2f} m/s, {gait.cadence:.2f} steps/s, width "
             f"{100 * gait.step_width:.0f} cm, feet lifted {100 * lift:.0f} cm, torso rolls {gait.roll:.0f}°, slip "
@@ -136,22 +136,22 @@ def _compare(result: Result, found: dict[str, Style]) -> None:
             alike.append(f"{a} / {b} {apart:.1f}°")
         result.runs.append({"style": a, "compared_with": b, "rmse_deg": apart})
     pairs = len(found) * (len(found) - 1) // 2
-    result.row(
+    result.add_row(
         "pairs of styles told apart", "distinct", f"{pairs - len(alike)} of {pairs}",
         f"pairs (≥ {DIFFERENT:g}° RMSE, or ≥ {100 * FIFTH:g} % in speed, width or height)", pairs > 0 and not alike,
     )  # fmt: skip
-    result.show("pairs told apart by their joint angles alone", f"{by_angles} of {pairs}", "pairs")
-    result.show("nearest pair", f"{nearest[1]} {nearest[0]:.1f}", "° RMSE over the cycle")
+    result.add_note("pairs told apart by their joint angles alone", f"{by_angles} of {pairs}", "pairs")
+    result.add_note("nearest pair", f"{nearest[1]} {nearest[0]:.1f}", "° RMSE over the cycle")
     if alike:
-        result.show("alike", ", ".join(alike))
+        result.add_note("alike", ", ".join(alike))
 
 
 def _judge(result: Result, found: dict[str, Style]) -> None:
     """That they walk on their feet, and not through themselves."""
     slip, skating = max(((s.slip, n) for n, s in found.items()), default=(np.inf, "none"))
-    result.row("most slip", "", f"{skating} {slip:.3f}", f"m/m (≤ {LARGEST_SLIP:g})", slip <= LARGEST_SLIP)
+    result.add_row("most slip", "", f"{skating} {slip:.3f}", f"m/m (≤ {LARGEST_SLIP:g})", slip <= LARGEST_SLIP)
     gap, close = min(((s.clearance, n) for n, s in found.items()), default=(-np.inf, "none"))
-    result.row("legs nearest to each other", "", f"{close} {100 * gap:.1f}", "cm (≥ 0)", gap >= 0.0)
+    result.add_row("legs nearest to each other", "", f"{close} {100 * gap:.1f}", "cm (≥ 0)", gap >= 0.0)
 
 
 def _stand(result: Result, setting: Setting, seconds: float) -> None:
@@ -161,7 +161,7 @@ def _stand(result: Result, setting: Setting, seconds: float) -> None:
     steps = [int(row.report[0].steps) for row in population.rows]
     good = int(np.isinf(population.fallen_at).sum())
     ours = f"{good} of {REPLICAS} stand {seconds:g} s, {sum(steps)} steps taken"
-    result.row("stand", "stands", ours, "", good == REPLICAS and not any(steps))
+    result.add_row("stand", "stands", ours, "", good == REPLICAS and not any(steps))
 
 
 def _elsewhere(result: Result, setting: Setting, skills: list[Skill], body: str) -> None:
@@ -171,6 +171,6 @@ def _elsewhere(result: Result, setting: Setting, skills: list[Skill], body: str)
     population.run(seconds, stop_fallen=True)
     up = np.isinf(population.fallen_at)
     fell = ", ".join(s.name for s, good in zip(skills, up, strict=True) if not good) or "none"
-    result.show(f"the same files on the {body}", f"{up.sum()} of {len(skills)}", f"walk {seconds:g} s; fell: {fell}")
+    result.add_note(f"the same files on the {body}", f"{up.sum()} of {len(skills)}", f"walk {seconds:g} s; fell: {fell}")
     for skill, at in zip(skills, population.fallen_at, strict=True):
         result.runs.append({"style": skill.name, "body": body, "replica": 0, "fallen_at": at})

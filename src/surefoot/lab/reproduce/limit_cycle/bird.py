@@ -19,20 +19,20 @@ def run(result: Result, setting: Setting) -> None:
     population = begun([load(SKILL)], setting.seed, "bird")
     found, motions = gaits(population, seconds, recorded=4.0)
     flight = min((g.flight for g in found if g), default=np.nan)
-    result.row(
+    result.add_row(
         f"runs {seconds:g} s", "can run in a controlled fashion", upright(population, 0), f"replicas ({REPLICAS})",
         all(map(is_fair, found)),
     )  # fmt: skip
-    result.row(
+    result.add_row(
         "flight", "running", f"{100 * flight:.0f} %", f"of the time, least of all replicas (≥ {100 * FLIGHT:g} %)",
         bool(flight >= FLIGHT),
     )  # fmt: skip
     for gait in found[:1]:
         if gait:
-            result.show("speed", f"{gait.speed:.2f}", "m/s")
-    result.show("how it runs", quality(population, 0, found))
+            result.add_note("speed", f"{gait.speed:.2f}", "m/s")
+    result.add_note("how it runs", quality(population, 0, found))
     note(result, "run", population, 0, found)
     alone = begun([with_parameters(load(SKILL), {"regulation.control": "open-loop"})], setting.seed, "bird")
     alone.run(min(seconds, 20.0), stop_fallen=True)
-    result.show("without control", upright(alone, 0))
+    result.add_note("without control", upright(alone, 0))
     figures.save_filmstrip(setting.figure_path(result.experiment, "run.png"), motions[0], SKILL)

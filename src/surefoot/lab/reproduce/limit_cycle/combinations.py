@@ -56,14 +56,14 @@ def run(result: Result, setting: Setting) -> None:
             kept[kind] = all(map(is_fair, mine))
             note(result, f"{name}, {kind}", population, at, mine)
             jacobian = np.array(first[at]).reshape(2, 2)
-            result.show(
+            result.add_note(
                 f"{name}, {kind} Jacobian", f"{upright(population, at, replicas)}; {quality(population, at, mine)}",
                 f"J after 3 s {np.array2string(jacobian, precision=2, suppress_small=True).replace(chr(10), '')}; "
                 f"{sum(int(c.singular) for c in cycles[at : at + replicas])} singular steps",
             )  # fmt: skip
         if i < _BARRED:
             ways = " and ".join(kind for kind in _JACOBIANS if kept[kind]) or "neither"
-            result.row(
+            result.add_row(
                 f"{name}, {seconds:g} s", "leads to stable walks", f"with the Jacobian: {ways}",
                 f"all {replicas} replicas walk on with one of them", any(kept.values()),
             )  # fmt: skip
@@ -71,7 +71,7 @@ def run(result: Result, setting: Setting) -> None:
     free = begun([march(change) for change in FREE.values()], setting.seed, "free", 1)
     free.run(min(seconds, 60.0), stop_fallen=True)
     for i, name in enumerate(FREE):
-        result.show(f"{name}, no speed held, {min(seconds, 60.0):g} s", upright(free, i, 1))
+        result.add_note(f"{name}, no speed held, {min(seconds, 60.0):g} s", upright(free, i, 1))
 
 
 _ENTRIES = ("forward_by_pitch", "forward_by_roll", "lateral_by_pitch", "lateral_by_roll")

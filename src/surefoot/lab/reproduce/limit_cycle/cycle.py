@@ -35,7 +35,7 @@ def run(result: Result, setting: Setting) -> None:
     fell = np.isfinite(population.fallen_at).any() or not len(late)
     for k, name in enumerate(("forward", "lateral")):
         worst = np.inf if fell else float(np.abs(late[:, k]).max())
-        result.row(
+        result.add_row(
             f"{name} at step ends, target {getattr(target, name):g}, after {START_UP} steps", "onto a limit cycle",
             f"{worst:.3f} off at most", f"of {len(late)} steps of all replicas (≤ {WITHIN:g})", worst <= WITHIN,
         )  # fmt: skip
@@ -55,7 +55,7 @@ def run(result: Result, setting: Setting) -> None:
             went = float(np.hypot(*way)) / seconds
             turned = np.degrees(np.ptp(np.unwrap(root_yaw(motion))))
             text = f"fell at {fallen:.1f} s" if np.isfinite(fallen) else f"{went:.2f} m/s, turns by {turned:.0f}°"
-            result.show(f"{label}, forward target {t:g}", text, f"over {seconds:g} s")
+            result.add_note(f"{label}, forward target {t:g}", text, f"over {seconds:g} s")
         _draw_paths(setting.figure_path(result.experiment, f"paths-{label}.png"), targets, motions)
 
 

@@ -23,15 +23,15 @@ def run(result: Result, setting: Setting) -> None:
     slowest = min((g.speed for g in walked), default=np.nan)
     widest = max((g.step_width for g in walked), default=np.nan)
     fair = all(map(is_fair, found))
-    result.row(
+    result.add_row(
         f"speed of a walk of {seconds:g} s", "more human-like", f"{slowest:.2f}, {upright(population, 0)}",
         f"m/s, slowest of {REPLICAS} replicas (≥ {LEAST_SPEED:g})", fair and slowest >= LEAST_SPEED,
     )  # fmt: skip
-    result.row(
+    result.add_row(
         "step width", "more human-like", f"{widest:.2f}", f"m, widest of {REPLICAS} replicas (≤ {WIDEST:g})",
         fair and widest <= WIDEST,
     )  # fmt: skip
-    result.show("how it walks", quality(population, 0, found))
+    result.add_note("how it walks", quality(population, 0, found))
     note(result, "walk", population, 0, found)
     figures.save_filmstrip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
     figures.save_filmstrip(setting.figure_path(result.experiment, "walk-front.png"), motions[0], SKILL, view="front")

@@ -17,12 +17,12 @@ def run(result: Result, setting: Setting) -> None:
     alone = begun([march({"regulation.control": "open-loop"})], setting.seed, "open loop")
     motions = alone.run(FALLS_WITHIN, fps=60.0)
     fallen, steps = alone.fallen_at, [float(row.report[0].steps) for row in alone.rows]
-    result.row(
+    result.add_row(
         "open loop", "several steps, then falls", f"falls at {fallen.min():.1f} … {fallen.max():.1f} s",
         f"s (all replicas ≤ {FALLS_WITHIN:g} s)", bool((fallen <= FALLS_WITHIN).all()),
     )  # fmt: skip
     before = [_steps_before(m.state, m.time, at) for m, at in zip(motions, fallen, strict=True)]
-    result.show("open loop: steps until it has fallen", f"{min(before)} … {max(before)}", "steps")
+    result.add_note("open loop: steps until it has fallen", f"{min(before)} … {max(before)}", "steps")
     figures.save_filmstrip(
         setting.figure_path(result.experiment, "open-loop.png"), motions[0], "without control", start=0.0,
         end=float(min(fallen[0], FALLS_WITHIN)),
@@ -31,13 +31,13 @@ def run(result: Result, setting: Setting) -> None:
     setting.progress("with control", 0.1)
     walking = begun([march()], setting.seed, "open loop")
     found, motions = gaits(walking, seconds)
-    result.row(
+    result.add_row(
         f"with limit cycle control, {seconds:g} s", "walks", upright(walking, 0), f"replicas ({REPLICAS})",
         all(map(is_fair, found)),
     )  # fmt: skip
-    result.show("with control: how it walks", quality(walking, 0, found))
+    result.add_note("with control: how it walks", quality(walking, 0, found))
     if found[0]:
-        result.show("with control: speed", f"{found[0].speed:.2f}", "m/s")
+        result.add_note("with control: speed", f"{found[0].speed:.2f}", "m/s")
     note(result, "controlled", walking, 0, found)
     result.runs += [{"case": "open loop", "fallen_at": t, "steps": n} for t, n in zip(fallen, steps, strict=True)]
     figures.save_filmstrip(

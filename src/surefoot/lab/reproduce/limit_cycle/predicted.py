@@ -36,20 +36,20 @@ def run(result: Result, setting: Setting) -> None:
     population = begun([skill], setting.seed, "predicted")
     found, motions = gaits(population, seconds)
     taken = sum(Watch(population.scene, row).looks_ahead for row in population.rows)
-    result.row(
+    result.add_row(
         f"walks {seconds:g} s", "hoped for", f"{upright(population, 0)}, {taken} rows with trials",
         f"replicas ({REPLICAS}), no trial simulation", all(map(is_fair, found)) and not taken,
     )  # fmt: skip
-    result.show("how it walks", quality(population, 0, found))
+    result.add_note("how it walks", quality(population, 0, found))
     note(result, "predicted", population, 0, found)
     figures.save_filmstrip(setting.figure_path(result.experiment, "walk.png"), motions[0], SKILL)
     setting.progress("cost", 0.1)
     ratio = cost_ratio(skill, 10 if setting.quick else _ROUNDS)
-    result.row(
+    result.add_row(
         "cost of control", "five-fold with trials", f"{ratio:.3f}", f"× open loop (≤ {MOST_COST:g})", ratio <= MOST_COST
     )
     if setting.quick:
-        result.show("pushes", "left out of a quick look")
+        result.add_note("pushes", "left out of a quick look")
     else:
         _pushes(result, setting, skill)
     _speeds(result, setting, skill)
@@ -91,16 +91,16 @@ def _pushes(result: Result, setting: Setting, skill: Skill) -> None:
             result.runs += [{"case": label, "speed": speed} | one for one in runs]
     trials, ours = levels["with trials"], levels["predicted"]
     share = ours.sum() / max(trials.sum(), 1e-9)
-    result.row(
+    result.add_row(
         f"pushes, sum of eight directions at {', '.join(f'{v:g}' for v in PUSHED_AT)} m/s",
         f"with trials {trials.sum():g} N", f"{ours.sum():g} N",
         f"of the version with trials: {share:.2f} (≥ {LEAST_PUSHES:g})", bool(trials.sum() and share >= LEAST_PUSHES),
     )  # fmt: skip
     for i, speed in enumerate(PUSHED_AT):
-        result.show(f"pushes at {speed:g} m/s", f"{ours[i].sum():g}", "N", f"with trials {trials[i].sum():g}")
+        result.add_note(f"pushes at {speed:g} m/s", f"{ours[i].sum():g}", "N", f"with trials {trials[i].sum():g}")
     for way, a, b in zip(DIRECTIONS, trials.T, ours.T, strict=True):
         texts = [", ".join(f"{level:g}" for level in levels) for levels in (a, b)]
-        result.show(f"pushed {WORDS[way]}", texts[1], "N per axis, 0.4 s", f"with trials {texts[0]}")
+        result.add_note(f"pushed {WORDS[way]}", texts[1], "N per axis, 0.4 s", f"with trials {texts[0]}")
     means = {label: found.mean(axis=0) for label, found in levels.items()}
     figures.push_rose(setting.figure_path(result.experiment, "pushes.png"), DIRECTIONS, means)
 
@@ -125,4 +125,4 @@ def _speeds(result: Result, setting: Setting, skill: Skill) -> None:
             f"{v:g} → " + (f"{w:.2f}" if np.isinf(t) else f"fell at {t:.0f} s")
             for v, w, t in zip(speeds, went, walks.fallen_at, strict=True)
         ]
-        result.show(f"speeds, {label}", ", ".join(texts), "m/s")
+        result.add_note(f"speeds, {label}", ", ".join(texts), "m/s")

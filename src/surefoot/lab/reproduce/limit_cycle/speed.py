@@ -41,11 +41,11 @@ def run(result: Result, setting: Setting) -> None:
         note(result, f"{speed:g} m/s", population, at, mine)
         text = f"{worst:.2f} m/s, {upright(population, at)}"
         if BARRED[0] <= speed <= BARRED[1]:
-            result.row(f"commanded {speed:g} m/s", "tracked", text, f"farthest mean (± {room:.2f})", holds)
+            result.add_row(f"commanded {speed:g} m/s", "tracked", text, f"farthest mean (± {room:.2f})", holds)
         else:
-            result.show(f"commanded {speed:g} m/s", text + (", tracked" if holds else ", not tracked"))
-        result.show(f"commanded {speed:g} m/s: how it walks", quality(population, at, mine))
-    result.show("whole range tracked", f"{min(reached):g} … {max(reached):g}" if reached else "none", "m/s",
+            result.add_note(f"commanded {speed:g} m/s", text + (", tracked" if holds else ", not tracked"))
+        result.add_note(f"commanded {speed:g} m/s: how it walks", quality(population, at, mine))
+    result.add_note("whole range tracked", f"{min(reached):g} … {max(reached):g}" if reached else "none", "m/s",
                 "near stationary (RV 0.25) to fastest (RV 0.30)")  # fmt: skip
     setting.progress("accelerating and braking", 0.8)
     _profile(result, setting)
@@ -58,7 +58,7 @@ def _profile(result: Result, setting: Setting) -> None:
         parts.append((speed, sim.run(seconds, fps=50.0)))
     ends = [f"{speed:g} → {_speed(motion, 4.0):.2f}" for speed, motion in parts]
     fell = f", fell at {sim.fallen_at:.1f} s" if sim.fallen else ""
-    result.show("accelerating and braking from rest", ", ".join(ends) + fell, "m/s, mean of the last 4 s of each")
+    result.add_note("accelerating and braking from rest", ", ".join(ends) + fell, "m/s, mean of the last 4 s of each")
     _draw(setting.figure_path(result.experiment, "speed.png"), parts)
 
 

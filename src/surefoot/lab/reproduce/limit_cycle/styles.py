@@ -48,8 +48,8 @@ def run(result: Result, setting: Setting) -> None:
         rates = [float(row.report[0].steps) / seconds for row in population.rows[at : at + replicas]]
         good = all(map(is_fair, mine)) and all(_does(name, g, r, usual) for g, r in zip(mine, rates, strict=True) if g)
         text = _text(population, at, mine, float(np.mean(rates)))
-        result.row(f"{name}, {seconds:g} s", "balanced", text, f"replicas ({replicas})", good)
-        result.show(f"{name}: how it walks", quality(population, at, mine))
+        result.add_row(f"{name}, {seconds:g} s", "balanced", text, f"replicas ({replicas})", good)
+        result.add_note(f"{name}: how it walks", quality(population, at, mine))
         note(result, name, population, at, mine)
         path = setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png")
         figures.save_filmstrip(path, motions[at], name, view="front" if "left" in name else "side")
@@ -99,11 +99,11 @@ def _wind(result: Result, setting: Setting, seconds: float) -> None:
     leans = [_lean(motion) for motion in motions]
     for force, gait, lean, at in zip(winds, found, leans, population.fallen_at, strict=True):
         text = f"{lean:.1f}°, goes at {gait.speed:.2f} m/s" if gait else f"fell at {at:.1f} s"
-        result.show(f"wind of {force:g} N: line from the feet to the COM, forward", text, "of vertical")
+        result.add_note(f"wind of {force:g} N: line from the feet to the COM, forward", text, "of vertical")
     stood = [k for k, gait in enumerate(found) if gait]
     strongest = winds[max(stood)] if stood else 0.0
     leaned = leans[max(stood)] - leans[0] if stood and found[0] else np.nan
-    result.row(
+    result.add_row(
         f"into the wind, {seconds:g} s", "visibly leans into the wind",
         f"up to {strongest:g} N, there {leaned:+.1f}° further forward", "of wind, of lean (> 0)",
         bool(strongest > 0.0 and leaned > 0.0),
@@ -135,7 +135,7 @@ def _duck(result: Result, setting: Setting) -> None:
     low = heights[0] - heights[1 + _SHARES]
     back = abs(heights[-1] - heights[0])
     fell = f"fell at {sim.fallen_at:.1f} s" if sim.fallen else "upright"
-    result.row(
+    result.add_row(
         f"ducks and comes up again, {sim.time:.0f} s", "into and out of a bent-over walk",
         f"{fell}; head {100 * low:.0f} cm lower, then within {100 * back:.0f} cm of before",
         f"cm (≥ {100 * _LOW:g})", bool(not sim.fallen and low >= _LOW and back < 0.5 * _LOW),

@@ -28,14 +28,14 @@ def run(result: Result, setting: Setting) -> None:
     ranges = [float(np.degrees(np.ptp(torso_pitch(m)))) if g else np.nan for g, m in zip(found, motions, strict=True)]
     without, with_it = ranges[:REPLICAS], ranges[REPLICAS:]
     fell = 1.0 - np.max(with_it) / np.min(without)
-    result.row(
+    result.add_row(
         "range of the torso's pitch", "the servo smooths its bobbing",
         f"{np.min(without):.1f} … {np.max(without):.1f}° without, {np.min(with_it):.1f} … {np.max(with_it):.1f}° with",
         f"falls by {100 * fell:.0f} % at least (≥ {100 * LEAST:g} %)", bool(fell >= LEAST),
     )  # fmt: skip
     for label, at in (("without", 0), ("with", REPLICAS)):
         note(result, f"{label} the servo", population, at, found[at : at + REPLICAS])
-        result.show(f"{label} the servo", upright(population, at))
+        result.add_note(f"{label} the servo", upright(population, at))
         figures.save_filmstrip(
             setting.figure_path(result.experiment, f"{label}.png"), motions[at], f"{label} torso servo"
         )

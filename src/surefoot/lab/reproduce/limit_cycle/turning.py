@@ -36,12 +36,12 @@ def run(result: Result, setting: Setting) -> None:
     way = Way(np.array([(0.0, 0.0), *points]))
     places = np.concatenate([m.com[:, :2] for m in parts])
     off = np.array([np.hypot(*(p - way.at(way.nearest(p, 0.0, float(way.places[-1]))))) for p in places])
-    result.row(
+    result.add_row(
         f"path through {len(points)} target points", "follows the desired trajectory",
         f"{off.max():.2f} m off at most, {task.reached} of {len(points)} points: {task.reason or 'not done'}",
         f"m, of its COM (≤ {OFF:g})", bool(task.status == "done" and off.max() <= OFF),
     )  # fmt: skip
-    result.show("points missed by", ", ".join(f"{m:.2f}" for m in task.missed), "m")
+    result.add_note("points missed by", ", ".join(f"{m:.2f}" for m in task.missed), "m")
     _draw(setting.figure_path(result.experiment, "path.png"), way, places)
 
 
@@ -64,14 +64,14 @@ def _radii(result: Result, setting: Setting) -> None:
         for told, motion, fallen in zip(commands, motions, walks.fallen_at, strict=True):
             case = f"twist {told['turn']:+.2f} rad, {'with' if servo else 'without'} torso servo"
             if np.isfinite(fallen):
-                result.show(case, f"fell at {fallen:.1f} s")
+                result.add_note(case, f"fell at {fallen:.1f} s")
                 continue
             rate, speed = _turn(motion)
             radius = abs(speed / rate) if rate else np.inf
             tightest[servo] = min(tightest[servo], radius)
-            result.show(case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {radius:.2f} m")
+            result.add_note(case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {radius:.2f} m")
             result.runs.append({"twist": told["turn"], "servo": servo, "rate": rate, "speed": speed})
-    result.show(
+    result.add_note(
         "tightest turn", f"{_metres(tightest[True])} with the torso servo, {_metres(tightest[False])} without", "",
         "tighter with torso servo",
     )  # fmt: skip

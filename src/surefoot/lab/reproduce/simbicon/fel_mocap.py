@@ -48,14 +48,14 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(name, i / len(WALKS))
         walk = human(name)
         if walk is None:
-            result.row(name, "learns", f"there is no human/{name}", "", False)
+            result.add_row(name, "learns", f"there is no human/{name}", "", False)
         elif i == 0:
             _learns(result, setting, walk)
         else:
             aside = Result(result.experiment, result.paper)
             _learns(aside, setting, walk)
             for row in aside.rows:
-                result.show(row.case, row.ours, row.unit)
+                result.add_note(row.case, row.ours, row.unit)
 
 
 def _learns(result: Result, setting: Setting, walk: Skill) -> None:
@@ -93,21 +93,21 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     rise = [two.error - one.error for one, two in zip(before, after, strict=True)]
     rough = [two.jerk / one.jerk for one, two in zip(before, after, strict=True)]
     stands, kept, label = bool(up.all()), int(up.sum()), walk.name
-    result.row(
+    result.add_row(
         f"{label}: feedback's share of the tracking torque", "low-gain control",
         f"{100 * before[0].share:.0f} % → {100 * max(two.share for two in after):.0f} %",
         f"in the worst of {REPLICAS} replicas (falls by ≥ {100 * _FALLS:.0f} %)", stands and min(fall) >= _FALLS,
     )  # fmt: skip
-    result.row(
+    result.add_row(
         f"{label}: gains × {_SOFT:g} afterwards", "lower gains", f"{kept} of {REPLICAS} walk {_WALKS:g} s", "replicas",
         stands,
     )  # fmt: skip
-    result.row(
+    result.add_row(
         f"{label}: joint error against the clip's own cycle", "",
         f"{before[int(np.argmax(rise))].error:.2f}° → {after[int(np.argmax(rise))].error:.2f}°",
         f"in the worst replica (rises by ≤ {_RISES:g}°)", stands and max(rise) <= _RISES,
     )  # fmt: skip
-    result.row(
+    result.add_row(
         f"{label}: roughness (mean squared jerk)", "smoother", f"× {max(rough):.2f}", "in the worst replica (falls)",
         stands and max(rough) < 1.0,
     )  # fmt: skip

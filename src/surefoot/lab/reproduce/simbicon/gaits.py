@@ -41,7 +41,7 @@ def human(name: str) -> Skill | None:
 
 def missing(result: Result, case: str, paper: str, name: str) -> None:
     """The row of what needs a skill that is not there."""
-    result.row(case, paper, f"there is no skill human/{name}", "", False)
+    result.add_row(case, paper, f"there is no skill human/{name}", "", False)
 
 
 def as_printed(name: str) -> Skill:

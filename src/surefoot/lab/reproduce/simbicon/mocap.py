@@ -32,14 +32,14 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(word, i / len(SEVEN))
         skill = human(name)
         if skill is None:
-            result.row(word, "walks", f"there is no human/{name}", "", False)
+            result.add_row(word, "walks", f"there is no human/{name}", "", False)
             continue
         found = _clip(setting, skill)
         cycle = untuned_skills(found, skill.name)[1] if found else skill.parameters.cycle
         done = measure_walk(skill, cycle, 8.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
         kept += done.stays_up
         up = sum(at > done.seconds for at in done.fallen_at)
-        result.row(f"{word}: walks", "walks", f"{up} of {REPLICAS} walk {done.seconds:g} s", "replicas", done.stays_up)
+        result.add_row(f"{word}: walks", "walks", f"{up} of {REPLICAS} walk {done.seconds:g} s", "replicas", done.stays_up)
         seen = done.seen[0]
         figures = (
             f"joints {np.degrees(done.error):.1f}°, worst of the legs {np.degrees(done.worst_leg):.1f}°, "
@@ -57,15 +57,15 @@ def run(result: Result, setting: Setting) -> None:
         )
         if found is None:
             result.partial = True
-            result.row(f"{word}: like its clip", "mimics", NO_CLIPS, limits, False)
-            result.show(f"{word}: against the cycle in the skill", figures)
+            result.add_row(f"{word}: like its clip", "mimics", NO_CLIPS, limits, False)
+            result.add_note(f"{word}: against the cycle in the skill", figures)
             continue
         alike += done.stays_up and done.is_alike
-        result.row(f"{word}: like its clip", "mimics", figures, limits, done.is_alike)
-        result.show(f"{word}: step width", f"{seen.width:.2f} m, the clip's {seen.wanted_width:.2f}", "m")
-        result.show(f"{word}: torso in the world", f"{np.degrees(seen.tilt):.1f}", "° off the clip's")
+        result.add_row(f"{word}: like its clip", "mimics", figures, limits, done.is_alike)
+        result.add_note(f"{word}: step width", f"{seen.width:.2f} m, the clip's {seen.wanted_width:.2f}", "m")
+        result.add_note(f"{word}: torso in the world", f"{np.degrees(seen.tilt):.1f}", "° off the clip's")
         _draw(setting, word, found, skill)
-    result.row("controllers that walk and are like their clips", "7", f"{alike}", "of 7", alike == len(SEVEN))
+    result.add_row("controllers that walk and are like their clips", "7", f"{alike}", "of 7", alike == len(SEVEN))
 
 
 def _clip(setting: Setting, skill: Skill) -> GaitClip | None:

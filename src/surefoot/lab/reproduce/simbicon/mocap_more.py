@@ -23,7 +23,7 @@ def run(result: Result, setting: Setting) -> None:
     folder = clips_folder(setting)
     if folder is None:
         result.partial = True
-        result.row("clips that walk like themselves", f"≥ {ENOUGH}", NO_CLIPS, "clips", False)
+        result.add_row("clips that walk like themselves", f"≥ {ENOUGH}", NO_CLIPS, "clips", False)
         return
     files = sorted(folder.rglob("*.bvh"))[: 2 if setting.quick else None]
     good = cyclic = 0
@@ -33,7 +33,7 @@ def run(result: Result, setting: Setting) -> None:
             found = read_gait_clip(ClipSource(path))
             documents, cycle = untuned_skills(found, "captured")
         except SurefootError as error:
-            result.show(path.stem, f"not cyclic, or no walk: {error}")
+            result.add_note(path.stem, f"not cyclic, or no walk: {error}")
             continue
         cyclic += 1
         done = make_imitation_skill(
@@ -43,13 +43,13 @@ def run(result: Result, setting: Setting) -> None:
         ).walk  # fmt: skip
         holds = done.stays_up and done.is_near(NEAR)
         good += holds
-        result.show(path.stem, f"{'yes' if holds else 'no'}: {told(done)}", found.said[-1])
+        result.add_note(path.stem, f"{'yes' if holds else 'no'}: {told(done)}", found.said[-1])
         result.runs.append({
             "clip": path.stem, "holds": holds, "fallen_at": min(done.fallen_at),
             "joint_rmse_deg": np.degrees(done.error), "cadence": done.cadence, "travel_error": done.travel_error,
             "manner": found.said[-1],
         })  # fmt: skip
-    result.row(
+    result.add_row(
         f"clips that walk {SECONDS:g} s like themselves (≤ 15°, cadence 10 %, travel 30 %)", f"≥ {ENOUGH}",
         f"{good} of {cyclic} cyclic ones, {len(files)} in all", "clips", good >= ENOUGH,
     )  # fmt: skip

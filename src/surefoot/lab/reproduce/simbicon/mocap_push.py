@@ -34,7 +34,7 @@ def run(result: Result, setting: Setting) -> None:
         _pushed(result, setting, wide, case, (1.0, -1.0), _DIAGONAL)
     for name, walk in (("captured-forward", forward), ("captured-wide-stance", wide)):
         if walk is None:
-            result.row(name, "survives", f"there is no human/{name}", "", False)
+            result.add_row(name, "survives", f"there is no human/{name}", "", False)
     slow = human("captured-slow") or forward
     if slow is not None:
         setting.progress("turning", 0.8)
@@ -48,11 +48,11 @@ def _pushed(
     kept = {force: _survivors(setting, walk, force, way, told) for force in levels}
     for force, count in kept.items():
         result.runs.append({"case": case, "force": force, "kept": count})
-    result.row(
+    result.add_row(
         f"{case}, {FORCE:g} N for {DURATION:g} s", "survives", f"{kept[FORCE]} of {REPLICAS} survive", "replicas",
         kept[FORCE] == REPLICAS,
     )  # fmt: skip
-    result.show(f"{case}: survivors by force", ", ".join(f"{f:g} N: {n}" for f, n in kept.items()), f"of {REPLICAS}")
+    result.add_note(f"{case}: survivors by force", ", ".join(f"{f:g} N: {n}" for f, n in kept.items()), f"of {REPLICAS}")
     path = setting.figure_path("simbicon/mocap-push", f"{walk.name}.png")
     if path:
         simulation = Simulation(skill=walk, seed=setting.seed)

@@ -35,24 +35,24 @@ def run(result: Result, setting: Setting) -> None:
     sway = [_sway(m) for m in (before, after)]
     speeds = [_speed(m) for m in (before, after)]
     feedback = [_rms(m) for m in (before, after)]
-    result.row(
+    result.add_row(
         "torso sway after learning", "5° → 0.5°", f"{sway[0]:.2f}° → {sway[1]:.2f}°", "half peak to peak (≤ 0.5°)",
         upright[1] and sway[1] <= 0.5,
     )  # fmt: skip
     fall = 1.0 - feedback[1] / feedback[0]
-    result.row(
+    result.add_row(
         "feedback torque", "figure 7", f"{feedback[0]:.1f} → {feedback[1]:.1f} N·m RMS, −{100 * fall:.0f} %",
         "fall ≥ 80 %", upright[1] and fall >= _LEAST_FALL,
     )  # fmt: skip
     change = abs(speeds[1] / speeds[0] - 1.0)
-    result.row(
+    result.add_row(
         "speed",
         "unchanged gains",
         f"{speeds[0]:.3f} → {speeds[1]:.3f} m/s",
         "within 5 %",
         upright[1] and change <= 0.05,
     )
-    result.show(
+    result.add_note(
         "the same without a speed command",
         f"sway {_sway(free_before):.2f}° → {_sway(free_after):.2f}°, feedback {_rms(free_before):.1f} → "
         f"{_rms(free_after):.1f} N·m RMS, {_speed(free_before):.2f} → {_speed(free_after):.2f} m/s",

@@ -29,13 +29,13 @@ def run(result: Result, setting: Setting) -> None:
     i, j = int(np.abs(cv - _PRINTED[1]).argmin()), int(np.abs(cd - _PRINTED[0]).argmin())
     near = walks[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2]
     inside = bool(walks[i, j]) and bool(near.all())
-    result.row(
+    result.add_row(
         "the printed gains (cd 2.2, cv 0.2) lie inside", "stable", f"{near.sum()} of {near.size} around walk",
         f"map points, {seconds:g} s", inside,
     )  # fmt: skip
-    result.show("stable range of cd of states 1,3 at cv 0.2", str(stable_range(cd, walks[i], j)))
-    result.show("stable range of cv of states 0,2 at cd 2.2", str(stable_range(cv, walks[:, j], i)))
-    result.show("share of the map that walks", f"{100 * walks.mean():.0f} %")
+    result.add_note("stable range of cd of states 1,3 at cv 0.2", str(stable_range(cd, walks[i], j)))
+    result.add_note("stable range of cv of states 0,2 at cd 2.2", str(stable_range(cv, walks[:, j], i)))
+    result.add_note("share of the map that walks", f"{100 * walks.mean():.0f} %")
     for (d, v), fell in zip(grid, population.fallen_at, strict=True):
         result.runs.append({"cd_1_3": d, "cv_0_2": v, "fallen_at": fell})
     path = setting.figure_path(result.experiment, "map.png")

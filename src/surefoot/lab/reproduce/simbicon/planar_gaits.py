@@ -44,7 +44,7 @@ def run(result: Result, setting: Setting) -> None:
         figures.save_filmstrip(path, motions[i * REPLICAS], skills[name].full_name)
     for i, name in enumerate(changed, start=len(TABLE_1)):
         ours = f"{survived[i]} of {REPLICAS}"
-        result.show(f"{name} as printed: replicas that go {seconds:g} s", ours, "runs", "goes")
+        result.add_note(f"{name} as printed: replicas that go {seconds:g} s", ours, "runs", "goes")
     for i, entry in enumerate(tried):
         for k in range(REPLICAS):
             fell, gait = population.fallen_at[i * REPLICAS + k], gaits[i]
@@ -52,8 +52,8 @@ def run(result: Result, setting: Setting) -> None:
                 {"skill": entry.name, "replica": k, "fallen_at": fell, "speed": gait.speed if gait else None}
             )
     worked = sum(row.holds for row in result.rows)
-    result.row("gaits that hold", "12 of 12", f"{worked} of 12", "gaits", worked == len(TABLE_1))
-    result.row(
+    result.add_row("gaits that hold", "12 of 12", f"{worked} of 12", "gaits", worked == len(TABLE_1))
+    result.add_row(
         "gaits with changed values", "0", str(len(changed)), f"gaits (≤ {_MOST_CHANGED})", len(changed) <= _MOST_CHANGED
     )
 
@@ -67,7 +67,7 @@ def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | 
         good &= name not in RUNNING or gait.flight >= _FLIGHT
         good &= gait.speed >= _SLOWEST.get(name, -np.inf)
         good &= name != "backwards-walk" or gait.speed < -0.1
-        result.show(
+        result.add_note(
             f"{name}: how it moves",
             f"{gait.cadence:.2f} steps/s of {gait.step_length:.2f} m, sway {gait.sway:.1f}°, cost of transport "
             f"{gait.cost_of_transport:.2f}, slip {gait.slip:.3f}, peak torque {gait.peak_torque:.0f} N·m",
@@ -76,4 +76,4 @@ def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | 
     if changes:
         largest = max(changes, key=lambda c: abs(c.here - c.printed))
         ours.append(f"{len(changes)} values changed, most {largest.parameter} {largest.printed:g} → {largest.here:g}")
-    result.row(name, "goes on", "; ".join(ours), "", good)
+    result.add_row(name, "goes on", "; ".join(ours), "", good)

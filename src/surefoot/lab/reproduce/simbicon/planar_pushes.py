@@ -31,15 +31,15 @@ def run(result: Result, setting: Setting) -> None:
     if not setting.quick:
         _bar(result, "skip", found["skip", 1.0], found["skip", -1.0], *SKIP)
     printed = found["walk", 1.0], found["walk", -1.0]
-    result.show("walk of Table 1 as printed", _pair(*printed), "N forwards / backwards", _pair(FORWARD, BACKWARD))
+    result.add_note("walk of Table 1 as printed", _pair(*printed), "N forwards / backwards", _pair(FORWARD, BACKWARD))
     for name in names[2:]:
-        result.show(name, _pair(found[name, 1.0], found[name, -1.0]), "N forwards / backwards")
-    result.show("highest level tried", f"{_HIGHEST:g}, {_HIGHEST_OTHERS:g} for the other gaits", "N")
+        result.add_note(name, _pair(found[name, 1.0], found[name, -1.0]), "N forwards / backwards")
+    result.add_note("highest level tried", f"{_HIGHEST:g}, {_HIGHEST_OTHERS:g} for the other gaits", "N")
 
 
 def _bar(result: Result, case: str, ahead: float, back: float, paper_ahead: float, paper_back: float) -> None:
     for word, ours, paper in (("forwards", ahead, paper_ahead), ("backwards", back, paper_back)):
-        result.row(f"{case}, pushed {word}", f"{paper:g}", f"{ours:g}", "N, 0.1 s, ten pushes", ours >= paper)
+        result.add_row(f"{case}, pushed {word}", f"{paper:g}", f"{ours:g}", "N, 0.1 s, ten pushes", ours >= paper)
 
 
 def _pair(ahead: float, back: float) -> str:

@@ -48,7 +48,7 @@ def run(result: Result, setting: Setting) -> None:
     for i, (case, name) in enumerate((("one tuned walk", "robust-walk"), ("Table 1's walk as printed", "walk"))):
         setting.progress(f"{name} on courses", 0.1 + 0.2 * i)
         done = _arrivals(result, setting, name, STEP, ANGLE, courses)
-        result.row(
+        result.add_row(
             f"{case}: courses of {_STEPS} down-steps and {_SLOPES} slopes", f"{100 * STEP:g} cm, ± {ANGLE:g}°",
             f"{done} of {courses}", "courses walked to the end", done == courses,
         )  # fmt: skip
@@ -69,7 +69,7 @@ def _beyond(
         if _arrivals(result, setting, "robust-walk", *make(level), _COURSES) < _COURSES:
             break
         best = f"{level:g} {unit}"
-    result.show(f"the tuned walk beyond: {case}", best, f"{_COURSES} of {_COURSES} courses")
+    result.add_note(f"the tuned walk beyond: {case}", best, f"{_COURSES} of {_COURSES} courses")
 
 
 def _arrivals(result: Result, setting: Setting, name: str, step: float, angle: float, courses: int) -> int:

@@ -26,11 +26,11 @@ def run(result: Result, setting: Setting) -> None:
         if count < REPLICAS:
             break
         lowest = limit
-        result.show(f"limit {limit:g} N·m", f"{count} of {REPLICAS} walk {seconds:g} s, peak {peak:.1f} N·m")
+        result.add_note(f"limit {limit:g} N·m", f"{count} of {REPLICAS} walk {seconds:g} s, peak {peak:.1f} N·m")
     below = [(limit, count) for limit, count in zip(_LIMITS, kept, strict=True) if limit < lowest]
     for limit, count in below[:2]:
-        result.show(f"limit {limit:g} N·m", f"{count} of {REPLICAS} walk {seconds:g} s")
+        result.add_note(f"limit {limit:g} N·m", f"{count} of {REPLICAS} walk {seconds:g} s")
     for i, row in enumerate(population.rows):
         limit = _LIMITS[i // REPLICAS]
         result.runs.append({"limit": limit, "replica": i % REPLICAS, "fallen_at": float(row.clock[0].fallen_at)})
-    result.row("lowest limit the walk bears", f"{_PAPER:g}", f"{lowest:g}", "N·m", lowest <= _PAPER)
+    result.add_row("lowest limit the walk bears", f"{_PAPER:g}", f"{lowest:g}", "N·m", lowest <= _PAPER)

@@ -45,11 +45,11 @@ def run(result: Result, setting: Setting) -> None:
     for i, (ms, paper) in enumerate(_BINS.items()):
         ratio = 100.0 * torques[i, 0] / max(torques[i, 1], 1e-9)
         standing = bool(np.isinf(population.fallen_at[i]))
-        result.row(
+        result.add_row(
             f"feedback ÷ feed-forward, bins of {ms:g} ms", f"{paper:g} %", f"{ratio:.1f} %", f"(≤ {paper:g} %)",
             standing and ratio <= paper,
         )  # fmt: skip
-        result.show(f"torso sway, bins of {ms:g} ms", f"{_degrees(sway[-1])} → {_degrees(sway[i])}", "pitch, roll")
+        result.add_note(f"torso sway, bins of {ms:g} ms", f"{_degrees(sway[-1])} → {_degrees(sway[i])}", "pitch, roll")
         result.runs.append({
             "bin_ms": ms, "ratio_percent": ratio, "pitch_deg": sway[i, 0], "roll_deg": sway[i, 1],
             "feedback": torques[i, 0], "feedforward": torques[i, 1],
@@ -112,7 +112,7 @@ def _soft(result: Result, setting: Setting, learner: Skill, one: Population) -> 
     several.run(seconds, stop_fallen=True)
     kept = int(np.isinf(several.fallen_at).sum())
     result.runs += [{"case": "soft", "replica": k, "fallen_at": fell} for k, fell in enumerate(several.fallen_at)]
-    result.row(
+    result.add_row(
         f"gains of the learned joints × {_SOFT:g}", "low-gain control", f"{kept} of {REPLICAS} walk {seconds:g} s",
         "replicas", kept == REPLICAS,
     )  # fmt: skip
@@ -131,7 +131,7 @@ def _pushed(result: Result, setting: Setting, learner: Skill, one: Population) -
             found.append(threshold)
             gains = "low, rising late" if values else "full"
             result.runs += [{"case": word, "gains": gains, "force": force, "kept": kept} for force, kept in tried]
-        result.row(
+        result.add_row(
             f"low gains that rise {1000 * _REACTION:g} ms after a surprise, pushed {word}",
             f"{found[0]:g} at full gains",
             f"{found[1]:g}",

@@ -108,7 +108,7 @@ def period(durations: list[float]) -> str:
 def _bar(result: Result, gain: Gain, stretch: StableRange) -> None:
     low, high = gain.paper
     share = stretch.width / (high - low)
-    result.row(
+    result.add_row(
         f"stable range of {gain.label}", f"{low:g} … {high:g}", f"{stretch} = {100 * share:.0f} % as wide",
         f"(≥ {100 * _SHARE:g} %)", share >= _SHARE,
     )  # fmt: skip
@@ -122,7 +122,7 @@ def _periods(result: Result, gain: Gain, grid: np.ndarray, walks: np.ndarray, du
         values = [value for value, _ in group]
         word = f"period {kind}" if kind in ("1", "2") else "no short period" if kind == "other" else kind
         shown.append(f"{word} {values[0]:g}" + (f" … {values[-1]:g}" if len(values) > 1 else ""))
-    result.show(f"period of the gait over {gain.label}", "; ".join(shown))
+    result.add_note(f"period of the gait over {gain.label}", "; ".join(shown))
 
 
 def _map(result: Result, setting: Setting, position: Gain, velocity: Gain, seconds: float) -> None:
@@ -137,7 +137,7 @@ def _map(result: Result, setting: Setting, position: Gain, velocity: Gain, secon
     lasted = np.minimum(population.fallen_at, seconds)
     for (d, v), fell in zip(grid, lasted, strict=True):
         result.runs.append({"gain": f"map, {position.plane}", "cd": d, "cv": v, "lasted": fell})
-    result.show(f"share of the {position.plane} map that walks", f"{100 * (lasted >= seconds).mean():.0f} %")
+    result.add_note(f"share of the {position.plane} map that walks", f"{100 * (lasted >= seconds).mean():.0f} %")
     path = setting.figure_path(result.experiment, f"map-{position.plane}.png")
     labels = (f"cd, {position.plane} plane", f"cv, {position.plane} plane")
     printed = (position.printed, velocity.printed)

@@ -80,18 +80,18 @@ def run(result: Result, setting: Setting) -> None:
         else:
             missing(result, name, paper, name)
     worked = sum(row.holds for row in result.rows)
-    result.row("motions that hold", "9", f"{worked} of {len(MOTIONS)}", "motions", worked == len(MOTIONS))
+    result.add_row("motions that hold", "9", f"{worked} of {len(MOTIONS)}", "motions", worked == len(MOTIONS))
     _printed(result, skills["walk"])
     speed, best = max(((f.gait.speed, n) for n, f in found.items() if n in WALKS and f.gait), default=(0.0, "none"))
-    result.row("fastest walk", "", f"{best} {speed:.2f}", f"m/s (≥ {_FASTEST_WALK:g})", speed >= _FASTEST_WALK)
+    result.add_row("fastest walk", "", f"{best} {speed:.2f}", f"m/s (≥ {_FASTEST_WALK:g})", speed >= _FASTEST_WALK)
     _walks(result, {n: found[n] for n in WALKS if n in found})
     _compare(result, found)
     for name in FURTHER:
         if name in found:
-            result.show(f"{name}, a further style", f"{found[name].kept} of {REPLICAS} go {seconds:g} s")
-            result.show(f"{name}: how it moves", _how(found[name]))
+            result.add_note(f"{name}, a further style", f"{found[name].kept} of {REPLICAS} go {seconds:g} s")
+            result.add_note(f"{name}: how it moves", _how(found[name]))
         else:
-            result.show(f"{name}, a further style", "there is no such skill")
+            result.add_note(f"{name}, a further style", "there is no such skill")
 
 
 def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str, seconds: float) -> dict[str, Found]:
@@ -126,7 +126,7 @@ def _judge(result: Result, name: str, paper: str, found: Found, seconds: float) 
     gait, good = found.gait, found.kept == REPLICAS
     ours, bars = [f"{found.kept} of {REPLICAS} go {seconds:g} s"], []
     if gait is None:
-        result.row(name, paper, ours[0], "", False)
+        result.add_row(name, paper, ours[0], "", False)
         return
     sideways = f", {gait.sideways:.2f} m/s to the left" if name == "cloud-hands" else ""
     ours.append(f"{gait.speed:.2f} m/s{sideways}, {100 * gait.flight:.0f} % flight")
@@ -148,8 +148,8 @@ def _judge(result: Result, name: str, paper: str, found: Found, seconds: float) 
         ours.append(f"{100 * share:.0f} % of strikes fit L L R R")
         bars.append(f"≥ {100 * _SKIPS:g} %")
         good &= share >= _SKIPS
-    result.row(name, paper, "; ".join(ours), ", ".join(bars), good)
-    result.show(f"{name}: how it moves", _how(found))
+    result.add_row(name, paper, "; ".join(ours), ", ".join(bars), good)
+    result.add_note(f"{name}: how it moves", _how(found))
 
 
 def _how(found: Found) -> str:
@@ -181,7 +181,7 @@ def _printed(result: Result, walk: Skill) -> None:
         if here != printed or state.targets != dict(zip(TARGETS, targets, strict=True)):
             off.append(f"state {i}")
     ours = f"other than printed: {', '.join(off)}" if off else "as printed"
-    result.row("the numbers of human/walk", 'Table 1, row "3D walk"', ours, "", not off)
+    result.add_row("the numbers of human/walk", 'Table 1, row "3D walk"', ours, "", not off)
 
 
 def _walks(result: Result, found: dict[str, Found]) -> None:
@@ -189,7 +189,7 @@ def _walks(result: Result, found: dict[str, Found]) -> None:
     good = [name for name, f in found.items() if f.walks_well and f.kept == REPLICAS]
     worst = (min(f.width for f in found.values()), max(f.drift for f in found.values()))
     roll = max(f.roll for f in found.values())
-    result.row(
+    result.add_row(
         "walks, further styles included, that neither cross their legs, turn nor roll", "",
         f"{len(good)} of {len(found)}; worst: width {100 * worst[0]:.1f} cm, drift {worst[1]:.1f}°, roll {roll:.1f}°",
         f"walks (> {100 * _NARROWEST:g} cm, < {_DRIFT:g}°, < {_ROLL:g}°)", len(good) == len(found),
@@ -203,10 +203,10 @@ def _compare(result: Result, found: dict[str, Found]) -> None:
     styled = {pair: value for pair, value in apart.items() if set(pair) <= set(FORWARD_WALKS)}
     ours = ", ".join(f"{a} / {b} {value:.1f}°" for (a, b), value in styled.items()) or "fewer than two walk"
     good = len(styled) == 3 and min(styled.values()) >= _DIFFERENT
-    result.row(
+    result.add_row(
         "three styles of forward walk differ", "3 styles", ours, f"RMSE over the cycle (≥ {_DIFFERENT:g}°)", good
     )
     for pair, value in apart.items():
         result.runs.append({"skill": pair[0], "compared_with": pair[1], "rmse_deg": value})
         if pair not in styled:
-            result.show(f"{pair[0]} and {pair[1]} differ by", f"{value:.1f}", "° RMSE over the cycle")
+            result.add_note(f"{pair[0]} and {pair[1]} differ by", f"{value:.1f}", "° RMSE over the cycle")

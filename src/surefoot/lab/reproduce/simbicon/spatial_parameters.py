@@ -42,7 +42,7 @@ def _backpack(result: Result, setting: Setting) -> None:
         kept = upright(population)[0]
         result.runs.append({"case": "backpack", "mass": mass, "kept": kept})
         if mass == _PACK:
-            result.row(
+            result.add_row(
                 f"backpack of {mass:g} kg", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s", "replicas",
                 kept == REPLICAS,
             )  # fmt: skip
@@ -51,7 +51,7 @@ def _backpack(result: Result, setting: Setting) -> None:
                 break
             continue
         heaviest = mass
-    result.show("heaviest backpack that all replicas carry", f"{heaviest:g}", "kg")
+    result.add_note("heaviest backpack that all replicas carry", f"{heaviest:g}", "kg")
 
 
 def _interpolation(result: Result, setting: Setting) -> None:
@@ -60,7 +60,7 @@ def _interpolation(result: Result, setting: Setting) -> None:
     other = next((s for s in map(human, _OTHERS) if s and _alike(walk, s)), None)
     case = f"interpolation from walk to {other.name if other else 'another walk'} in {len(_SHARES)} steps"
     if other is None:
-        result.row(
+        result.add_row(
             case, "interpolates", f"there is no human/{' or human/'.join(_OTHERS)} of the same states", "", False
         )
         return
@@ -78,8 +78,8 @@ def _interpolation(result: Result, setting: Setting) -> None:
     kept = sum(walks for walks, _ in found)
     for share, (walks, speed) in zip(_SHARES, found, strict=True):
         result.runs.append({"case": "interpolation", "share": share, "walks": walks, "speed": speed})
-    result.row(case, "interpolates", f"{kept} walk {seconds:g} s", f"of {len(_SHARES)}", kept == len(_SHARES))
-    result.show(f"{case}: speeds", ", ".join(f"{speed:.2f}" for _, speed in found), "m/s")
+    result.add_row(case, "interpolates", f"{kept} walk {seconds:g} s", f"of {len(_SHARES)}", kept == len(_SHARES))
+    result.add_note(f"{case}: speeds", ", ".join(f"{speed:.2f}" for _, speed in found), "m/s")
 
 
 def _alike(one: Skill, other: Skill) -> bool:
@@ -98,7 +98,7 @@ def _arms(result: Result, setting: Setting) -> None:
     population.run(seconds, stop_fallen=True)
     kept = upright(population)
     ours = ", ".join(f"{name} {count}" for name, count in zip(_ARMS, kept, strict=True))
-    result.row(
+    result.add_row(
         f"arms: each style walks {seconds:g} s", "free for styles", ours, f"of {REPLICAS}", min(kept) == REPLICAS
     )
 
@@ -124,4 +124,4 @@ def _sensing(result: Result, setting: Setting) -> None:
     ):
         best, tried = robust_threshold(survives, grid[:: 5 if setting.quick else 1])
         result.runs += [{"case": what, "level": level, "kept": count} for level, count in tried]
-        result.show(f"largest {what}", f"{scale * best:g}", f"{unit}, {NEEDED} of {REPLICAS} walk {seconds:g} s")
+        result.add_note(f"largest {what}", f"{scale * best:g}", f"{unit}, {NEEDED} of {REPLICAS} walk {seconds:g} s")

@@ -32,16 +32,16 @@ def run(result: Result, setting: Setting) -> None:
     """Table 1's walk on every body; how much its style changes is shown."""
     walk, seconds = skill("walk", "human"), 6.0 if setting.quick else 60.0
     ours, usual, _ = _walked(result, setting, "unchanged", walk, {}, seconds, None)
-    result.show("unchanged", ours)
+    result.add_note("unchanged", ours)
     for i, (case, proportions) in enumerate(_BODIES.items()):
         setting.progress(case, (i + 1) / (1 + len(_BODIES)))
         kept_gains = with_gains_of_the_unchanged_body(walk, proportions)
         ours, _, kept = _walked(result, setting, case, kept_gains, proportions, seconds, usual)
         paper = "maintains style and stability" if case == "femur +10 %" else "larger changes: robust"
-        result.row(case, paper, ours, "with the gains of the unchanged body", kept == REPLICAS)
+        result.add_row(case, paper, ours, "with the gains of the unchanged body", kept == REPLICAS)
         if not setting.quick:
             own = f"{case}, with gains of its own"
-            result.show(own, _walked(result, setting, own, walk, proportions, seconds, usual)[0])
+            result.add_note(own, _walked(result, setting, own, walk, proportions, seconds, usual)[0])
 
 
 def with_gains_of_the_unchanged_body(entry: Skill, proportions: Mapping[str, float]) -> Skill:

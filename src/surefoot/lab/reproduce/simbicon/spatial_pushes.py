@@ -44,11 +44,11 @@ def run(result: Result, setting: Setting) -> None:
         _bar_printed(result, found[_label(PRINTED, 1)])
     if _label(ROBUST, 1) in found:
         for way, ours, paper in zip(DIRECTIONS, found[_label(ROBUST, 1)], PAPER_FORCES, strict=True):
-            result.row(f"one walk, pushed {WORDS[way]}", f"{paper:g}", f"{ours:g}", _UNIT, ours >= paper)
+            result.add_row(f"one walk, pushed {WORDS[way]}", f"{paper:g}", f"{ours:g}", _UNIT, ours >= paper)
     for label, levels in found.items():
         if label not in ("the paper", _label(ROBUST, 1)):
             for way, ours, paper in zip(DIRECTIONS, levels, PAPER_FORCES, strict=True):
-                result.show(f"{label}: {WORDS[way]}", f"{ours:g}", _UNIT, f"{paper:g}")
+                result.add_note(f"{label}: {WORDS[way]}", f"{ours:g}", _UNIT, f"{paper:g}")
     figures.push_rose(setting.figure_path(result.experiment, "directions.png"), DIRECTIONS, found)
 
 
@@ -77,11 +77,11 @@ def _levels(result: Result, setting: Setting, skill: Skill, foot: int, start: fl
 def _bar_printed(result: Result, levels: np.ndarray) -> None:
     shares = levels / np.array(PAPER_FORCES)
     total, weakest = float(levels.sum()), int(shares.argmin())
-    result.row(
+    result.add_row(
         "Table 1's walk as printed, sum of eight directions", f"{sum(PAPER_FORCES):g}",
         f"{total:g} = {100 * total / sum(PAPER_FORCES):.0f} %", f"{_UNIT} (≥ {100 * _SUM:g} %)", total >= _SUM * sum(PAPER_FORCES),
     )  # fmt: skip
-    result.row(
+    result.add_row(
         "Table 1's walk as printed, weakest direction", f"{PAPER_FORCES[weakest]:g}",
         f"{levels[weakest]:g} = {100 * shares[weakest]:.0f} %, {WORDS[DIRECTIONS[weakest]]}",
         f"{_UNIT} (≥ {100 * _WEAKEST:g} %)", bool(shares[weakest] >= _WEAKEST),

@@ -77,7 +77,7 @@ def _tried(result: Result, setting: Setting, skill: Skill) -> Callable[[str], in
 
 def _bar(result: Result, case: str, passes: Callable[[str], int], grounds: list[str]) -> None:
     counts, needed = [passes(ground) for ground in grounds], 1 if result.quick else REPLICAS
-    result.row(
+    result.add_row(
         f"one tuned walk: {case}", "copes", ", ".join(map(str, counts)), f"of {needed} replicas pass each",
         min(counts) == needed,
     )  # fmt: skip
@@ -94,7 +94,7 @@ def _limits(result: Result, setting: Setting, name: str, passes: Callable[[str],
         best = 0
         while best < highest and passes(ground(float(sign * (best + 1)))) == REPLICAS:
             best += 1
-        result.show(f"{name}: largest {what}", f"{'≥ ' if best == highest else ''}{best}", unit)
+        result.add_note(f"{name}: largest {what}", f"{'≥ ' if best == highest else ''}{best}", unit)
 
 
 def _uphill(result: Result, setting: Setting) -> None:
@@ -107,7 +107,7 @@ def _uphill(result: Result, setting: Setting) -> None:
     population.run(seconds, stop_fallen=True)
     kept = upright(population)[0]
     speed = float(np.median(population.qpos[:, 0])) / seconds
-    result.row(
+    result.add_row(
         "up a slope of 20°", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s, {speed:.2f} m/s", "replicas",
         kept == REPLICAS,
     )  # fmt: skip

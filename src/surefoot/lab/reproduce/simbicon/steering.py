@@ -46,7 +46,7 @@ def sideways(result: Result, setting: Setting) -> None:
     across = velocities[: len(_SIDEWAYS), 1]
     told_way = np.abs(_SIDEWAYS) > 1e-9
     follows = bool((np.diff(across) > 0.0).all() and (across * _SIDEWAYS > 0.0)[told_way].all())
-    result.row(
+    result.add_row(
         "lateral: sideways −0.1 … 0.1 rad", "walks sideways", f"{across[0]:.2f} … {across[-1]:.2f} m/s to the left, "
         + ("in the order of the commands" if follows else "not in the order of the commands"),
         "rising, of the command's sign", follows and bool(going[: len(_SIDEWAYS)].all()),
@@ -57,7 +57,7 @@ def sideways(result: Result, setting: Setting) -> None:
     wanted = np.array(_DIAGONAL)
     good = (np.abs(ahead - wanted[:, 0]) <= _SPEED_ERROR) & (left * np.sign(wanted[:, 1]) >= _SIDEWAYS_AT_LEAST)
     ours = ", ".join(f"{a:.2f} ahead and {b:+.2f} to the left" for a, b in zip(ahead, left, strict=True))
-    result.row(
+    result.add_row(
         "diagonal: 0.6 m/s and sideways ± 0.08 rad", "walks diagonally", ours,
         f"m/s (± {_SPEED_ERROR:g} ahead, ≥ {_SIDEWAYS_AT_LEAST:g} across)",
         bool(good.all() and going[len(_SIDEWAYS) :].all()),
@@ -71,7 +71,7 @@ def width(result: Result, setting: Setting) -> None:
     found = [measure_gait(m).step_width for m in motions]
     for command, value in zip(_WIDTHS, found, strict=True):
         result.runs.append({"case": "width", "width": command, "step_width": value})
-    result.row(
+    result.add_row(
         f"width: {_WIDTHS[0]:g} … {_WIDTHS[-1]:g} rad", "altered stance width",
         ", ".join(f"{100 * value:.1f}" for value in found), "cm between the feet, rising",
         bool((np.diff(found) > 0.0).all() and np.isinf(population.fallen_at).all()),
@@ -87,7 +87,7 @@ def speed(result: Result, setting: Setting) -> None:
     good = bool((np.abs(ahead - speeds) <= _SPEED_ERROR).all() and np.isinf(population.fallen_at).all())
     for command, velocity in zip(speeds, ahead, strict=True):
         result.runs.append({"case": "speed", "speed": command, "ahead": velocity})
-    result.row(
+    result.add_row(
         f"speed: {', '.join(f'{v:g}' for v in speeds)} m/s", "", ", ".join(f"{v:.2f}" for v in ahead),
         f"m/s (error ≤ {_SPEED_ERROR:g})", good,
     )  # fmt: skip
@@ -118,7 +118,7 @@ def turn(result: Result, setting: Setting, walk: Skill, bar: float) -> None:
     kept = int(np.isinf(population.fallen_at).sum())
     for k, error in enumerate(rms):
         result.runs.append({"case": "turning", "replica": k, "rms_deg": error})
-    result.row(
+    result.add_row(
         f"{walk.name} turning by 0.9 sin(π t / 12) rad for {seconds:g} s", "figure 9a",
         f"{rms.max():.2f}° in the worst of {REPLICAS} replicas, {kept} of {REPLICAS} walk",
         f"rms of the pelvis' yaw, averaged over a stride, from the command (≤ {bar:g}°)",

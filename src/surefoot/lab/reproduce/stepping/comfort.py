@@ -38,12 +38,12 @@ def run(result: Result, setting: Setting) -> None:
             "impulse": shove.impulse, "direction": shove.direction, "upright": int(alive[i]),
             "crossed": int(crossed[i]), "turned": float(turned[i]), "further": float(further[i]),
         })  # fmt: skip
-    result.row(
+    result.add_row(
         f"after {len(each)} pushes of up to {STRONGEST:g} N·s", "no crossed legs at rest",
         f"{good.sum()} of {len(each)}", f"uncrossed, within {ANGLE:g}°, in ≤ {STEPS} further steps", bool(good.all()),
     )  # fmt: skip
-    result.show("fell", f"{(~alive).sum()}", "")
-    result.show("most further steps", f"{further[alive].max() if alive.any() else math.nan:.0f}", "")
+    result.add_note("fell", f"{(~alive).sum()}", "")
+    result.add_note("most further steps", f"{further[alive].max() if alive.any() else math.nan:.0f}", "")
 
 
 def feet(population: Population) -> tuple[np.ndarray, np.ndarray]:

@@ -26,8 +26,8 @@ def run(result: Result, setting: Setting) -> None:
         whole.append(one)
         bare.append(other)
     both, control = statistics.median(whole), statistics.median(w - b for w, b in zip(whole, bare, strict=True))
-    result.row("control", "", f"{control:.3f}", f"ms of CPU time by 10 ms (≤ {CONTROL:g})", control <= CONTROL)
-    result.row("control and physics", "< 5", f"{both:.3f}", f"ms of CPU time by 10 ms (≤ {WHOLE:g})", both <= WHOLE)
+    result.add_row("control", "", f"{control:.3f}", f"ms of CPU time by 10 ms (≤ {CONTROL:g})", control <= CONTROL)
+    result.add_row("control and physics", "< 5", f"{both:.3f}", f"ms of CPU time by 10 ms (≤ {WHOLE:g})", both <= WHOLE)
 
 
 def measured(frames: int, seed: int) -> tuple[float, float]:

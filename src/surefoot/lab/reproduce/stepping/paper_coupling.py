@@ -33,24 +33,24 @@ def run(result: Result, setting: Setting) -> None:
         stands = stood(with_parameters(load(f"{CHARACTER}/{STAND}"), changes), seconds, setting.seed)
         text = "stands" if math.isinf(stands) else f"falls after {stands:.1f} s"
         if i == 0:
-            result.row("ours stands", "stands", text, f"{seconds:g} s", math.isinf(stands))
+            result.add_row("ours stands", "stands", text, f"{seconds:g} s", math.isinf(stands))
         else:
-            result.show("the paper's coupling, standing", text, f"{seconds:g} s", "stands")
+            result.add_note("the paper's coupling, standing", text, f"{seconds:g} s", "stands")
         survived = [
             pushed(with_parameters(load(f"{CHARACTER}/{STAND}"), changes), impulse, setting.seed)
             for impulse in IMPULSES
         ]
         text = ", ".join(f"{j:g}: {'kept up' if ok else 'fell'}" for j, ok in zip(IMPULSES, survived, strict=True))
         if i == 0:
-            result.row("ours, pushed forwards", "recovers", text, "N·s in 0.2 s", all(survived))
+            result.add_row("ours, pushed forwards", "recovers", text, "N·s in 0.2 s", all(survived))
         else:
-            result.show("the paper's coupling, pushed forwards", text, "N·s in 0.2 s", "recovers")
+            result.add_note("the paper's coupling, pushed forwards", text, "N·s in 0.2 s", "recovers")
         fell, distance = walked(with_parameters(load(f"{CHARACTER}/{WALK}"), changes), seconds, setting.seed)
         text = f"{distance:.1f} m" + ("" if math.isinf(fell) else f", fell at {fell:.1f} s")
         if i == 0:
-            result.row("ours, walking at 0.5 m/s", "walks", text, f"in {seconds:g} s", math.isinf(fell))
+            result.add_row("ours, walking at 0.5 m/s", "walks", text, f"in {seconds:g} s", math.isinf(fell))
         else:
-            result.show("the paper's coupling, walking at 0.5 m/s", text, f"in {seconds:g} s", "walks")
+            result.add_note("the paper's coupling, walking at 0.5 m/s", text, f"in {seconds:g} s", "walks")
 
 
 def stood(skill: Skill, seconds: float, seed: int) -> float:

@@ -44,16 +44,16 @@ def run(result: Result, setting: Setting) -> None:
             among = impulses <= highest
             kept = float(survived[among].mean())
             upto = "overall" if highest == math.inf else f"up to {highest:g} N·s"
-            result.row(
+            result.add_row(
                 f"{case}, {among.sum()} pushes {upto}", "recovers from 10–500 N, 0.1–0.5 s",
                 f"{100 * kept:.1f}", f"% survived (≥ {100 * share:g})", kept >= share,
             )  # fmt: skip
         curves[case] = (impulses, survived)
         for impulse in sorted(impulses[~survived]):
-            result.show(f"{case}: not survived", f"{impulse:.0f}", "N·s")
+            result.add_note(f"{case}: not survived", f"{impulse:.0f}", "N·s")
     falls = repeated(1 if setting.quick else SEEDS, 20.0 if setting.quick else SECONDS, setting)
     kept_up = sum(math.isinf(fall) for fall in falls)
-    result.row(
+    result.add_row(
         f"pushed up to {REPEATED:g} N every 2–5 s", "stays upright", f"{kept_up} of {len(falls)}",
         "seeds without a fall", kept_up == len(falls),
     )  # fmt: skip

@@ -55,7 +55,7 @@ def run(result: Result, setting: Setting) -> None:
         worst = max(means, key=lambda m: abs(m[0] / m[1] - 1.0))
         ours = "fell" if fallen else ", ".join(f"{mean:.2f} of {v:g}" for mean, v in means)
         holds = not fallen and abs(worst[0] / worst[1] - 1.0) <= ERROR
-        result.row(panel.name, "keeps its speed", ours, f"m/s (within {100 * ERROR:g} %)", holds)
+        result.add_row(panel.name, "keeps its speed", ours, f"m/s (within {100 * ERROR:g} %)", holds)
         drawn.append((panel.name, time, speed, wanted))
         result.runs.append({"panel": panel.name, "fell": int(fallen), "worst": worst[0], "commanded": worst[1]})
     path = setting.figure_path(result.experiment, "figure-6.png")

@@ -165,7 +165,7 @@ def run(result: Result, setting: Setting) -> None:
     graph = nodes(setting)
     if graph is None:
         result.partial = True
-        result.show("action graph", NO_CLIPS)
+        result.add_note("action graph", NO_CLIPS)
         return
     seeds, seconds = (2, 15.0) if setting.quick else (SEEDS, SECONDS)
     drawn = followed(graph, (Edge.model_validate({"from": a, "to": b}) for a, b in BY_HAND))
@@ -179,24 +179,24 @@ def run(result: Result, setting: Setting) -> None:
             edges.append(one.edge)
             leave = "any time" if one.edge.leave is None else f"{one.edge.leave:.2f}"
             phases += f"; kept: leave {leave}, enter {one.edge.enter:.2f}, {one.edge.survival:.0%} of {plan.replicas}"
-        result.show(f"{one.source} → {one.target}", phases)
+        result.add_note(f"{one.source} → {one.target}", phases)
         result.runs.append({"from": one.source, "to": one.target, "tried": one.tried, "survived": one.survived})
     found = followed(graph, edges)
     if not is_connected(found):
-        result.row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
+        result.add_row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
         return
     pruned = prune_by_random_walks(
         found, 6 if setting.quick else 20, min(30.0, seconds), seed=setting.seed,
         progress=lambda label, share: setting.progress(label, 0.4 + 0.2 * share),
     )  # fmt: skip
-    result.show(
+    result.add_note(
         "edges that went after random walks with other seeds", ", ".join(map(" → ".join, pruned.dropped)) or "none"
     )
-    result.show("rows of the last of those walks that stayed up", f"{pruned.stayed} of {pruned.rows}")
+    result.add_note("rows of the last of those walks that stayed up", f"{pruned.stayed} of {pruned.rows}")
     found = pruned.graph
     kept = [ends for ends in BY_HAND if found.edge(*ends) is not None]
-    result.show("transitions of figure 7 among those kept", f"{len(kept)} of {len(BY_HAND)}", paper="by hand")
-    result.show("kept", ", ".join(f"{edge.source} → {edge.target}" for edge in found.edges))
+    result.add_note("transitions of figure 7 among those kept", f"{len(kept)} of {len(BY_HAND)}", paper="by hand")
+    result.add_note("kept", ", ".join(f"{edge.source} → {edge.target}" for edge in found.edges))
     draw_action_graph(setting.figure_path(result.experiment, "found.png"), found, "transitions found by trying them")
     if setting.out is not None:
         found.save(setting.out / "references" / "action-graph.yaml")
@@ -221,8 +221,8 @@ def _walks(result: Result, setting: Setting, label: str, graph: ActionGraph, see
                 figures.save_filmstrip(path, motion, ", ".join(been[:6]), view, begin, min(begin + 15.0, end))
     text, unit = f"{good} of {seeds}", f"without a fall (≥ {seeds})"
     if label == "found":
-        result.row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)
+        result.add_row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)
     else:
-        result.show(f"random walks of {seconds:g} s on the graph {label}", text, "without a fall")
+        result.add_note(f"random walks of {seconds:g} s on the graph {label}", text, "without a fall")
     if falls:
-        result.show(f"fell, {label}", ", ".join(falls))
+        result.add_note(f"fell, {label}", ", ".join(falls))

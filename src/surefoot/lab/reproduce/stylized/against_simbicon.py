@@ -43,7 +43,7 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(stem, i / len(PAIRS))
         clip, path = find_clip(setting, stem), clip_reference(setting, stem, True, BASE, STRAIGHT)
         if clip is None or path is None:
-            result.show(stem, NO_CLIPS)
+            result.add_note(stem, NO_CLIPS)
             result.partial = True
             continue
         scene = Simulation(skill=BASE).scene
@@ -58,16 +58,16 @@ def run(result: Result, setting: Setting) -> None:
         nearer += not treads and not ours.fallen and (theirs.fallen or ours.joints < theirs.joints)
         far = float(np.linalg.norm(cycle.poses[-1, :2] - cycle.poses[0, :2]))
         joints = [f"{np.degrees(one.joints):.1f}{' (falls)' if one.fallen else ''}" for one in (ours, theirs)]
-        result.show(f"{stem}: joints off their clip, this controller and SIMBICON's imitation", ", ".join(joints), "°")
+        result.add_note(f"{stem}: joints off their clip, this controller and SIMBICON's imitation", ", ".join(joints), "°")
         spot = " (which was made to step on the spot: not counted)" if treads else ""
-        result.show(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, this controller, SIMBICON's{spot}",
+        result.add_note(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, this controller, SIMBICON's{spot}",
                     f"{ours.way:.2f}, {theirs.way:.2f}", "m")  # fmt: skip
         wanted = far * REFERENCE_RATE / len(cycle.stands)
-        result.show(f"{stem}: speed of the clip, this controller, SIMBICON's imitation",
+        result.add_note(f"{stem}: speed of the clip, this controller, SIMBICON's imitation",
                     f"{wanted:.2f}, {ours.speed:.2f}, {theirs.speed:.2f}", "m/s")  # fmt: skip
         result.runs.append({"clip": stem, "ours": ours._asdict(), "theirs": theirs._asdict()})
     if found:
-        result.row("clips whose joints this controller follows more nearly, without a fall", "all",
+        result.add_row("clips whose joints this controller follows more nearly, without a fall", "all",
                    f"{nearer} of {found}", "(most)", 2 * nearer > found)  # fmt: skip
 
 

@@ -138,22 +138,22 @@ def run(result: Result, setting: Setting) -> None:
         like = one.stays_up and max(one.joints, one.clip) <= LIKE
         good += kind in KINDS and like
         more += kind in FURTHER and like
-        result.show(f"{kind}, clip {stem}{', looped' if loops else ''}", f"{one}{'' if like else ' — does not hold'}")
+        result.add_note(f"{kind}, clip {stem}{', looped' if loops else ''}", f"{one}{'' if like else ' — does not hold'}")
         if not like and kind in STOPS:
-            result.show(f"{kind}: what stops it", STOPS[kind])
+            result.add_note(f"{kind}: what stops it", STOPS[kind])
         result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints,
                             "clip_joints": one.clip, "drift": one.drift[0], "drift_at_end": one.drift[1]})  # fmt: skip
     if not found:
-        result.show("recorded motions", NO_CLIPS)
+        result.add_note("recorded motions", NO_CLIPS)
         return
-    result.row(
+    result.add_row(
         f"kinds, to their end, cyclic {seconds:g} s, joints within {np.degrees(LIKE):.0f}° of clip and reference",
         "7 kinds",
         f"{good} of {len(KINDS)}", f"(≥ {NEEDED})", good >= NEEDED,
     )  # fmt: skip
-    result.show("further clips that hold", f"{more} of {len(FURTHER)}")
+    result.add_note("further clips that hold", f"{more} of {len(FURTHER)}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sumo.npz"
         stomp(path.with_suffix(".bvh"), path)
         one = track_reference(skill_for(path), load_reference(path).duration)
-    result.show("sumo stomp, authored: no clip of one was found; not counted", str(one))
+    result.add_note("sumo stomp, authored: no clip of one was found; not counted", str(one))

@@ -90,7 +90,7 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(name, 0.7 * i / len(KINDS))
         clips = [clip for stem in kind.clips if (clip := find_clip(setting, stem)) is not None]
         if len(clips) < len(kind.clips):
-            result.show(f"{name}: {kind.source}", NO_CLIPS)
+            result.add_note(f"{name}: {kind.source}", NO_CLIPS)
             result.partial = True
             continue
         scene = Simulation(skill=UPHILL).scene
@@ -100,7 +100,7 @@ def run(result: Result, setting: Setting) -> None:
         skills[name] = with_parameters(load(SKILL), {"reference": str(path)})
         if kind.cycle is not None:
             off = _changed(reference, kind.cycle(scene, clips))
-            result.show(f"{name}: joints of the reference against what was recorded", f"{off:.1f}", "°")
+            result.add_note(f"{name}: joints of the reference against what was recorded", f"{off:.1f}", "°")
         found = [track_reference(skills[name], seconds, kind.ground, (), k, setting.seed) for k in range(replicas)]
         result.runs += [
             {"kind": name, "replica": k, "fallen_at": one.fallen_at, "joints": one.joints, "slip": one.slip}
@@ -110,16 +110,16 @@ def run(result: Result, setting: Setting) -> None:
         good += holds
         worst = max(found, key=lambda one: (not one.stays_up, one.joints))
         text = f"{sum(map(_good, found))} of {replicas} replicas; the worst {worst}, feet slide {_slide(worst)}"
-        result.row(f"{name}: {kind.source}", "followed", text, f"({seconds:g} s, ≤ {np.degrees(LIKE):.0f}°)", holds)
+        result.add_row(f"{name}: {kind.source}", "followed", text, f"({seconds:g} s, ≤ {np.degrees(LIKE):.0f}°)", holds)
         _draw(setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png"), skills[name], name, kind)
     used = load(SKILL).parameters
     if len(skills) == len(KINDS):
-        result.row(
+        result.add_row(
             f"motions followed with one set: k_s {used.style:g}, w_b {used.balance_weight:g}, w_s {used.style_weight}",
             "4", f"{good}", f"(of {len(KINDS)})", good == len(KINDS),
         )  # fmt: skip
-    result.show("projected", "shadows of the clip's bones on its sagittal plane, which turns slowly with its heading")
-    result.show(
+    result.add_note("projected", "shadows of the clip's bones on its sagittal plane, which turns slowly with its heading")
+    result.add_note(
         "of what was added to the paper",
         f"the root's rows count {used.root_weight:g} times, the reference's root is set down over the feet that bear; "
         "steps are not adapted",
@@ -137,7 +137,7 @@ def _try_otherwise(result: Result, setting: Setting, skills: dict[str, Skill], s
             held += all(
                 _good(track_reference(other, seconds, KINDS[name].ground, (), k, setting.seed)) for k in range(replicas)
             )
-        result.show(f"{case}: motions that {replicas} of {replicas} replicas follow for {seconds:g} s",
+        result.add_note(f"{case}: motions that {replicas} of {replicas} replicas follow for {seconds:g} s",
                     f"{held} of {len(skills)}")  # fmt: skip
 
 

@@ -24,16 +24,16 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(kind, i / len(KINDS))
         clip = find_clip(setting, stem)
         if clip is None:
-            result.show(kind, NO_CLIPS)
+            result.add_note(kind, NO_CLIPS)
             result.partial = True
             continue
         read, made, regulated, supports = timed(sim, clip, loops)
-        result.show(f"{kind}: reading and retargeting, reference, {supports} regulators",
+        result.add_note(f"{kind}: reading and retargeting, reference, {supports} regulators",
                     f"{read:.1f}, {made:.1f}, {regulated:.1f}", "s")  # fmt: skip
         result.runs.append({"clip": stem, "read": read, "made": made, "regulated": regulated})
         worst = max(worst, made + regulated)
     if result.runs:
-        result.row("reference and regulators of a clip, the slowest, CPU", "< 2 min", f"{worst:.1f}",
+        result.add_row("reference and regulators of a clip, the slowest, CPU", "< 2 min", f"{worst:.1f}",
                    f"s (≤ {LONGEST:g})", worst <= LONGEST)  # fmt: skip
 
 

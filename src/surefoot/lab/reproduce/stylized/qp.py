@@ -36,13 +36,13 @@ def run(result: Result, setting: Setting) -> None:
     """Time what is done at moments of a walk, then walk for an hour."""
     spent = _timed(_moments(60 if setting.quick else 600), setting) * 1e3  # (rounds, moments, 3) [ms]
     tick, solved, bare = np.median(spent, axis=0).T
-    result.row("build and solve, CPU, median", "2–3 ms", f"{np.median(tick):.2f}", f"ms (≤ {MEDIAN:g})",
+    result.add_row("build and solve, CPU, median", "2–3 ms", f"{np.median(tick):.2f}", f"ms (≤ {MEDIAN:g})",
                np.median(tick) <= MEDIAN)  # fmt: skip
     high = float(np.quantile(spent[:, :, 0], 0.99))
-    result.row("build and solve, CPU, 99 %", "", f"{high:.2f}", f"ms (≤ {HIGH:g})", high <= HIGH)
-    result.show("of this the solution alone, median", f"{np.median(solved):.3f}", "ms")
-    result.show("a bare physics step beside it, median", f"{np.median(bare):.3f}", "ms")
-    result.show("moments of the walk, rounds", f"{len(tick)}, {ROUNDS}")
+    result.add_row("build and solve, CPU, 99 %", "", f"{high:.2f}", f"ms (≤ {HIGH:g})", high <= HIGH)
+    result.add_note("of this the solution alone, median", f"{np.median(solved):.3f}", "ms")
+    result.add_note("a bare physics step beside it, median", f"{np.median(bare):.3f}", "ms")
+    result.add_note("moments of the walk, rounds", f"{len(tick)}, {ROUNDS}")
     _walk(result, setting)
 
 
@@ -111,8 +111,8 @@ def _walk(result: Result, setting: Setting) -> None:
                             "failures": int(record.failures)})  # fmt: skip
         solves, failures, fallen = solves + int(record.solves), failures + int(record.failures), fallen + sim.fallen
         walked, spent = walked + sim.time, spent + time.process_time() - begin
-    result.row(f"solutions that failed in {walked:.0f} s of walking", "", f"{failures} of {solves}", "(0)",
+    result.add_row(f"solutions that failed in {walked:.0f} s of walking", "", f"{failures} of {solves}", "(0)",
                failures == 0)  # fmt: skip
-    result.row(f"walks of {length:g} s that fell", "", f"{fallen} of {walks}", "(0)", fallen == 0)
-    result.row("simulated, one core", "", f"{walked / spent:.1f}", f"× real time (≥ {FASTER:g})",
+    result.add_row(f"walks of {length:g} s that fell", "", f"{fallen} of {walks}", "(0)", fallen == 0)
+    result.add_row("simulated, one core", "", f"{walked / spent:.1f}", f"× real time (≥ {FASTER:g})",
                walked / spent >= FASTER)  # fmt: skip

@@ -32,14 +32,14 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress(f"{degrees:g}°", 0.3)
         one = track_reference(skill, seconds, ground(degrees))
         speed = one.path[0] / min(one.seconds, one.fallen_at)
-        result.row(f"the walk at {degrees:+g}°", "holds", f"{one}, {speed:.2f} m/s", f"({seconds:g} s)", one.stays_up)
+        result.add_row(f"the walk at {degrees:+g}°", "holds", f"{one}, {speed:.2f} m/s", f"({seconds:g} s)", one.stays_up)
     for way in (-1.0, 1.0):
         setting.progress("limits", 0.6)
         steep = _limit(lambda degrees: track_reference(skill, min(20.0, seconds), ground(degrees)).stays_up, way)
-        result.show(f"steepest {'up' if way > 0 else 'down'}hill, 20 s", f"{steep:g}", "°")
+        result.add_note(f"steepest {'up' if way > 0 else 'down'}hill, 20 s", f"{steep:g}", "°")
         for name, plain in PLAIN.items():
             own = _limit(functools.partial(_plain, plain, min(20.0, seconds)), way)
-            result.show(f"steepest {'up' if way > 0 else 'down'}hill of {name}, 20 s", f"{own:g}", "°",
+            result.add_note(f"steepest {'up' if way > 0 else 'down'}hill of {name}, 20 s", f"{own:g}", "°",
                         "" if way > 0 else "2")  # fmt: skip
     _draw(setting.figure_path(result.experiment, "slopes.png"), min(20.0, seconds))
 

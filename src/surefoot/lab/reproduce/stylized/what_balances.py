@@ -42,11 +42,11 @@ def run(result: Result, setting: Setting) -> None:
         runs = [track_reference(skill, seconds, ground(degrees)) for degrees in (0.0, 5.0, -5.0)]
         texts = ["up" if one.stays_up else f"fell at {one.fallen_at:.1f} s" for one in runs]
         found[name] = lateral(skill, setting) if runs[0].stays_up else 0.0
-        result.show(f"{name}: level, +5°, −5°; sideways push of {LASTS:g} s",
+        result.add_note(f"{name}: level, +5°, −5°; sideways push of {LASTS:g} s",
                     f"{', '.join(texts)}; {found[name]:g} N")  # fmt: skip
         result.runs.append({"case": name, "push": found[name], "fallen_at": [one.fallen_at for one in runs]})
     best = max(found[name] for name in ABLATED)
-    result.row(
+    result.add_row(
         "sideways push with steps from the same model against the best without", "",
         f"{found['all of it']:g} against {best:g}", f"N (× {BETTER:g})",
         found["all of it"] >= BETTER * best and found["all of it"] > 0.0,

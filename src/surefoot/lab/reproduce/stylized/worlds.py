@@ -62,7 +62,7 @@ def run(result: Result, setting: Setting) -> None:
         if skill is not None:
             _pushed(result, setting, source, skill, replicas)
     if found < len(WORLDS):
-        result.show("recorded motions", NO_CLIPS)
+        result.add_note("recorded motions", NO_CLIPS)
 
 
 def _skill(setting: Setting, source: str, loops: bool, changes: dict[str, Any]) -> Skill | None:
@@ -87,9 +87,9 @@ def _tell(result: Result, what: str, terrain: str, runs: list[TrackingRun]) -> N
     good = [run.stays_up and all(run.tipped > 0.9 and run.place[0] > board.end for board in boards) for run in runs]
     places = ", ".join(f"({run.place[0]:.1f}, {run.place[1]:.1f})" for run in runs)
     texts = "; ".join("up" if run.stays_up else f"fell at {run.fallen_at:.1f} s" for run in runs)
-    result.row(f"{what}, {terrain}, {runs[0].seconds:.0f} s", "holds", f"{sum(good)} of {len(runs)}",
+    result.add_row(f"{what}, {terrain}, {runs[0].seconds:.0f} s", "holds", f"{sum(good)} of {len(runs)}",
                f"(all{', crossed and tipped' if boards else ''})", all(good))  # fmt: skip
-    result.show(f"{what}: replicas; pelvis at the end", f"{texts}; {places}", "m")
+    result.add_note(f"{what}: replicas; pelvis at the end", f"{texts}; {places}", "m")
     result.runs += [{"world": what, "fallen_at": run.fallen_at, "tipped": run.tipped} for run in runs]
 
 
@@ -104,10 +104,10 @@ def _pushed(result: Result, setting: Setting, what: str, skill: Skill, replicas:
                 break
             largest[name] = level
     count = replicas * len(WAYS)
-    result.row(f"{what} pushed, {STATED:g} N for {LASTS:g} s from four sides", "holds", f"{up} of {count}", "(all)",
+    result.add_row(f"{what} pushed, {STATED:g} N for {LASTS:g} s from four sides", "holds", f"{up} of {count}", "(all)",
                up == count)  # fmt: skip
     texts = ", ".join(f"{name} {level:g}{'' if level < LEVELS[-1] else ' or more'}" for name, level in largest.items())
-    result.show(f"{what}: largest push of {LASTS:g} s, one run each", texts, "N")
+    result.add_note(f"{what}: largest push of {LASTS:g} s, one run each", texts, "N")
 
 
 def _survives(skill: Skill, way: tuple[float, float], newtons: float, replica: int, seed: int) -> bool:
