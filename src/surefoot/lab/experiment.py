@@ -15,16 +15,17 @@ import io
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import surefoot
 from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 CLIPS_VARIABLE = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
 NO_CLIPS = f"not run: neither --clips nor {CLIPS_VARIABLE} names a folder with this clip"
@@ -120,6 +121,20 @@ class Setting:
         folder = self.out / experiment.replace("/", "-")
         make_folder(folder)
         return folder / name
+
+    def each(self, items: Collection[T], begin: float = 0.0, end: float = 1.0, label: str = "{}") -> Iterator[T]:
+        """Yield items, telling the progress between two shares before each one.
+
+        Args:
+            items: what is done one after another.
+            begin: share that is done before the first.
+            end: share that is done after the last.
+            label: what is told, `{}` for the item's name: a text, a number, or the first of a tuple.
+        """
+        for i, item in enumerate(items):
+            named = item[0] if isinstance(item, tuple) else item
+            self.progress(label.format(named), begin + (end - begin) * i / len(items))
+            yield item
 
 
 Run = Callable[[Result, Setting], None]

@@ -1,8 +1,7 @@
-"""§4.4, "Generalization across characters": one controller and one style for four bodies, no number changed.
+"""§4.4, "Generalization across characters": one controller and one style for many bodies, no number changed.
 
-Generalization to bodies nobody here has written a number for: those of two other packages, as their files are.
-
-A body is understood from the tree and the shapes of its file, or refused with what it lacks.
+Four bodies are Surefoot's own. Others come from the files of two other packages, as they are: a body is understood from
+the tree and the shapes of its file, or refused with what it lacks.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ SECONDS = 60.0
 def run(result: Result, setting: Setting) -> None:
     """Every body at every speed, all with the same skill file."""
     speeds = SPEEDS[2:3] if setting.quick else SPEEDS
-    for i, character in enumerate(CHARACTERS):
-        setting.progress(character, (i + 0.1) / len(CHARACTERS))
+    for character in setting.each(CHARACTERS):
         groups, motions = at_speeds(result, setting, character, character, speeds)
         kept = [v for v, walks in zip(speeds, groups, strict=True) if all(w.keeps(v) for w in walks)]
         result.add_row(
@@ -71,7 +69,7 @@ def described(speeds: tuple[float, ...], groups: list[list[Walk]]) -> str:
     """What was measured at each speed."""
     return ", ".join(
         f"{farthest((w.speed for w in walks), v):.2f} m/s"
-        + ("" if all(w.is_fair for w in walks) else f" [{upright(walks)}]")
+        + ("" if all(w.is_valid_gait for w in walks) else f" [{upright(walks)}]")
         for v, walks in zip(speeds, groups, strict=True)
     )
 
@@ -95,19 +93,16 @@ def run_imported(result: Result, setting: Setting) -> None:
         setting.progress(f"{package} {file}", 0.05 + 0.45 * i)
         path = installed(package, file)
         if path is None:
-            _missing(result, package, file)
+            result.add_missing(f"{package} {file}", reason=f"{package} is not installed, or has no {file}")
         else:
             _walker(result, setting, f"{package} {file}", path)
     setting.progress(" ".join(REFUSED), 0.95)
     path = installed(*REFUSED)
     if path is None:
-        _missing(result, *REFUSED)
+        reason = f"{REFUSED[0]} is not installed, or has no {REFUSED[1]}"
+        result.add_missing(" ".join(REFUSED), reason=reason)
     else:
         refusal(result, " ".join(REFUSED), path)
-
-
-def _missing(result: Result, package: str, file: str) -> None:
-    result.add_row(f"{package} {file}", "", f"{package} is not installed, or has no {file}", "", False)
 
 
 def _walker(result: Result, setting: Setting, name: str, path: Path) -> None:

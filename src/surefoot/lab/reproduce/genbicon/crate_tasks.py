@@ -1,6 +1,6 @@
-"""§4.4, "Pulling and pushing a crate", "Lifting and moving a crate": replicas of a task with a crate.
+"""§4.4, figures 15 and 16: a crate of 80 kg is pushed and pulled, crates of 5 … 25 kg are carried over 10 m.
 
-§4.4, "Lifting and moving a crate", figure 16: 5 … 25 kg, from the floor and from a table, over 10 m.
+Crates are lifted from the floor and from a table. Replicas of a task begin in other places, postures and directions.
 """
 
 from __future__ import annotations

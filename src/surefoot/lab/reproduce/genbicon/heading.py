@@ -7,7 +7,6 @@ by 180° is told a twentieth of a degree short, so that it has a side.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -33,8 +32,8 @@ def run(result: Result, setting: Setting) -> None:
     setting.progress("walking ahead", 0.05)
     population.run(4.0 if setting.quick else _WALKS, stop_fallen=True)
     wanted = np.repeat([told(turn) for turn, _ in cases], replicas)
-    for row, heading in zip(population.rows, wanted, strict=True):
-        population.scene.command(row, population.scene.skill, {"heading": float(heading)})
+    for i, heading in enumerate(wanted):
+        population.command([i], heading=float(heading))
     setting.progress("turning", 0.3)
     yaws, _ = track_heading(population, SECONDS)
     off = np.degrees(np.abs(np.angle(np.exp(1j * (yaws - wanted)))))  # (looks, n)
@@ -56,9 +55,12 @@ def run(result: Result, setting: Setting) -> None:
             f"{late[rows].max():.1f}° off from {BY:g} s on, {standing} of {replicas} upright",
             f"largest of the pelvis' yaw (≤ {WITHIN:g}°), replicas", bool(good[rows].all()),
         )  # fmt: skip
-    result.add_note("stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s", "the latest")
+    result.add_note(
+        "stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s", "the latest"
+    )
     result.add_note("off on average over a stride", f"{np.abs(mean).max():.1f}°", f"the farthest from {BY:g} s on")
-    _draw(setting.figure_path(result.experiment, "turns.png"), cases, yaws[:, ::replicas])
+    plot = figures.plot(3.2 * len(speeds) + 0.6, 3.2, 1, len(speeds), sharey=True)
+    plot(_draw)(setting.figure_path(result.experiment, "turns.png"), cases, yaws[:, ::replicas])
     setting.progress("measuring", 0.9)
     _quality(result, population)
 
@@ -94,19 +96,16 @@ def _quality(result: Result, population: Population) -> None:
     result.add_note("peak torque", f"{torque:.0f}", "N·m")
     if gaits:
         result.add_note("slip after the turn", f"{max(g.slip for g in gaits):.3f}", "m per m, or per s in place")
-        result.add_note("step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}", "cm, the narrowest")
+        result.add_note(
+            "step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}", "cm, the narrowest"
+        )
 
 
-def _draw(path: Path | None, cases: list[tuple[float, float]], yaws: np.ndarray) -> None:
-    if path is None:
-        return
-    speeds = sorted({speed for _, speed in cases})
-    figure = figures.new_figure(3.2 * len(speeds) + 0.6, 3.2)
+def _draw(panels: np.ndarray, cases: list[tuple[float, float]], yaws: np.ndarray) -> None:
     time = EVERY * np.arange(1, len(yaws) + 1)
-    for axes, speed in zip(np.atleast_1d(figure.subplots(1, len(speeds), sharey=True)), speeds, strict=True):
+    for axes, speed in zip(np.atleast_1d(panels), sorted({speed for _, speed in cases}), strict=True):
         for (turn, at), yaw in zip(cases, yaws.T, strict=True):
             if at == speed:
                 axes.axhline(turn, color="0.8", linewidth=0.8)
                 axes.plot(time, np.degrees(yaw), linewidth=0.9)
         axes.set(xlabel="time after the command [s]", ylabel="yaw of the pelvis [°]", title=f"{speed:g} m/s")
-    figures.save(figure, path)

@@ -7,7 +7,6 @@ walks if it has not fallen and goes on at 70 % of the commanded speed or more.
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 
@@ -39,11 +38,10 @@ def run(result: Result, setting: Setting) -> None:
     setting.progress("building bodies", 0.02)
     population = Population(len(each), "humanoid", SKILL, proportions=each)
     perturb_population(population, [seeded_generator(setting.seed, "proportions", i) for i in range(len(each))])
-    for row in population.rows:
-        population.scene.command(row, population.scene.skill, {"speed": SPEED})
+    population.command(speed=SPEED)
     setting.progress("walking", 0.1)
     walks, motions = run_and_measure(population, seconds, settled)
-    good = np.array([walk.is_fair and walk.speed >= SAME_SPEED * SPEED for walk in walks])
+    good = np.array([walk.is_valid_gait and walk.speed >= SAME_SPEED * SPEED for walk in walks])
     for body, walk, ok in zip(each, walks, good, strict=True):
         result.runs.append(body | {"walks": int(ok)} | walk.record())
     result.add_row(
@@ -55,11 +53,13 @@ def run(result: Result, setting: Setting) -> None:
     result.add_note("how they walk", quality(walks))
     speeds = [walk.speed for walk, ok in zip(walks, good, strict=True) if ok]
     if speeds:
-        result.add_note("speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}", f"m/s, commanded {SPEED:g}")
+        result.add_note(
+            "speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}", f"m/s, commanded {SPEED:g}"
+        )
     for body, walk, ok in zip(each, walks, good, strict=True):
         if not ok:
             text = ", ".join(f"{name} × {value:g}" for name, value in body.items())
-            result.add_note(f"does not walk: {text}", f"{walk.speed:.2f} m/s; {walk.trouble() or 'too slow'}")
+            result.add_note(f"does not walk: {text}", f"{walk.speed:.2f} m/s; {walk.failure() or 'too slow'}")
     if not setting.quick:
         _draw(setting.figure_path(result.experiment, "bodies.png"), walks_until(population, good, seconds))
     for i in (0, len(each) - 1):
@@ -73,16 +73,12 @@ def walks_until(population: Population, good: np.ndarray, seconds: float) -> np.
     return lasted.reshape(len(LEGS) * len(TORSO), len(ARMS) ** 2)
 
 
-def _draw(path: Path | None, lasted: np.ndarray) -> None:
-    if path is None:
-        return
-    figure = figures.new_figure(6.5, 5.5)
-    axes = figure.add_subplot()
+@figures.plot(6.5, 5.5)
+def _draw(axes: figures.Axes, lasted: np.ndarray) -> None:
     image = axes.imshow(lasted, vmin=0.0, vmax=SECONDS, cmap="viridis", aspect="auto")
     across = [f"{left:g} | {right:g}" for left, right in itertools.product(ARMS, ARMS)]
     down = [f"{leg:g} | {mass:g}" for leg, mass in itertools.product(LEGS, TORSO)]
     axes.set_xticks(range(len(across)), across, rotation=60, ha="right", fontsize=8)
     axes.set_yticks(range(len(down)), down, fontsize=8)
     axes.set(xlabel="length of left | right arm", ylabel="length of legs | mass of torso")
-    figure.colorbar(image, label="seconds it walks")
-    figures.save(figure, path)
+    axes.figure.colorbar(image, label="seconds it walks")

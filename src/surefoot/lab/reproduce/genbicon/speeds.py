@@ -7,8 +7,6 @@ goes at the speed again.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from surefoot.controllers.genbicon.memory import STAND
@@ -69,7 +67,7 @@ def run(result: Result, setting: Setting) -> None:
 
 def keeps_time(walk: Walk, wanted: float) -> bool:
     """Whether a walk's steps take the wanted time [s]."""
-    return walk.is_fair and abs(walk.step_time - wanted) <= TIME_ERROR * wanted
+    return walk.is_valid_gait and abs(walk.step_time - wanted) <= TIME_ERROR * wanted
 
 
 def _walks(setting: Setting, commands: list[dict[str, float]]) -> list[list[Walk]]:
@@ -84,23 +82,17 @@ def _note(result: Result, what: str, value: float, walks: list[Walk]) -> None:
 def _stops(result: Result, setting: Setting, speeds: tuple[float, ...]) -> None:
     """Stop and start from every speed."""
     population = replica_population([{"speed": v} for v in speeds], setting.seed)
-    skill, wanted = population.scene.skill, np.repeat(speeds, population.n // len(speeds))
-    shorter = 0.6 if setting.quick else 1.0
-
-    def tell(stop: float) -> None:
-        for row in population.rows:
-            population.scene.command(row, skill, {"stop": stop})
-
+    wanted, shorter = np.repeat(speeds, population.n // len(speeds)), 0.6 if setting.quick else 1.0
     population.run(shorter * _WALKS, stop_fallen=True)
-    tell(1.0)
+    population.command(stop=1.0)
     population.run(_STOPS, stop_fallen=True)
     stood = [stands(motion, _STANDS) for motion in population.run(_STANDS, fps=FPS, stop_fallen=True)]
-    tell(0.0)
+    population.command(stop=0.0)
     population.run(shorter * _STARTS, stop_fallen=True)
-    before, steps = population.qpos[:, 0].copy(), np.array([row.report[0].steps for row in population.rows])
+    before, steps = population.qpos[:, 0].copy(), population.reports["steps"].copy()
     population.run(_REACHED, stop_fallen=True)
     again = (population.qpos[:, 0] - before) / _REACHED
-    stepped = np.array([row.report[0].steps for row in population.rows]) > steps
+    stepped = population.reports["steps"] > steps
     good = stood & np.isinf(population.fallen_at) & stepped & (np.abs(again - wanted) <= SPEED_ERROR)
     for i, speed in enumerate(wanted):
         result.runs.append({
@@ -133,11 +125,8 @@ def stands(motion: Motion, seconds: float) -> bool:
     return bool((motion.state == STAND).all() and loaded.all() and moved.max() <= _STILL) and calm
 
 
-def _draw(path: Path | None, speeds: tuple[float, ...], groups: list[list[Walk]]) -> None:
-    if path is None:
-        return
-    figure = figures.new_figure(5.5, 4.5)
-    axes = figure.add_subplot()
+@figures.plot(5.5, 4.5)
+def _draw(axes: figures.Axes, speeds: tuple[float, ...], groups: list[list[Walk]]) -> None:
     axes.fill_between(speeds, np.subtract(speeds, SPEED_ERROR), np.add(speeds, SPEED_ERROR), color="0.9")
     axes.plot(speeds, speeds, "0.6", linewidth=0.8, label=f"commanded ± {SPEED_ERROR:g} m/s")
     for label, mark, upright_ones in (("walks on", "C0o", True), ("fell", "C3x", False)):
@@ -147,4 +136,3 @@ def _draw(path: Path | None, speeds: tuple[float, ...], groups: list[list[Walk]]
             axes.plot(*np.array(points).T, mark, markersize=4, label=label)
     axes.set(xlabel="commanded speed [m/s]", ylabel="measured mean speed [m/s]")
     axes.legend(frameon=False, fontsize=8)
-    figures.save(figure, path)

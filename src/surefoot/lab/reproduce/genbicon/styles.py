@@ -1,7 +1,7 @@
 """§4.4, generalization across style: one law, many small files of curves.
 
 A style counts if all its replicas walk on. Two styles are told apart by their mean cycles (RMSE of hip, knee and ankle
-flexions and of the torso's pitch, see `lab.styles`), or by a fifth in speed, step width or height of the feet, a fifth
+flexions and of the torso's pitch, `lab.gait_measures`), or by a fifth in speed, step width or height of the feet, a fifth
 of the larger one. No leg may pass through the other, no foot may skate.
 """
 
@@ -16,7 +16,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import Gait, foot_positions, leg_clearance, mean_cycle, measure_gait, style_difference
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.reproduce.replica_walks import replica_population
 from surefoot.motions.motion import Motion
 from surefoot.skills import BIPED, load, names
 from surefoot.skills.schema import Skill
@@ -88,12 +88,10 @@ def run(result: Result, setting: Setting) -> None:
 
 def _replicas(setting: Setting, skills: list[Skill], body: str, count: int) -> Population:
     """Replicas of each skill on a body, skill by skill."""
-    rows = [skill for skill in skills for _ in range(count)]
-    population = Population(len(rows), body, rows, seed=setting.seed)
-    perturb_population(
-        population, [seeded_generator(setting.seed, "style", body, s.name, i % count) for i, s in enumerate(rows)]
-    )
-    return population
+    return replica_population(
+        skills, count, lambda case, k: (setting.seed, "style", body, skills[case].name, k),
+        character=body, seed=setting.seed,
+    )  # fmt: skip
 
 
 def _walked(result: Result, setting: Setting, skills: list[Skill], seconds: float) -> dict[str, Style]:
@@ -171,6 +169,8 @@ def _elsewhere(result: Result, setting: Setting, skills: list[Skill], body: str)
     population.run(seconds, stop_fallen=True)
     up = np.isinf(population.fallen_at)
     fell = ", ".join(s.name for s, good in zip(skills, up, strict=True) if not good) or "none"
-    result.add_note(f"the same files on the {body}", f"{up.sum()} of {len(skills)}", f"walk {seconds:g} s; fell: {fell}")
+    result.add_note(
+        f"the same files on the {body}", f"{up.sum()} of {len(skills)}", f"walk {seconds:g} s; fell: {fell}"
+    )
     for skill, at in zip(skills, population.fallen_at, strict=True):
         result.runs.append({"style": skill.name, "body": body, "replica": 0, "fallen_at": at})

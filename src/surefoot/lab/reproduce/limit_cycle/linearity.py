@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.learned_step_model import cycle_records
-from surefoot.lab.reproduce.limit_cycle.marches import march
+from surefoot.lab.reproduce.limit_cycle.limit_cycle_walks import march
 
 STEPS, LEVELS, FARTHEST, LEAST = 20, 9, 0.1, 0.95  # steps, perturbations of each, [rad], R²
 _AXES = (("pitch", "forward"), ("roll", "lateral"))  # what is perturbed, and what answers
@@ -34,7 +34,7 @@ def run(result: Result, setting: Setting) -> None:
         shares, slopes = zip(*(fit(levels, values) for values in ends[:, axis]), strict=True)
         result.add_row(
             f"{answer} by {perturbed}, ± {FARTHEST:g} rad, {count} consecutive steps", "a linear model is reasonable",
-            f"R² {min(shares):.3f} … {max(shares):.3f}", f"least R² (≥ {LEAST:g})", min(shares) >= LEAST,
+            f"R² {min(shares):.3f} … {max(shares):.3f}", f"least R² (≥ {LEAST:g})", bool(np.min(shares) >= LEAST),
         )  # fmt: skip
         result.add_note(f"{answer} by {perturbed}: slope", f"{min(slopes):.2f} … {max(slopes):.2f}", "1/rad")
         result.runs += [
@@ -75,14 +75,10 @@ def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return float(1.0 - ((y - slope * x - constant) ** 2).sum() / ((y - y.mean()) ** 2).sum()), float(slope)
 
 
-def _draw(path: Path | None, levels: np.ndarray, ends: np.ndarray) -> None:
-    if path is None:
-        return
-    figure = figures.new_figure(8, 4)
-    for axis, (perturbed, answer) in enumerate(_AXES):
-        axes = figure.add_subplot(1, 2, axis + 1)
+@figures.plot(8, 4, 1, 2)
+def _draw(both: Sequence[figures.Axes], levels: np.ndarray, ends: np.ndarray) -> None:
+    for axis, (axes, (perturbed, answer)) in enumerate(zip(both, _AXES, strict=True)):
         axes.plot(levels, ends[:, axis].T, "C0.-", linewidth=0.6, markersize=3)
         axes.set(
             xlabel=f"perturbation of the stance hip's {perturbed} [rad]", ylabel=f"{answer} at the end of the step"
         )
-    figures.save(figure, path)

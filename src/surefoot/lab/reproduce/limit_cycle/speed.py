@@ -5,14 +5,12 @@ A speed is tracked if no replica falls and each goes at it on average from 15 s 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, march, note, quality, upright
+from surefoot.lab.reproduce.limit_cycle.limit_cycle_walks import REPLICAS, Marches, march, march_population
 from surefoot.motions.motion import Motion
 
 SPEEDS, BARRED = (-0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (0.0, 0.5)  # [m/s]
@@ -26,25 +24,24 @@ def run(result: Result, setting: Setting) -> None:
     seconds, settled = (14.0, 8.0) if setting.quick else (SECONDS, SETTLED)
     setting.progress("speeds", 0.05)
     wide = march({"speed.range.0": -0.5, "speed.range.1": 1.0})  # what is out of reach shall show, not be clamped
-    population = begun([wide] * len(speeds), setting.seed, "speed", commands=[{"speed": v} for v in speeds])
+    population = march_population([wide] * len(speeds), setting.seed, "speed", commands=[{"speed": v} for v in speeds])
     population.run(settled, stop_fallen=True)
     before = population.qpos[:, 0].copy()
-    found, _ = gaits(population, seconds - settled)
+    walks = Marches(population, seconds - settled)
     ahead = (population.qpos[:, 0] - before) / (seconds - settled)
     reached = []
     for i, speed in enumerate(speeds):
-        at, room = REPLICAS * i, max(SHARE * abs(speed), LEAST)
-        mine, went = found[at : at + REPLICAS], ahead[at : at + REPLICAS]
+        room, went = max(SHARE * abs(speed), LEAST), ahead[REPLICAS * i :][:REPLICAS]
         worst = float(went[np.abs(went - speed).argmax()])
-        holds = all(map(is_fair, mine)) and abs(worst - speed) <= room
+        holds = walks.are_fair(i) and abs(worst - speed) <= room
         reached += [speed] if holds else []
-        note(result, f"{speed:g} m/s", population, at, mine)
-        text = f"{worst:.2f} m/s, {upright(population, at)}"
+        walks.record(result, f"{speed:g} m/s", i)
+        text = f"{worst:.2f} m/s, {walks.upright(i)}"
         if BARRED[0] <= speed <= BARRED[1]:
             result.add_row(f"commanded {speed:g} m/s", "tracked", text, f"farthest mean (± {room:.2f})", holds)
         else:
             result.add_note(f"commanded {speed:g} m/s", text + (", tracked" if holds else ", not tracked"))
-        result.add_note(f"commanded {speed:g} m/s: how it walks", quality(population, at, mine))
+        result.add_note(f"commanded {speed:g} m/s: how it walks", walks.quality(i))
     result.add_note("whole range tracked", f"{min(reached):g} … {max(reached):g}" if reached else "none", "m/s",
                 "near stationary (RV 0.25) to fastest (RV 0.30)")  # fmt: skip
     setting.progress("accelerating and braking", 0.8)
@@ -68,11 +65,8 @@ def _speed(motion: Motion, last: float) -> float:
     return float((x[-1] - x[0]) / (time[-1] - time[0]))
 
 
-def _draw(path: Path | None, parts: list[tuple[float, Motion]]) -> None:
-    if path is None:
-        return
-    figure = figures.new_figure(7, 4)
-    axes = figure.add_subplot()
+@figures.plot(7, 4)
+def _draw(axes: figures.Axes, parts: list[tuple[float, Motion]]) -> None:
     for speed, motion in parts:
         width = 57  # frames of two steps, over which the swaying is averaged
         if len(motion) > 2 * width:
@@ -82,4 +76,3 @@ def _draw(path: Path | None, parts: list[tuple[float, Motion]]) -> None:
             axes.plot(motion.time[width:], v, "C0", linewidth=0.8)
         axes.plot(motion.time[[0, -1]], [speed, speed], "0.6", linewidth=0.8)
     axes.set(xlabel="time [s]", ylabel="speed [m/s], commanded grey")
-    figures.save(figure, path)

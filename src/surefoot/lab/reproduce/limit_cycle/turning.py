@@ -1,20 +1,56 @@
-"""Figures 17 to 19: turning by hip twists, tighter with the torso servo; a path through six target points."""
+"""The torso servo, and turning, which is tighter with it.
+
+§5.3: a servo at the waist holds the torso upright in the world, and smooths its bobbing. Marches with and without it
+take their trials about no perturbation, as the paper's do: about the mean of late ones, the march without the servo
+falls.
+
+Figures 17 to 19: turning by hip twists; a path through six target points.
+"""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.gait_measures import root_yaw
-from surefoot.lab.reproduce.limit_cycle.marches import begun, march
-from surefoot.lab.reproduce.limit_cycle.torso_servo import without_servo
+from surefoot.lab.gait_measures import root_yaw, torso_pitch
+from surefoot.lab.reproduce.limit_cycle.limit_cycle_walks import REPLICAS, Marches, march, march_population
 from surefoot.motions.motion import Motion
+from surefoot.skills.schema import Skill
 from surefoot.tasks.follow_path import FollowPath
 from surefoot.tasks.follow_path import Polyline as Way
+
+SERVO_SECONDS, LEAST = 30.0, 0.5  # [s], share by which the range falls
+ABOUT_NONE = {"regulation.recentre": 0.0}
+WAIST = 0.3  # [rad] back, at which a waist without the servo is held: the pelvis is pitched forward by as much
+
+
+def run_torso_servo(result: Result, setting: Setting) -> None:
+    """The march without the servo and with it."""
+    seconds = 12.0 if setting.quick else SERVO_SECONDS
+    setting.progress("without and with the servo", 0.1)
+    walks = Marches(march_population([without_servo(), march(ABOUT_NONE)], setting.seed, "torso servo"), seconds)
+    pairs = zip(walks.gaits, walks.motions, strict=True)
+    ranges = [float(np.degrees(np.ptp(torso_pitch(m)))) if g else np.nan for g, m in pairs]
+    without, with_it = ranges[:REPLICAS], ranges[REPLICAS:]
+    fell = 1.0 - np.max(with_it) / np.min(without)
+    result.add_row(
+        "range of the torso's pitch", "the servo smooths its bobbing",
+        f"{np.min(without):.1f} … {np.max(without):.1f}° without, {np.min(with_it):.1f} … {np.max(with_it):.1f}° with",
+        f"falls by {100 * fell:.0f} % at least (≥ {100 * LEAST:g} %)", bool(fell >= LEAST),
+    )  # fmt: skip
+    for case, label in enumerate(("without", "with")):
+        walks.record(result, f"{label} the servo", case)
+        result.add_note(f"{label} the servo", walks.upright(case))
+        path = setting.figure_path(result.experiment, f"{label}.png")
+        figures.save_filmstrip(path, walks.motions[case * REPLICAS], f"{label} torso servo")
+
+
+def without_servo() -> Skill:
+    """The march with its waist held as it is on average, in the pelvis' frame."""
+    return march({**ABOUT_NONE, "torso_servo": False} | {f"states.{i}.targets.waist": WAIST for i in range(3)})
+
 
 TWISTS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.25)  # [rad] of the hips, a step
 SECONDS, SETTLED = 40.0, 10.0  # [s]
@@ -52,13 +88,8 @@ def _radii(result: Result, setting: Setting) -> None:
     tightest: dict[bool, float] = {True: np.inf, False: np.inf}  # [m]
     for servo in (True, False):
         commands = [{"turn": sign * twist} for twist in twists for sign in (1.0, -1.0)]
-        walks = begun(
-            [march() if servo else without_servo()] * len(commands),
-            setting.seed,
-            "turning",
-            replicas=1,
-            commands=commands,
-        )
+        skills = [march() if servo else without_servo()] * len(commands)
+        walks = march_population(skills, setting.seed, "turning", 1, commands)
         walks.run(SETTLED if not setting.quick else 6.0, stop_fallen=True)
         motions = walks.run(seconds - SETTLED, fps=20.0, stop_fallen=True)
         for told, motion, fallen in zip(commands, motions, walks.fallen_at, strict=True):
@@ -85,21 +116,13 @@ def _turn(motion: Motion) -> tuple[float, float]:
     """Mean yaw rate [rad/s] and mean speed along the path [m/s] of a motion."""
     took = float(motion.time[-1] - motion.time[0])
     yaw = np.unwrap(root_yaw(motion))
-    stride = 23  # frames of two steps
-    legs = (
-        motion.root_position[stride::stride, :2]
-        - motion.root_position[:-stride:stride, :2][: len(motion.time[stride::stride])]
-    )
+    legs = np.diff(motion.root_position[::23, :2], axis=0)  # every 23 frames: two steps
     return float(yaw[-1] - yaw[0]) / took, float(np.hypot(*legs.T).sum()) / took
 
 
-def _draw(path: Path | None, way: Way, places: np.ndarray) -> None:
-    if path is None:
-        return
-    figure = figures.new_figure(6, 5.5)
-    axes = figure.add_subplot()
+@figures.plot(6, 5.5)
+def _draw(axes: figures.Axes, way: Way, places: np.ndarray) -> None:
     axes.plot(*way.points.T, "o-", color="0.7", label="target points")
     axes.plot(*places.T, "C0", linewidth=1.0, label="centre of mass")
     axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
     axes.legend(frameon=False)
-    figures.save(figure, path)

@@ -1,7 +1,6 @@
-"""From every gait directly into every other, at random phases.
+"""Transitions from every gait directly into every other, at random phases.
 
 §7.1: the chain of 25 transitions from random phases, and every gait into every other.
-
 §7.2: direct transitions are possible between most of the walking and running gaits.
 """
 
@@ -15,7 +14,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import states_at_random_phases
-from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, human, skill
+from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, human, missing, skill
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
@@ -55,7 +54,9 @@ def report_transitions(result: Result, setting: Setting, names: Sequence[str], k
         others = [(name, int(kept[i, k])) for k, name in enumerate(names) if k != i]
         for target, count in others:
             result.runs.append({"case": "matrix", "from": source, "to": target, "kept": count, "phases": phases})
-        result.add_note(f"{source} →", ", ".join(f"{target} {count}" for target, count in others), f"of {phases} phases")
+        result.add_note(
+            f"{source} →", ", ".join(f"{target} {count}" for target, count in others), f"of {phases} phases"
+        )
     share = np.where(kept < 0, np.nan, kept / phases)
     figures.transition_heatmap(setting.figure_path(result.experiment, "matrix.png"), names, share)
     return int((kept >= 0.8 * phases).sum())
@@ -86,15 +87,11 @@ def run_planar(result: Result, setting: Setting) -> None:
         for word, wanted in (("entered", stored[1].entry), ("left", stored[1].exit)):
             if wanted:
                 result.add_note(f"{stored[0]} is {word} at", f"phase {wanted.phase:g}", "of a step")
-    raw = [_without_waiting(s) for s in waiting]
+    raw = [with_parameters(s, {"entry": None, "exit": None}) for s in waiting]
     done_raw, _ = _chain(result, setting, raw, phases, "raw chain")
     result.add_note("the raw chain, without waiting", f"{done_raw} of {phases}", "random start phases")
     if not setting.quick:
         _matrix(result, setting)
-
-
-def _without_waiting(entry: Skill) -> Skill:
-    return with_parameters(entry, {"entry": None, "exit": None})
 
 
 def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, label: str) -> tuple[int, dict[str, int]]:
@@ -134,18 +131,17 @@ GAITS = (
     "walk", "robust-walk", "fast-walk", "high-knee-walk", "in-place-walk", "crouch-walk", "bent-walk",
     "backwards-walk", "run", "fast-run",
 )  # fmt: skip
-_SPATIAL_PHASES, _SPATIAL_AFTER = 20, 8.0  # [s] a transition is watched
 _MOST = 0.7  # share of the pairs that is "most"
 
 
 def run_spatial(result: Result, setting: Setting) -> None:
     """Every walk and run that there is into every other, at random phases."""
-    phases, skills = _SPATIAL_PHASES, [found for name in GAITS if (found := human(name))]
+    phases, skills = _PHASES, [found for name in GAITS if (found := human(name))]
     if setting.quick:
         phases, skills = 5, skills[:3]
     names = [found.name for found in skills]
     kept = transition_matrix(
-        skills, phases, _SPATIAL_AFTER, setting.seed, lambda source, share: setting.progress(f"from {source}", share)
+        skills, phases, _AFTER, setting.seed, lambda source, share: setting.progress(f"from {source}", share)
     )
     good, pairs = report_transitions(result, setting, names, kept, phases), len(names) * (len(names) - 1)
     result.add_row(
@@ -154,4 +150,4 @@ def run_spatial(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     for name in GAITS:
         if not human(name):
-            result.add_note(f"{name}: not in the matrix", "there is no such skill")
+            missing(result, f"{name}: not in the matrix", "most", name)

@@ -20,11 +20,8 @@ _SETTLING = 4.0  # [s] from the request until a stance is judged
 
 def run(result: Result, setting: Setting) -> None:
     """Enter each from random phases of the gait the chain comes from."""
-    _two_feet(result, setting)
-    _one_foot(result, setting)
-    _big_step(result, setting)
-    _back_flip(result, setting)
-    _back_and_forth(result, setting)
+    for part in (_two_feet, _one_foot, _big_step, _back_flip, _back_and_forth):
+        part(result, setting)
 
 
 def _enter(setting: Setting, source: str, *names: str, pause: float = 6.0) -> Population:
@@ -77,15 +74,15 @@ def _big_step(result: Result, setting: Setting) -> None:
     walking.run(8.0)
     usual = measure_gait(walking.run(5.0, fps=200)[0]).step_length
     population = _enter(setting, "walk", "big-step")
-    motions = population.run(4.0, fps=200)
-    population.run(5.0 if setting.quick else 20.0, stop_fallen=True)
+    motions, after = population.run(4.0, fps=200), 5.0 if setting.quick else 20.0
+    population.run(after, stop_fallen=True)
     lengths = []
     for motion in motions:
         feet = foot_positions(motion)
         lengths.append(max([abs(feet[f, s, 0] - feet[f, 1 - s, 0]) for f, s in footstrikes(motion)], default=0.0))
     kept = int((_upright(population) & (np.array(lengths) >= 1.5 * usual)).sum())
     result.add_row(
-        "big step ≥ 1.5 × the walk's step, and walks on 20 s", "a single large step",
+        f"big step ≥ 1.5 × the walk's step, and walks on {after:g} s", "a single large step",
         f"{kept} of {_PHASES}; {min(lengths) / usual:.2f} × ({min(lengths):.2f} m)", "phases", kept == _PHASES,
     )  # fmt: skip
     _picture(result, setting, "big-step", motions[0])
@@ -109,7 +106,9 @@ def _back_flip(result: Result, setting: Setting) -> None:
         f"{kept} of {_PHASES}; {min(turns):.0f}° in flight, {min(totals):.0f}° in all", "phases", kept == _PHASES,
     )  # fmt: skip
     limits = skill("back-flip").fall
-    result.add_note("back-flip: fall limits it declares", f"tilt {np.degrees(limits.tilt):.0f}° for {limits.tilt_time:g} s")
+    result.add_note(
+        "back-flip: fall limits it declares", f"tilt {np.degrees(limits.tilt):.0f}° for {limits.tilt_time:g} s"
+    )
     _picture(result, setting, "back-flip", motions[0], 0.0, 2.0)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import Gait
+from surefoot.lab.reproduce.replica_walks import LARGEST_SLIP
 from surefoot.lab.reproduce.simbicon.gaits import (
-    LARGEST_SLIP,
     REPLICAS,
     RUNNING,
     TABLE_1,

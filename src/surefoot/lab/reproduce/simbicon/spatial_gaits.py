@@ -15,15 +15,8 @@ import numpy as np
 from surefoot.lab import figures, gait_measures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import Gait, measure_gait, smoothed, track_heading
-from surefoot.lab.reproduce.simbicon.gaits import (
-    LARGEST_SLIP,
-    REPLICAS,
-    human,
-    missing,
-    replicas_from_start,
-    typical,
-    upright,
-)
+from surefoot.lab.reproduce.replica_walks import LARGEST_SLIP
+from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, missing, replicas_from_start, typical, upright
 from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
@@ -91,7 +84,7 @@ def run(result: Result, setting: Setting) -> None:
             result.add_note(f"{name}, a further style", f"{found[name].kept} of {REPLICAS} go {seconds:g} s")
             result.add_note(f"{name}: how it moves", _how(found[name]))
         else:
-            result.add_note(f"{name}, a further style", "there is no such skill")
+            missing(result, f"{name}, a further style", "", name)
 
 
 def _watched(result: Result, setting: Setting, skills: list[Skill], terrain: str, seconds: float) -> dict[str, Found]:
@@ -197,7 +190,7 @@ def _walks(result: Result, found: dict[str, Found]) -> None:
 
 
 def _compare(result: Result, found: dict[str, Found]) -> None:
-    """RMSE between mean cycles of the first replicas (see `lab.styles` for what exactly is compared)."""
+    """RMSE between mean cycles of the first replicas (`gait_measures` says what exactly is compared)."""
     cycles = {n: c for n in WALKS if n in found and (c := gait_measures.mean_cycle(found[n].motions[0])) is not None}
     apart = {pair: gait_measures.style_difference(cycles[pair[0]], cycles[pair[1]]) for pair in combinations(cycles, 2)}
     styled = {pair: value for pair, value in apart.items() if set(pair) <= set(FORWARD_WALKS)}

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.engine import callback
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, WALK
 
 FRAME, RUNS, FRAMES = 0.01, 5, 300  # [s], [runs], frames each
 CONTROL, WHOLE = 0.2, 0.6  # [ms] of CPU time a frame

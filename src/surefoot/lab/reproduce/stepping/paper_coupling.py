@@ -11,7 +11,7 @@ import math
 
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, SETTLED, STAND, WALK
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 

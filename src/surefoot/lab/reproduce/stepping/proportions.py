@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, STAND, WALK
 
 CLOSE, _LOOK = 0.05, 0.1  # of the leg length, that the longer leg may have more; [s] between looks
 LEGS, SECONDS, SPEED = (0.7, 0.85, 1.15, 1.3), 60.0, 0.5  # × length, [s], [m/s]

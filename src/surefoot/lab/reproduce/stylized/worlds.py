@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import NO_CLIPS, Result, Setting
+from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reference_tracking import (
     TrackingRun,
     clip_reference,
@@ -17,6 +18,7 @@ from surefoot.lab.reference_tracking import (
     track_reference,
     tracking_state,
 )
+from surefoot.lab.reproduce.replica_walks import highest_level
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
@@ -45,24 +47,22 @@ STATED, LEVELS = 50.0, [50.0 * i for i in range(1, 7)]  # [N]
 def run(result: Result, setting: Setting) -> None:
     """Every world, then pushes."""
     replicas = 2 if setting.quick else REPLICAS
-    found = 0
-    for i, (what, (stem, loops, changes, terrain)) in enumerate(WORLDS.items()):
-        setting.progress(what, i / (len(WORLDS) + 2))
+    for what, (stem, loops, changes, terrain) in setting.each(WORLDS.items(), 0.0, 0.7):
         skill = _skill(setting, stem, loops, changes)
         if skill is None:
-            result.partial = True
+            result.add_missing(f"{what}, {terrain}", "holds")
             continue
-        found += 1
-        runs = [_one(skill, loops, terrain, k, setting.seed) for k in range(replicas)]
+        seconds = _seconds(skill, loops)
+        runs = [track_reference(skill, seconds, terrain, replica=k, seed=setting.seed) for k in range(replicas)]
         _tell(result, what, terrain, runs)
         _draw(setting.figure_path(result.experiment, f"{what.replace(' ', '-')}.png"), skill, loops, terrain, what)
     setting.progress("pushes", 0.8)
     for source, changes in WALKS.items():
         skill = _skill(setting, source, True, changes)
-        if skill is not None:
+        if skill is None:
+            result.add_missing(f"{source} pushed", "holds")
+        else:
             _pushed(result, setting, source, skill, replicas)
-    if found < len(WORLDS):
-        result.add_note("recorded motions", NO_CLIPS)
 
 
 def _skill(setting: Setting, source: str, loops: bool, changes: dict[str, Any]) -> Skill | None:
@@ -71,10 +71,6 @@ def _skill(setting: Setting, source: str, loops: bool, changes: dict[str, Any]) 
         return with_parameters(load(source), changes)
     path = clip_reference(setting, source, loops)
     return None if path is None else skill_for(path, changes=changes)
-
-
-def _one(skill: Skill, loops: bool, terrain: str, replica: int, seed: int) -> TrackingRun:
-    return track_reference(skill, _seconds(skill, loops), terrain, replica=replica, seed=seed)
 
 
 def _seconds(skill: Skill, loops: bool) -> float:
@@ -97,12 +93,8 @@ def _pushed(result: Result, setting: Setting, what: str, skill: Skill, replicas:
     """How many replicas survive a stated push from every side, and the largest one from each that one run survives."""
     up, largest = 0, {}
     for name, way in WAYS.items():
-        up += sum(_survives(skill, way, STATED, k, setting.seed) for k in range(replicas))
-        largest[name] = 0.0
-        for level in LEVELS:
-            if not _survives(skill, way, level, 0, setting.seed):
-                break
-            largest[name] = level
+        up += sum(_survives(skill, way, k, setting.seed, STATED) for k in range(replicas))
+        largest[name] = highest_level(LEVELS, functools.partial(_survives, skill, way, 0, setting.seed))
     count = replicas * len(WAYS)
     result.add_row(f"{what} pushed, {STATED:g} N for {LASTS:g} s from four sides", "holds", f"{up} of {count}", "(all)",
                up == count)  # fmt: skip
@@ -110,7 +102,7 @@ def _pushed(result: Result, setting: Setting, what: str, skill: Skill, replicas:
     result.add_note(f"{what}: largest push of {LASTS:g} s, one run each", texts, "N")
 
 
-def _survives(skill: Skill, way: tuple[float, float], newtons: float, replica: int, seed: int) -> bool:
+def _survives(skill: Skill, way: tuple[float, float], replica: int, seed: int, newtons: float) -> bool:
     push = Push((newtons * way[0], newtons * way[1], 0.0), LASTS, PUSHED + 0.13 * replica)
     return track_reference(skill, PUSHED + AFTER, pushes=(push,), replica=replica, seed=seed).stays_up
 

@@ -1,19 +1,27 @@
-"""§7.2, "Parameterization": what the walk of Table 1 can be told while it walks, and how well it obeys."""
+"""§7.2, "Parameterization": commands, a backpack, interpolated gaits, styles of the arms, imperfect senses.
+
+The commands: what the walk of Table 1 can be told while it walks, and how well it obeys.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
+from surefoot.errors import CommandError
 from surefoot.lab import figures
-from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.experiment import Result, Run, Setting
 from surefoot.lab.gait_measures import EVERY, measure_gait, smoothed, track_heading
 from surefoot.lab.replicas import SETTLE, replicas_on_cycle, step_period
-from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, skill
+from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, replicas_from_start, skill, upright
+from surefoot.lab.robustness import NEEDED, robust_threshold
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _SIDEWAYS = np.linspace(-0.1, 0.1, 9)  # [rad]
@@ -93,22 +101,16 @@ def speed(result: Result, setting: Setting) -> None:
     )  # fmt: skip
 
 
-def turning(result: Result, setting: Setting) -> None:
-    """The walk of Table 1 turns as in figure 9a."""
-    turn(result, setting, skill("walk", "human"), _TURN_ERROR)
-
-
-def turn(result: Result, setting: Setting, walk: Skill, bar: float) -> None:
+def turning(result: Result, setting: Setting, walk: Skill | None = None, bar: float = _TURN_ERROR) -> None:
     """Figure 9a: the facing direction 0.9 sin(π t / 12), told every 0.05 s; `bar` is for its error [deg]."""
+    walk = walk or skill("walk", "human")
     seconds = 6.0 if setting.quick else _TURN_SECONDS
     population = Population(REPLICAS, skill=[walk] * REPLICAS)
     population.restore(replicas_on_cycle(walk, REPLICAS, setting.seed))
     begin = population.qpos[0, :2].copy()
 
     def tell(time: float) -> None:
-        heading = _TURN[0] * math.sin(_TURN[1] * time)
-        for row in population.rows:
-            population.scene.command(row, walk, {"heading": heading})
+        population.command(heading=_TURN[0] * math.sin(_TURN[1] * time))
 
     yaws, places = track_heading(population, seconds, tell)
     wanted = _TURN[0] * np.sin(_TURN[1] * EVERY * np.arange(1, len(yaws) + 1))
@@ -125,13 +127,12 @@ def turn(result: Result, setting: Setting, walk: Skill, bar: float) -> None:
         kept == REPLICAS and float(rms.max()) <= bar,
     )  # fmt: skip
     path = setting.figure_path(result.experiment, "turning.png")
-    if path:
-        _draw(path, wanted, yaws[:, 0], places[:, 0] - begin)
+    _draw_turn(path, wanted, yaws[:, 0], places[:, 0] - begin)
 
 
-def _draw(path: Path, wanted: np.ndarray, yaw: np.ndarray, places: np.ndarray) -> None:
-    figure = figures.new_figure(9, 3.2)
-    one, other = figure.subplots(1, 2)
+@figures.plot(9, 3.2, 1, 2)
+def _draw_turn(both: Sequence[figures.Axes], wanted: np.ndarray, yaw: np.ndarray, places: np.ndarray) -> None:
+    one, other = both
     time = EVERY * np.arange(1, len(wanted) + 1)
     one.plot(time, np.degrees(wanted), "0.6", label="commanded")
     one.plot(time, np.degrees(yaw), "C0", linewidth=0.8, label="pelvis")
@@ -139,4 +140,112 @@ def _draw(path: Path, wanted: np.ndarray, yaw: np.ndarray, places: np.ndarray) -
     one.legend(frameon=False, fontsize=8)
     other.plot(places[:, 0], places[:, 1], "C0", linewidth=0.8)
     other.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="path of the pelvis")
-    figures.save(figure, path)
+
+
+_PACK, _PACKS = 10.0, (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0)  # [kg]
+_OTHERS = ("crouch-walk", "fast-walk")  # with which the walk is interpolated: the first that there is
+_SHARES = np.linspace(0.0, 1.0, 11)
+_ARMS = {"straight": {}, "swing": {"arms.swing": 0.4}, "circle": {"arms.circle": 0.5}}
+_DELAYS = [0.01 * k for k in range(1, 16)]  # [s]
+_NOISES = [0.005 * k for k in range(1, 21)]  # [m] of d; that of v is five times as many m/s
+_VELOCITY_NOISE = 5.0  # [1/s]
+
+
+def run(result: Result, setting: Setting) -> None:
+    """Everything that can be laid over the walk of Table 1."""
+    parts: tuple[Run, ...] = (sideways, width, turning, speed, _backpack, _interpolation, _arms, _sensing)
+    for i, part in enumerate(parts):
+        setting.progress(part.__name__.removeprefix("_"), i / len(parts))
+        part(result, setting)
+
+
+def _backpack(result: Result, setting: Setting) -> None:
+    seconds, walk, heaviest = (8.0 if setting.quick else 60.0), skill("walk", "human"), 0.0
+    for mass in (_PACK,) if setting.quick else _PACKS:
+        population = replicas_from_start([walk], setting.seed, backpack=mass)
+        population.run(seconds, stop_fallen=True)
+        kept = upright(population)[0]
+        result.runs.append({"case": "backpack", "mass": mass, "kept": kept})
+        if mass == _PACK:
+            result.add_row(
+                f"backpack of {mass:g} kg", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s", "replicas",
+                kept == REPLICAS,
+            )  # fmt: skip
+        if kept < REPLICAS:
+            if mass >= _PACK:
+                break
+            continue
+        heaviest = mass
+    result.add_note("heaviest backpack that all replicas carry", f"{heaviest:g}", "kg")
+
+
+def _interpolation(result: Result, setting: Setting) -> None:
+    """Each share in a simulation of its own, from the walk's start."""
+    walk, seconds = skill("walk", "human"), 3.0 if setting.quick else 20.0
+    other = next((s for s in map(human, _OTHERS) if s and _alike(walk, s)), None)
+    case = f"interpolation from walk to {other.name if other else 'another walk'} in {len(_SHARES)} steps"
+    if other is None:
+        reason = f"there is no human/{' or human/'.join(_OTHERS)} of the same states"
+        result.add_missing(case, "interpolates", reason)
+        return
+
+    def walked(share: float) -> tuple[bool, float]:
+        sim = Simulation(None, walk)
+        sim.blend(other, share)
+        sim.step(round(0.5 * seconds / sim.model.opt.timestep))
+        x = float(sim.data.qpos[0])
+        sim.step(round(0.5 * seconds / sim.model.opt.timestep))
+        return not sim.fallen, (float(sim.data.qpos[0]) - x) / (0.5 * seconds)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(walked, _SHARES.tolist()))
+    kept = sum(walks for walks, _ in found)
+    for share, (walks, speed) in zip(_SHARES, found, strict=True):
+        result.runs.append({"case": "interpolation", "share": share, "walks": walks, "speed": speed})
+    result.add_row(case, "interpolates", f"{kept} walk {seconds:g} s", f"of {len(_SHARES)}", kept == len(_SHARES))
+    result.add_note(f"{case}: speeds", ", ".join(f"{speed:.2f}" for _, speed in found), "m/s")
+
+
+def _alike(one: Skill, other: Skill) -> bool:
+    """Whether two skills can be blended."""
+    try:
+        Simulation(None, one).blend(other, 0.5)
+    except CommandError:
+        return False
+    return True
+
+
+def _arms(result: Result, setting: Setting) -> None:
+    seconds = 5.0 if setting.quick else 20.0
+    skills = [with_parameters(skill("walk", "human"), values) for values in _ARMS.values()]
+    population = replicas_from_start(skills, setting.seed)
+    population.run(seconds, stop_fallen=True)
+    kept = upright(population)
+    ours = ", ".join(f"{name} {count}" for name, count in zip(_ARMS, kept, strict=True))
+    result.add_row(
+        f"arms: each style walks {seconds:g} s", "free for styles", ours, f"of {REPLICAS}", min(kept) == REPLICAS
+    )
+
+
+def _sensing(result: Result, setting: Setting) -> None:
+    """How late and how noisy d and v may be measured; each level and all lower ones."""
+    walk, seconds = skill("walk", "human"), 4.0 if setting.quick else 20.0
+
+    def survivors(values: list[dict[str, float]]) -> list[int]:
+        population = replicas_from_start([with_parameters(walk, v) for v in values], setting.seed)
+        population.run(seconds, stop_fallen=True)
+        return upright(population)
+
+    def late(levels: list[float]) -> list[int]:
+        return survivors([{"sensing.delay": level} for level in levels])
+
+    def noisy(levels: list[float]) -> list[int]:
+        return survivors([{"sensing.noise_distance": n, "sensing.noise_velocity": _VELOCITY_NOISE * n} for n in levels])
+
+    for what, unit, scale, survives, grid in (
+        ("delay of d and v", "ms", 1000.0, late, _DELAYS),
+        ("noise of d (that of v is 5/s as large)", "cm", 100.0, noisy, _NOISES),
+    ):
+        best, tried = robust_threshold(survives, grid[:: 5 if setting.quick else 1])
+        result.runs += [{"case": what, "level": level, "kept": count} for level, count in tried]
+        result.add_note(f"largest {what}", f"{scale * best:g}", f"{unit}, {NEEDED} of {REPLICAS} walk {seconds:g} s")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -103,17 +103,19 @@ def _argue(result: Result, link: ThreeLink) -> None:
     upper, swing = 100.0 * com_shift_per_radian(link)
     needed = 100.0 * center_offset(link, 20.0)
     turns = needed / (abs(upper) + abs(swing))
-    result.add_note("a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}", "cm")
+    result.add_note(
+        "a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}", "cm"
+    )
     result.add_note("turns of both that 20° would take, hips of any strength", f"{np.degrees(turns):.0f}", "°")
-    result.add_note("the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}", "°")
+    result.add_note(
+        "the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}", "°"
+    )
 
 
-def _draw(path: Path | None, stand: AnkleStand, largest: float) -> None:
+@figures.plot(8, 3.2, 1, 2)
+def _draw(both: Sequence[figures.Axes], stand: AnkleStand, largest: float) -> None:
     """Squared tracking error over time for several leans, and the torques of the largest (figure 5)."""
-    if path is None:
-        return
-    figure = figures.new_figure(8, 3.2)
-    errors, torques = figure.subplots(1, 2)
+    errors, torques = both
     dt = stand.link.model.opt.timestep
     for share in (0.25, 0.5, 0.75, 0.98):
         fall = stand.lean(share * largest, np.array(_DIRECTIONS["forward"]), _LIMIT)
@@ -125,7 +127,6 @@ def _draw(path: Path | None, stand: AnkleStand, largest: float) -> None:
     torques.plot(dt * np.arange(len(fall.torques)), fall.torques[:, stand.link.axes], label="swing leg")
     torques.set(xlabel="time [s]", ylabel="hip torque about y [N·m]")
     torques.legend()
-    figures.save(figure, path)
 
 
 def _stand(result: Result, setting: Setting) -> None:

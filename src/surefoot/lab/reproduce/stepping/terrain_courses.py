@@ -11,7 +11,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell, upright
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, STAND, WALK, tell, upright
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 

@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import seeded_generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, Shove
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, STAND, Shove
 
 ANGLES, BAR, PERIOD, SECONDS = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0), 35.0, 15.0, 180.0  # [°], [°], [s], [s]
 _RAMP, _EVERY, _STRONGEST = 10.0, 5.0, 150.0  # [s], [s], [N]
