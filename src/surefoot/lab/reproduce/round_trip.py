@@ -75,10 +75,9 @@ def _own(result: Result, character: str, skill: str, path: Path) -> None:
         f"{character} {skill} → BVH → replay at {UNEVEN:g} frames per second, which no physics step falls on",
         f"{found[UNEVEN][0]:.1e} rad", "the file's frames lie between ours",
     )  # fmt: skip
-    result.add_row(
-        f"{character} {skill} → BVH → replay", "", f"{angle:.1e} rad, {place:.1e} m at {EVEN:g} frames per second",
-        f"within {REPLAY:g} rad", angle <= REPLAY,
-    )  # fmt: skip
+    result.add_row(f"{character} {skill} → BVH → replay", "",
+                   f"{angle:.1e} rad, {place:.1e} m at {EVEN:g} frames per second", f"within {REPLAY:g} rad",
+                   angle <= REPLAY)  # fmt: skip
 
 
 def replayed(motion: Motion, back: Motion) -> tuple[float, float]:
@@ -167,14 +166,10 @@ def _pairs(result: Result, clips: Path, scratch: Path) -> None:
         off = acclaim.read_amc(path, table)[0] - acclaim.read_amc(scratch, table)[0]
         errors.append(float(np.abs(off - 360.0 * np.round(off / 360.0)).max()))
         apart.append(twins_apart(motion, bvh.load(twin)))
-    result.add_row(
-        "ASF/AMC → motion → AMC", "", f"{taken} takes, worst value off by {max(errors):.1e}", f"within {CHANNEL:g}",
-        taken > 0 and max(errors) <= CHANNEL,
-    )  # fmt: skip
-    result.add_row(
-        "ASF/AMC against BVH", "", f"{taken} takes, root, legs and trunk off by {max(apart):.1e} units",
-        f"within {TWINS:g} units", taken > 0 and max(apart) <= TWINS,
-    )  # fmt: skip
+    result.add_row("ASF/AMC → motion → AMC", "", f"{taken} takes, worst value off by {max(errors):.1e}",
+                   f"within {CHANNEL:g}", taken > 0 and max(errors) <= CHANNEL)  # fmt: skip
+    result.add_row("ASF/AMC against BVH", "", f"{taken} takes, root, legs and trunk off by {max(apart):.1e} units",
+                   f"within {TWINS:g} units", taken > 0 and max(apart) <= TWINS)  # fmt: skip
 
 
 def twins_apart(motion: Motion, twin: Motion) -> float:

@@ -116,14 +116,12 @@ def _walker(result: Result, setting: Setting, name: str, path: Path) -> None:
     groups, motions = at_speeds(result, setting, path.name, str(path), speeds)
     seconds = 9.0 if setting.quick else SECONDS
     for speed, walks in zip(speeds, groups, strict=True):
-        result.add_row(
-            f"{name} at {speed:g} m/s", "", described((speed,), [walks]),
-            f"walks {seconds:g} s (± {SPEED_ERROR:g} m/s), all replicas", all(w.keeps(speed) for w in walks),
-        )  # fmt: skip
+        result.add_row(f"{name} at {speed:g} m/s", "", described((speed,), [walks]),
+                       f"walks {seconds:g} s (± {SPEED_ERROR:g} m/s), all replicas",
+                       all(w.keeps(speed) for w in walks))  # fmt: skip
         result.add_note(f"{name} at {speed:g} m/s: how it walks", quality(walks))
-    figures.save_filmstrip(
-        setting.figure_path(result.experiment, f"{path.stem}.png"), motions[-1], f"{path.name}, {SKILL}, 0.5 m/s"
-    )
+    figures.save_filmstrip(setting.figure_path(result.experiment, f"{path.stem}.png"), motions[-1],
+                           f"{path.name}, {SKILL}, 0.5 m/s")  # fmt: skip
 
 
 def refusal(result: Result, name: str, path: Path) -> None:

@@ -50,14 +50,11 @@ def run(result: Result, setting: Setting) -> None:
     for c, (turn, speed) in enumerate(cases):
         rows = slice(c * replicas, (c + 1) * replicas)
         standing = int(np.isinf(population.fallen_at[rows]).sum())
-        result.add_row(
-            f"{abs(turn):g}° to the {'left' if turn > 0 else 'right'} at {speed:g} m/s", "turns",
-            f"{late[rows].max():.1f}° off from {BY:g} s on, {standing} of {replicas} upright",
-            f"largest of the pelvis' yaw (≤ {WITHIN:g}°), replicas", bool(good[rows].all()),
-        )  # fmt: skip
-    result.add_note(
-        "stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s", "the latest"
-    )
+        result.add_row(f"{abs(turn):g}° to the {'left' if turn > 0 else 'right'} at {speed:g} m/s", "turns",
+                       f"{late[rows].max():.1f}° off from {BY:g} s on, {standing} of {replicas} upright",
+                       f"largest of the pelvis' yaw (≤ {WITHIN:g}°), replicas", bool(good[rows].all()))  # fmt: skip
+    result.add_note("stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s",
+                    "the latest")  # fmt: skip
     result.add_note("off on average over a stride", f"{np.abs(mean).max():.1f}°", f"the farthest from {BY:g} s on")
     plot = figures.plot(3.2 * len(speeds) + 0.6, 3.2, 1, len(speeds), sharey=True)
     plot(_draw)(setting.figure_path(result.experiment, "turns.png"), cases, yaws[:, ::replicas])
@@ -96,9 +93,8 @@ def _quality(result: Result, population: Population) -> None:
     result.add_note("peak torque", f"{torque:.0f}", "N·m")
     if gaits:
         result.add_note("slip after the turn", f"{max(g.slip for g in gaits):.3f}", "m per m, or per s in place")
-        result.add_note(
-            "step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}", "cm, the narrowest"
-        )
+        result.add_note("step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}",
+                        "cm, the narrowest")  # fmt: skip
 
 
 def _draw(panels: np.ndarray, cases: list[tuple[float, float]], yaws: np.ndarray) -> None:

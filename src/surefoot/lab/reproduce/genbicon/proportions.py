@@ -53,9 +53,8 @@ def run(result: Result, setting: Setting) -> None:
     result.add_note("how they walk", quality(walks))
     speeds = [walk.speed for walk, ok in zip(walks, good, strict=True) if ok]
     if speeds:
-        result.add_note(
-            "speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}", f"m/s, commanded {SPEED:g}"
-        )
+        result.add_note("speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}",
+                        f"m/s, commanded {SPEED:g}")  # fmt: skip
     for body, walk, ok in zip(each, walks, good, strict=True):
         if not ok:
             text = ", ".join(f"{name} × {value:g}" for name, value in body.items())

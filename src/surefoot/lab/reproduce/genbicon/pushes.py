@@ -37,11 +37,9 @@ def run(result: Result, setting: Setting) -> None:
         result.add_missing(_SIMBICON, reason=f"there is no skill human/{ROBUST}")
     if setting.quick:
         kept = survivors_by_direction(result, skill, setting.seed, [WEAKEST] * 8, "humanoid", {"speed": SPEEDS[1]})
-        result.add_row(
-            f"humanoid at {SPEEDS[1]:g} m/s, weakest of eight directions", "",
-            f"{kept.min()} of {REPLICAS} survive {WEAKEST:g}, {WORDS[DIRECTIONS[int(kept.argmin())]]}",
-            f"{_UNIT} (≥ {NEEDED}; lower forces not tried)", bool(kept.min() >= NEEDED),
-        )  # fmt: skip
+        result.add_row(f"humanoid at {SPEEDS[1]:g} m/s, weakest of eight directions", "",
+                       f"{kept.min()} of {REPLICAS} survive {WEAKEST:g}, {WORDS[DIRECTIONS[int(kept.argmin())]]}",
+                       f"{_UNIT} (≥ {NEEDED}; lower forces not tried)", bool(kept.min() >= NEEDED))  # fmt: skip
         if tuned:
             theirs = survivors_by_direction(result, tuned, setting.seed, [WEAKEST] * 8)
             for way, count in zip(DIRECTIONS, theirs, strict=True):
@@ -53,10 +51,9 @@ def run(result: Result, setting: Setting) -> None:
         levels = _levels(result, setting, label, skill, i / (len(SPEEDS) + 1), "humanoid", {"speed": speed})
         found[label] = levels
         weakest = int(levels.argmin())
-        result.add_row(
-            f"{label}, weakest of eight directions", "", f"{levels[weakest]:g}, {WORDS[DIRECTIONS[weakest]]}",
-            f"{_UNIT} (≥ {WEAKEST:g})", holds(levels),
-        )  # fmt: skip
+        result.add_row(f"{label}, weakest of eight directions", "",
+                       f"{levels[weakest]:g}, {WORDS[DIRECTIONS[weakest]]}", f"{_UNIT} (≥ {WEAKEST:g})",
+                       holds(levels))  # fmt: skip
         whole = float((levels * np.hypot(*np.transpose(DIRECTIONS))).min())
         result.add_note(f"{label}, weakest by the whole force", f"{whole:.0f}", "N, 0.4 s")
     if tuned:

@@ -35,10 +35,9 @@ def run(result: Result, setting: Setting) -> None:
             setting.progress("reaching", i / count)
             result.runs.append({"target": i} | record)
     held = [run["cause"] == "" for run in result.runs]
-    result.add_row(
-        "random targets held 0.5 s within 3 cm, then stands upright", "an arbitrary location and height",
-        f"{sum(held)} of {count}", f"targets (≥ {100 * _NEEDED:g} %)", sum(held) >= _NEEDED * count,
-    )  # fmt: skip
+    result.add_row("random targets held 0.5 s within 3 cm, then stands upright", "an arbitrary location and height",
+                   f"{sum(held)} of {count}", f"targets (≥ {100 * _NEEDED:g} %)",
+                   sum(held) >= _NEEDED * count)  # fmt: skip
     for cause, number in Counter(run["cause"] for run in result.runs if run["cause"]).most_common():
         result.add_note(f"failed: {cause}", f"{number}", "targets")
     for low, high in ((0.1, 0.5), (0.5, 1.4), (1.4, 1.9)):

@@ -43,10 +43,8 @@ def run(result: Result, setting: Setting) -> None:
     for speed, walks in zip(speeds, groups, strict=True):
         _note(result, "speed", speed, walks)
         worst = farthest((w.speed for w in walks), speed)
-        result.add_row(
-            f"commanded {speed:g} m/s", _PAPER, f"{worst:.2f} m/s, {upright(walks)}",
-            f"farthest mean (± {SPEED_ERROR:g}), replicas", all(w.keeps(speed) for w in walks),
-        )  # fmt: skip
+        result.add_row(f"commanded {speed:g} m/s", _PAPER, f"{worst:.2f} m/s, {upright(walks)}",
+                       f"farthest mean (± {SPEED_ERROR:g}), replicas", all(w.keeps(speed) for w in walks))  # fmt: skip
         result.add_note(f"commanded {speed:g} m/s: how it walks", quality(walks))
     _draw(setting.figure_path(result.experiment, "speeds.png"), speeds, groups)
     setting.progress("stepping rates", 0.45)
@@ -55,11 +53,9 @@ def run(result: Result, setting: Setting) -> None:
     for time, walks in zip(times, groups, strict=True):
         _note(result, "step_time", time, walks)
         worst = farthest((w.step_time for w in walks), time)
-        result.add_row(
-            f"commanded steps of {time:g} s at {AT_SPEED:g} m/s", "stepping frequencies",
-            f"{worst:.3f} s, {upright(walks)}", f"farthest mean (± {100 * TIME_ERROR:g} %), replicas",
-            all(keeps_time(w, time) for w in walks),
-        )  # fmt: skip
+        result.add_row(f"commanded steps of {time:g} s at {AT_SPEED:g} m/s", "stepping frequencies",
+                       f"{worst:.3f} s, {upright(walks)}", f"farthest mean (± {100 * TIME_ERROR:g} %), replicas",
+                       all(keeps_time(w, time) for w in walks))  # fmt: skip
         result.add_note(f"commanded steps of {time:g} s: how it walks", quality(walks))
     setting.progress("stops and starts", 0.65)
     _stops(result, setting, speeds)
@@ -106,11 +102,9 @@ def _stops(result: Result, setting: Setting, speeds: tuple[float, ...]) -> None:
             result.add_note(f"stop and start from {speed:g} m/s", why if stood[i] else f"does not stand quietly, {why}")
     kept = good.reshape(len(speeds), -1).all(axis=1)
     failed = ", ".join(f"{v:g}" for v, ok in zip(speeds, kept, strict=True) if not ok)
-    result.add_row(
-        "stop and start from each speed", "stopping and starting",
-        f"{kept.sum()} of {len(speeds)} speeds" + (f", not from {failed} m/s" if failed else ""),
-        f"all replicas stand {_STANDS:g} s, then go at ± {SPEED_ERROR:g} m/s", bool(kept.all()),
-    )  # fmt: skip
+    result.add_row("stop and start from each speed", "stopping and starting",
+                   f"{kept.sum()} of {len(speeds)} speeds" + (f", not from {failed} m/s" if failed else ""),
+                   f"all replicas stand {_STANDS:g} s, then go at ± {SPEED_ERROR:g} m/s", bool(kept.all()))  # fmt: skip
     result.add_note("stood quietly", f"{int(np.sum(stood))} of {population.n}", "replicas")
 
 

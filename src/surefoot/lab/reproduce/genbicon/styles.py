@@ -70,10 +70,8 @@ def run(result: Result, setting: Setting) -> None:
     found = _walked(result, setting, skills, seconds)
     whole = {name: style for name, style in found.items() if style.kept == REPLICAS}
     fell = ", ".join(s.name for s in skills if s.name not in whole) or "none"
-    result.add_row(
-        f"styles of which {REPLICAS} of {REPLICAS} walk {seconds:g} s", "many", f"{len(whole)} of {len(skills)}",
-        f"styles (≥ {ENOUGH})", len(whole) >= ENOUGH,
-    )  # fmt: skip
+    result.add_row(f"styles of which {REPLICAS} of {REPLICAS} walk {seconds:g} s", "many",
+                   f"{len(whole)} of {len(skills)}", f"styles (≥ {ENOUGH})", len(whole) >= ENOUGH)  # fmt: skip
     result.add_note("styles that fall", fell)
     _compare(result, whole)
     _judge(result, whole)
@@ -134,10 +132,9 @@ def _compare(result: Result, found: dict[str, Style]) -> None:
             alike.append(f"{a} / {b} {apart:.1f}°")
         result.runs.append({"style": a, "compared_with": b, "rmse_deg": apart})
     pairs = len(found) * (len(found) - 1) // 2
-    result.add_row(
-        "pairs of styles told apart", "distinct", f"{pairs - len(alike)} of {pairs}",
-        f"pairs (≥ {DIFFERENT:g}° RMSE, or ≥ {100 * FIFTH:g} % in speed, width or height)", pairs > 0 and not alike,
-    )  # fmt: skip
+    result.add_row("pairs of styles told apart", "distinct", f"{pairs - len(alike)} of {pairs}",
+                   f"pairs (≥ {DIFFERENT:g}° RMSE, or ≥ {100 * FIFTH:g} % in speed, width or height)",
+                   pairs > 0 and not alike)  # fmt: skip
     result.add_note("pairs told apart by their joint angles alone", f"{by_angles} of {pairs}", "pairs")
     result.add_note("nearest pair", f"{nearest[1]} {nearest[0]:.1f}", "° RMSE over the cycle")
     if alike:
@@ -169,8 +166,7 @@ def _elsewhere(result: Result, setting: Setting, skills: list[Skill], body: str)
     population.run(seconds, stop_fallen=True)
     up = np.isinf(population.fallen_at)
     fell = ", ".join(s.name for s, good in zip(skills, up, strict=True) if not good) or "none"
-    result.add_note(
-        f"the same files on the {body}", f"{up.sum()} of {len(skills)}", f"walk {seconds:g} s; fell: {fell}"
-    )
+    result.add_note(f"the same files on the {body}", f"{up.sum()} of {len(skills)}",
+                    f"walk {seconds:g} s; fell: {fell}")  # fmt: skip
     for skill, at in zip(skills, population.fallen_at, strict=True):
         result.runs.append({"style": skill.name, "body": body, "replica": 0, "fallen_at": at})

@@ -32,10 +32,9 @@ def run(result: Result, setting: Setting) -> None:
         ends[k] = ends_of(trials, sim.snapshot().state, levels)
     for axis, (perturbed, answer) in enumerate(_AXES):
         shares, slopes = zip(*(fit(levels, values) for values in ends[:, axis]), strict=True)
-        result.add_row(
-            f"{answer} by {perturbed}, ± {FARTHEST:g} rad, {count} consecutive steps", "a linear model is reasonable",
-            f"R² {min(shares):.3f} … {max(shares):.3f}", f"least R² (≥ {LEAST:g})", bool(np.min(shares) >= LEAST),
-        )  # fmt: skip
+        result.add_row(f"{answer} by {perturbed}, ± {FARTHEST:g} rad, {count} consecutive steps",
+                       "a linear model is reasonable", f"R² {min(shares):.3f} … {max(shares):.3f}",
+                       f"least R² (≥ {LEAST:g})", bool(np.min(shares) >= LEAST))  # fmt: skip
         result.add_note(f"{answer} by {perturbed}: slope", f"{min(slopes):.2f} … {max(slopes):.2f}", "1/rad")
         result.runs += [
             {"step": k, "perturbed": perturbed, "by": level, "end": end}

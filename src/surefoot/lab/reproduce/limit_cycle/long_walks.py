@@ -25,10 +25,8 @@ def run_open_loop(result: Result, setting: Setting) -> None:
     alone = march_population([march({"regulation.control": "open-loop"})], setting.seed, "open loop")
     motions = alone.run(FALLS_WITHIN, fps=60.0)
     fallen, steps = alone.fallen_at, [float(row.report[0].steps) for row in alone.rows]
-    result.add_row(
-        "open loop", "several steps, then falls", f"falls at {fallen.min():.1f} … {fallen.max():.1f} s",
-        f"s (all replicas ≤ {FALLS_WITHIN:g} s)", bool((fallen <= FALLS_WITHIN).all()),
-    )  # fmt: skip
+    result.add_row("open loop", "several steps, then falls", f"falls at {fallen.min():.1f} … {fallen.max():.1f} s",
+                   f"s (all replicas ≤ {FALLS_WITHIN:g} s)", bool((fallen <= FALLS_WITHIN).all()))  # fmt: skip
     before = [_steps_before(m.state, m.time, at) for m, at in zip(motions, fallen, strict=True)]
     result.add_note("open loop: steps until it has fallen", f"{min(before)} … {max(before)}", "steps")
     path, end = setting.figure_path(result.experiment, "open-loop.png"), float(min(fallen[0], FALLS_WITHIN))
@@ -36,9 +34,8 @@ def run_open_loop(result: Result, setting: Setting) -> None:
     seconds = 20.0 if setting.quick else WALKS
     setting.progress("with control", 0.1)
     walks = Marches(march_population([march()], setting.seed, "open loop"), seconds)
-    result.add_row(
-        f"with limit cycle control, {seconds:g} s", "walks", walks.upright(), f"replicas ({REPLICAS})", walks.are_fair()
-    )
+    result.add_row(f"with limit cycle control, {seconds:g} s", "walks", walks.upright(), f"replicas ({REPLICAS})",
+                   walks.are_fair())  # fmt: skip
     result.add_note("with control: how it walks", walks.quality())
     if walks.gaits[0]:
         result.add_note("with control: speed", f"{walks.gaits[0].speed:.2f}", "m/s")
@@ -61,14 +58,11 @@ def run_human_like(result: Result, setting: Setting) -> None:
     walks = Marches(march_population([load(HUMAN_LIKE)], setting.seed, "human-like"), seconds)
     slowest = min((g.speed for g in walks.walked()), default=np.nan)
     widest = max((g.step_width for g in walks.walked()), default=np.nan)
-    result.add_row(
-        f"speed of a walk of {seconds:g} s", "more human-like", f"{slowest:.2f}, {walks.upright()}",
-        f"m/s, slowest of {REPLICAS} replicas (≥ {LEAST_SPEED:g})", walks.are_fair() and slowest >= LEAST_SPEED,
-    )  # fmt: skip
-    result.add_row(
-        "step width", "more human-like", f"{widest:.2f}", f"m, widest of {REPLICAS} replicas (≤ {WIDEST:g})",
-        walks.are_fair() and widest <= WIDEST,
-    )  # fmt: skip
+    result.add_row(f"speed of a walk of {seconds:g} s", "more human-like", f"{slowest:.2f}, {walks.upright()}",
+                   f"m/s, slowest of {REPLICAS} replicas (≥ {LEAST_SPEED:g})",
+                   walks.are_fair() and slowest >= LEAST_SPEED)  # fmt: skip
+    result.add_row("step width", "more human-like", f"{widest:.2f}", f"m, widest of {REPLICAS} replicas (≤ {WIDEST:g})",
+                   walks.are_fair() and widest <= WIDEST)  # fmt: skip
     result.add_note("how it walks", walks.quality())
     walks.record(result, "walk")
     figures.save_filmstrip(setting.figure_path(result.experiment, "walk.png"), walks.motions[0], HUMAN_LIKE)
@@ -82,14 +76,10 @@ def run_bird(result: Result, setting: Setting) -> None:
     setting.progress("running", 0.1)
     runs = Marches(march_population([load(BIRD)], setting.seed, "bird"), seconds, recorded=4.0)
     flight = min((g.flight for g in runs.walked()), default=np.nan)
-    result.add_row(
-        f"runs {seconds:g} s", "can run in a controlled fashion", runs.upright(), f"replicas ({REPLICAS})",
-        runs.are_fair(),
-    )  # fmt: skip
-    result.add_row(
-        "flight", "running", f"{100 * flight:.0f} %", f"of the time, least of all replicas (≥ {100 * FLIGHT:g} %)",
-        bool(flight >= FLIGHT),
-    )  # fmt: skip
+    result.add_row(f"runs {seconds:g} s", "can run in a controlled fashion", runs.upright(), f"replicas ({REPLICAS})",
+                   runs.are_fair())  # fmt: skip
+    result.add_row("flight", "running", f"{100 * flight:.0f} %",
+                   f"of the time, least of all replicas (≥ {100 * FLIGHT:g} %)", bool(flight >= FLIGHT))  # fmt: skip
     if runs.gaits[0]:
         result.add_note("speed", f"{runs.gaits[0].speed:.2f}", "m/s")
     result.add_note("how it runs", runs.quality())

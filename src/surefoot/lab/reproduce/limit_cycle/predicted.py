@@ -37,18 +37,15 @@ def run(result: Result, setting: Setting) -> None:
     population = march_population([skill], setting.seed, "predicted")
     walks = Marches(population, seconds)
     taken = sum(Watch(population.scene, row).looks_ahead for row in population.rows)
-    result.add_row(
-        f"walks {seconds:g} s", "hoped for", f"{walks.upright()}, {taken} rows with trials",
-        f"replicas ({REPLICAS}), no trial simulation", walks.are_fair() and not taken,
-    )  # fmt: skip
+    result.add_row(f"walks {seconds:g} s", "hoped for", f"{walks.upright()}, {taken} rows with trials",
+                   f"replicas ({REPLICAS}), no trial simulation", walks.are_fair() and not taken)  # fmt: skip
     result.add_note("how it walks", walks.quality())
     walks.record(result, "predicted")
     figures.save_filmstrip(setting.figure_path(result.experiment, "walk.png"), walks.motions[0], SKILL)
     setting.progress("cost", 0.1)
     ratio = cost_ratio(skill, 10 if setting.quick else _ROUNDS)
-    result.add_row(
-        "cost of control", "five-fold with trials", f"{ratio:.3f}", f"× open loop (≤ {MOST_COST:g})", ratio <= MOST_COST
-    )
+    result.add_row("cost of control", "five-fold with trials", f"{ratio:.3f}", f"× open loop (≤ {MOST_COST:g})",
+                   ratio <= MOST_COST)  # fmt: skip
     if setting.quick:
         result.add_missing(_PUSHES, "as with trials", NOT_QUICK)
     else:

@@ -70,10 +70,8 @@ def run_combinations(result: Result, setting: Setting) -> None:
             )  # fmt: skip
         if i < _BARRED:
             ways = " and ".join(kind for kind in _JACOBIANS if kept[kind]) or "neither"
-            result.add_row(
-                f"{name}, {seconds:g} s", "leads to stable walks", f"with the Jacobian: {ways}",
-                f"all {replicas} replicas walk on with one of them", any(kept.values()),
-            )  # fmt: skip
+            result.add_row(f"{name}, {seconds:g} s", "leads to stable walks", f"with the Jacobian: {ways}",
+                           f"all {replicas} replicas walk on with one of them", any(kept.values()))  # fmt: skip
     setting.progress("no speed held", 0.9)
     free = march_population([march(change) for change in FREE.values()], setting.seed, "free", 1)
     free.run(min(seconds, 60.0), stop_fallen=True)
@@ -103,10 +101,9 @@ def run_cycle(result: Result, setting: Setting) -> None:
     fell = np.isfinite(population.fallen_at).any() or not len(late)
     for k, name in enumerate(("forward", "lateral")):
         worst = np.inf if fell else float(np.abs(late[:, k]).max())
-        result.add_row(
-            f"{name} at step ends, target {getattr(target, name):g}, after {START_UP} steps", "onto a limit cycle",
-            f"{worst:.3f} off at most", f"of {len(late)} steps of all replicas (≤ {WITHIN:g})", worst <= WITHIN,
-        )  # fmt: skip
+        result.add_row(f"{name} at step ends, target {getattr(target, name):g}, after {START_UP} steps",
+                       "onto a limit cycle", f"{worst:.3f} off at most",
+                       f"of {len(late)} steps of all replicas (≤ {WITHIN:g})", worst <= WITHIN)  # fmt: skip
     result.runs += [{"replica": i, "step": n, "forward": f, "lateral": side} for i, n, f, side in missed]
     sim = Simulation(skill=march(), seed=setting.seed)
     _draw_cycle(setting.figure_path(result.experiment, "cycle.png"), sim.run(seconds / 2, fps=200.0))

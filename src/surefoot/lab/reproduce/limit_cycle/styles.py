@@ -95,11 +95,9 @@ def _wind(result: Result, setting: Setting, seconds: float) -> None:
     stood = [k for k, gait in enumerate(found) if gait]
     strongest = winds[max(stood)] if stood else 0.0
     leaned = leans[max(stood)] - leans[0] if stood and found[0] else np.nan
-    result.add_row(
-        f"into the wind, {seconds:g} s", "visibly leans into the wind",
-        f"up to {strongest:g} N, there {leaned:+.1f}° further forward", "of wind, of lean (> 0)",
-        bool(strongest > 0.0 and leaned > 0.0),
-    )  # fmt: skip
+    result.add_row(f"into the wind, {seconds:g} s", "visibly leans into the wind",
+                   f"up to {strongest:g} N, there {leaned:+.1f}° further forward", "of wind, of lean (> 0)",
+                   bool(strongest > 0.0 and leaned > 0.0))  # fmt: skip
 
 
 def _lean(motion: Motion) -> float:
@@ -127,11 +125,9 @@ def _duck(result: Result, setting: Setting) -> None:
     low = heights[0] - heights[1 + _SHARES]
     back = abs(heights[-1] - heights[0])
     fell = f"fell at {sim.fallen_at:.1f} s" if sim.fallen else "upright"
-    result.add_row(
-        f"ducks and comes up again, {sim.time:.0f} s", "into and out of a bent-over walk",
-        f"{fell}; head {100 * low:.0f} cm lower, then within {100 * back:.0f} cm of before",
-        f"cm (≥ {100 * _LOW:g})", bool(not sim.fallen and low >= _LOW and back < 0.5 * _LOW),
-    )  # fmt: skip
+    result.add_row(f"ducks and comes up again, {sim.time:.0f} s", "into and out of a bent-over walk",
+                   f"{fell}; head {100 * low:.0f} cm lower, then within {100 * back:.0f} cm of before",
+                   f"cm (≥ {100 * _LOW:g})", bool(not sim.fallen and low >= _LOW and back < 0.5 * _LOW))  # fmt: skip
     figures.save_filmstrip(setting.figure_path(result.experiment, "duck.png"), parts[1 + _SHARES], "ducking")
 
 

@@ -102,10 +102,9 @@ def _radii(result: Result, setting: Setting) -> None:
             tightest[servo] = min(tightest[servo], radius)
             result.add_note(case, f"{rate:+.2f} rad/s at {speed:.2f} m/s: radius {radius:.2f} m")
             result.runs.append({"twist": told["turn"], "servo": servo, "rate": rate, "speed": speed})
-    result.add_note(
-        "tightest turn", f"{_metres(tightest[True])} with the torso servo, {_metres(tightest[False])} without", "",
-        "tighter with torso servo",
-    )  # fmt: skip
+    result.add_note("tightest turn",
+                    f"{_metres(tightest[True])} with the torso servo, {_metres(tightest[False])} without", "",
+                    "tighter with torso servo")  # fmt: skip
 
 
 def _metres(radius: float) -> str:

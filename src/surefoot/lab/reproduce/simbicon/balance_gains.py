@@ -39,10 +39,8 @@ def run_planar(result: Result, setting: Setting) -> None:
     near = walks[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2]
     inside = bool(walks[i, j]) and bool(near.all())
     judged = "" if (cd[j], cv[i]) == _PRINTED else f", judged at cd {cd[j]:g}, cv {cv[i]:g}"
-    result.add_row(
-        f"the printed gains (cd {_PRINTED[0]:g}, cv {_PRINTED[1]:g}) lie inside{judged}", "stable",
-        f"{near.sum()} of {near.size} around walk", f"map points, {seconds:g} s", inside,
-    )  # fmt: skip
+    result.add_row(f"the printed gains (cd {_PRINTED[0]:g}, cv {_PRINTED[1]:g}) lie inside{judged}", "stable",
+                   f"{near.sum()} of {near.size} around walk", f"map points, {seconds:g} s", inside)  # fmt: skip
     result.add_note(f"stable range of cd of states 1,3 at cv {cv[i]:g}", str(stable_range(cd, walks[i], j)))
     result.add_note(f"stable range of cv of states 0,2 at cd {cd[j]:g}", str(stable_range(cv, walks[:, j], i)))
     result.add_note("share of the map that walks", f"{100 * walks.mean():.0f} %")
@@ -150,10 +148,8 @@ def period(durations: list[float]) -> str:
 def _bar(result: Result, gain: Gain, stretch: StableRange) -> None:
     low, high = gain.paper
     share = stretch.width / (high - low)
-    result.add_row(
-        f"stable range of {gain.label}", f"{low:g} … {high:g}", f"{stretch} = {100 * share:.0f} % as wide",
-        f"(≥ {100 * _SHARE:g} %)", share >= _SHARE,
-    )  # fmt: skip
+    result.add_row(f"stable range of {gain.label}", f"{low:g} … {high:g}", f"{stretch} = {100 * share:.0f} % as wide",
+                   f"(≥ {100 * _SHARE:g} %)", share >= _SHARE)  # fmt: skip
 
 
 def _periods(result: Result, gain: Gain, grid: np.ndarray, walks: np.ndarray, durations: list[list[float]]) -> None:

@@ -47,15 +47,11 @@ def run_planar(result: Result, setting: Setting) -> None:
     sway = [_sway(m) for m in (before, after)]
     speeds = [_speed(m) for m in (before, after)]
     feedback = [_rms(m) for m in (before, after)]
-    result.add_row(
-        "torso sway after learning", "5° → 0.5°", f"{sway[0]:.2f}° → {sway[1]:.2f}°", "half peak to peak (≤ 0.5°)",
-        upright and sway[1] <= 0.5,
-    )  # fmt: skip
+    result.add_row("torso sway after learning", "5° → 0.5°", f"{sway[0]:.2f}° → {sway[1]:.2f}°",
+                   "half peak to peak (≤ 0.5°)", upright and sway[1] <= 0.5)  # fmt: skip
     fall = 1.0 - feedback[1] / feedback[0]
-    result.add_row(
-        "feedback torque", "figure 7", f"{feedback[0]:.1f} → {feedback[1]:.1f} N·m RMS, −{100 * fall:.0f} %",
-        "fall ≥ 80 %", upright and fall >= _LEAST_FALL,
-    )  # fmt: skip
+    result.add_row("feedback torque", "figure 7", f"{feedback[0]:.1f} → {feedback[1]:.1f} N·m RMS, −{100 * fall:.0f} %",
+                   "fall ≥ 80 %", upright and fall >= _LEAST_FALL)  # fmt: skip
     change = abs(speeds[1] / speeds[0] - 1.0)
     ours = f"{speeds[0]:.3f} → {speeds[1]:.3f} m/s"
     result.add_row("speed", "unchanged gains", ours, "within 5 %", upright and change <= 0.05)
@@ -121,10 +117,8 @@ def run_spatial(result: Result, setting: Setting) -> None:
     for i, (ms, paper) in enumerate(_BINS.items()):
         ratio = 100.0 * torques[i, 0] / max(torques[i, 1], 1e-9)
         standing = bool(np.isinf(population.fallen_at[i]))
-        result.add_row(
-            f"feedback ÷ feed-forward, bins of {ms:g} ms", f"{paper:g} %", f"{ratio:.1f} %", f"(≤ {paper:g} %)",
-            standing and ratio <= paper,
-        )  # fmt: skip
+        result.add_row(f"feedback ÷ feed-forward, bins of {ms:g} ms", f"{paper:g} %", f"{ratio:.1f} %",
+                       f"(≤ {paper:g} %)", standing and ratio <= paper)  # fmt: skip
         result.add_note(f"torso sway, bins of {ms:g} ms", f"{_degrees(sway[-1])} → {_degrees(sway[i])}", "pitch, roll")
         result.runs.append({
             "bin_ms": ms, "ratio_percent": ratio, "pitch_deg": sway[i, 0], "roll_deg": sway[i, 1],
@@ -188,10 +182,8 @@ def _soft(result: Result, setting: Setting, learner: Skill, one: Population) -> 
     several.run(seconds, stop_fallen=True)
     kept = int(np.isinf(several.fallen_at).sum())
     result.runs += [{"case": "soft", "replica": k, "fallen_at": fell} for k, fell in enumerate(several.fallen_at)]
-    result.add_row(
-        f"gains of the learned joints × {_SOFT:g}", "low-gain control", f"{kept} of {REPLICAS} walk {seconds:g} s",
-        "replicas", kept == REPLICAS,
-    )  # fmt: skip
+    result.add_row(f"gains of the learned joints × {_SOFT:g}", "low-gain control",
+                   f"{kept} of {REPLICAS} walk {seconds:g} s", "replicas", kept == REPLICAS)  # fmt: skip
 
 
 def _pushed(result: Result, setting: Setting, learner: Skill, one: Population) -> None:
@@ -211,10 +203,9 @@ def _pushed(result: Result, setting: Setting, learner: Skill, one: Population) -
             gains = "low, rising late" if values else "full"
             result.runs += [{"case": word, "gains": gains, "force": force, "kept": kept} for force, kept in tried]
         tried_only = f", of {grid[0]:g} N alone" if setting.quick else ""
-        result.add_row(
-            case, f"{found[0]:g} at full gains", f"{found[1]:g}", f"N, 0.4 s (≥ {100 * _SHARE:g} %){tried_only}",
-            found[0] > 0.0 and found[1] >= _SHARE * found[0],
-        )  # fmt: skip
+        result.add_row(case, f"{found[0]:g} at full gains", f"{found[1]:g}",
+                       f"N, 0.4 s (≥ {100 * _SHARE:g} %){tried_only}",
+                       found[0] > 0.0 and found[1] >= _SHARE * found[0])  # fmt: skip
 
 
 def _start(several: Population, seed: int) -> StrikeStart:

@@ -94,28 +94,21 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     rise = [two.error - one.error for one, two in zip(before, after, strict=True)]
     rough = [two.jerk / one.jerk for one, two in zip(before, after, strict=True)]
     stands, kept, label = bool(up.all()), int(up.sum()), walk.name
-    result.add_row(
-        f"{label}: feedback's share of the tracking torque", "low-gain control",
-        f"{100 * before[0].share:.0f} % → {100 * max(two.share for two in after):.0f} %",
-        f"in the worst of {REPLICAS} replicas (falls by ≥ {100 * _FALLS:.0f} %)", stands and min(fall) >= _FALLS,
-    )  # fmt: skip
-    result.add_row(
-        f"{label}: gains × {_SOFT:g} afterwards", "lower gains", f"{kept} of {REPLICAS} walk {after_soft:g} s",
-        "replicas", stands,
-    )  # fmt: skip
+    result.add_row(f"{label}: feedback's share of the tracking torque", "low-gain control",
+                   f"{100 * before[0].share:.0f} % → {100 * max(two.share for two in after):.0f} %",
+                   f"in the worst of {REPLICAS} replicas (falls by ≥ {100 * _FALLS:.0f} %)",
+                   stands and min(fall) >= _FALLS)  # fmt: skip
+    result.add_row(f"{label}: gains × {_SOFT:g} afterwards", "lower gains",
+                   f"{kept} of {REPLICAS} walk {after_soft:g} s", "replicas", stands)  # fmt: skip
     errors = f"{before[int(np.argmax(rise))].error:.2f}° → {after[int(np.argmax(rise))].error:.2f}°"
     if path is None:
         result.add_missing(f"{label}: joint error against the clip's own cycle")
         result.add_note(f"{label}: joint error against the cycle in the skill", errors, "in the worst replica")
     else:
-        result.add_row(
-            f"{label}: joint error against the clip's own cycle", "", errors,
-            f"in the worst replica (rises by ≤ {_RISES:g}°)", stands and max(rise) <= _RISES,
-        )  # fmt: skip
-    result.add_row(
-        f"{label}: roughness (mean squared jerk)", "smoother", f"× {max(rough):.2f}", "in the worst replica (falls)",
-        stands and max(rough) < 1.0,
-    )  # fmt: skip
+        result.add_row(f"{label}: joint error against the clip's own cycle", "", errors,
+                       f"in the worst replica (rises by ≤ {_RISES:g}°)", stands and max(rise) <= _RISES)  # fmt: skip
+    result.add_row(f"{label}: roughness (mean squared jerk)", "smoother", f"× {max(rough):.2f}",
+                   "in the worst replica (falls)", stands and max(rough) < 1.0)  # fmt: skip
 
 
 def stiffened(walk: Skill, share: float) -> Skill:

@@ -54,9 +54,8 @@ def report_transitions(result: Result, setting: Setting, names: Sequence[str], k
         others = [(name, int(kept[i, k])) for k, name in enumerate(names) if k != i]
         for target, count in others:
             result.runs.append({"case": "matrix", "from": source, "to": target, "kept": count, "phases": phases})
-        result.add_note(
-            f"{source} →", ", ".join(f"{target} {count}" for target, count in others), f"of {phases} phases"
-        )
+        result.add_note(f"{source} →", ", ".join(f"{target} {count}" for target, count in others),
+                        f"of {phases} phases")  # fmt: skip
     share = np.where(kept < 0, np.nan, kept / phases)
     figures.transition_heatmap(setting.figure_path(result.experiment, "matrix.png"), names, share)
     return int((kept >= 0.8 * phases).sum())
@@ -77,10 +76,8 @@ def run_planar(result: Result, setting: Setting) -> None:
     phases = 5 if setting.quick else _PHASES
     waiting = [skill(name) for name in CHAIN]
     done, failures = _chain(result, setting, waiting, phases, "chain")
-    result.add_row(
-        f"chain of {len(CHAIN) - 1} transitions", "completed", f"{done} of {phases}",
-        "random start phases", done == phases,
-    )  # fmt: skip
+    result.add_row(f"chain of {len(CHAIN) - 1} transitions", "completed", f"{done} of {phases}", "random start phases",
+                   done == phases)  # fmt: skip
     for name, count in failures.items():
         result.add_note(f"chain: falls in {name}", str(count), "runs")
     for stored in {s.name: s.parameters for s in waiting}.items():
@@ -144,10 +141,9 @@ def run_spatial(result: Result, setting: Setting) -> None:
         skills, phases, _AFTER, setting.seed, lambda source, share: setting.progress(f"from {source}", share)
     )
     good, pairs = report_transitions(result, setting, names, kept, phases), len(names) * (len(names) - 1)
-    result.add_row(
-        "direct transitions between walks and runs", "most", f"{good} of {pairs}",
-        f"pairs at ≥ 80 % of {phases} phases (≥ {100 * _MOST:g} % of the pairs)", pairs > 0 and good >= _MOST * pairs,
-    )  # fmt: skip
+    result.add_row("direct transitions between walks and runs", "most", f"{good} of {pairs}",
+                   f"pairs at ≥ 80 % of {phases} phases (≥ {100 * _MOST:g} % of the pairs)",
+                   pairs > 0 and good >= _MOST * pairs)  # fmt: skip
     for name in GAITS:
         if not human(name):
             missing(result, f"{name}: not in the matrix", "most", name)

@@ -58,9 +58,8 @@ def run_seven(result: Result, setting: Setting) -> None:
         cycle = untuned_skills(found, skill.name)[1] if found else skill.parameters.cycle
         done = measure_walk(skill, cycle, 8.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
         up = sum(at > done.seconds for at in done.fallen_at)
-        result.add_row(
-            f"{word}: walks", "walks", f"{up} of {REPLICAS} walk {done.seconds:g} s", "replicas", done.stays_up
-        )
+        result.add_row(f"{word}: walks", "walks", f"{up} of {REPLICAS} walk {done.seconds:g} s", "replicas",
+                       done.stays_up)  # fmt: skip
         seen = done.seen[0]
         measured = (
             f"joints {np.degrees(done.error):.1f}°, worst of the legs {np.degrees(done.worst_leg):.1f}°, "
@@ -145,10 +144,8 @@ def run_more(result: Result, setting: Setting) -> None:
             "joint_rmse_deg": np.degrees(done.error), "cadence": done.cadence, "travel_error": done.travel_error,
             "manner": found.said[-1],
         })  # fmt: skip
-    result.add_row(
-        f"clips that walk {seconds:g} s like themselves (≤ 15°, cadence 10 %, travel 30 %)", f"≥ {ENOUGH}",
-        f"{good} of {cyclic} cyclic ones, {len(files)} in all", "clips", good >= ENOUGH,
-    )  # fmt: skip
+    result.add_row(f"clips that walk {seconds:g} s like themselves (≤ 15°, cadence 10 %, travel 30 %)", f"≥ {ENOUGH}",
+                   f"{good} of {cyclic} cyclic ones, {len(files)} in all", "clips", good >= ENOUGH)  # fmt: skip
 
 
 def told(done: Walk) -> str:
@@ -197,13 +194,10 @@ def _pushed(
     kept = {force: _survivors(setting, walk, force, way, told) for force in levels}
     for force, count in kept.items():
         result.runs.append({"case": case, "force": force, "kept": count})
-    result.add_row(
-        f"{case}, {FORCE:g} N for {DURATION:g} s", "survives", f"{kept[FORCE]} of {REPLICAS} survive", "replicas",
-        kept[FORCE] == REPLICAS,
-    )  # fmt: skip
-    result.add_note(
-        f"{case}: survivors by force", ", ".join(f"{f:g} N: {n}" for f, n in kept.items()), f"of {REPLICAS}"
-    )
+    result.add_row(f"{case}, {FORCE:g} N for {DURATION:g} s", "survives", f"{kept[FORCE]} of {REPLICAS} survive",
+                   "replicas", kept[FORCE] == REPLICAS)  # fmt: skip
+    result.add_note(f"{case}: survivors by force", ", ".join(f"{f:g} N: {n}" for f, n in kept.items()),
+                    f"of {REPLICAS}")  # fmt: skip
     path = setting.figure_path("simbicon/mocap-push", f"{walk.name}.png")
     if path:
         simulation = Simulation(skill=walk, seed=setting.seed)

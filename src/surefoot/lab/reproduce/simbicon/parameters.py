@@ -65,11 +65,9 @@ def sideways(result: Result, setting: Setting) -> None:
     wanted = np.array(_DIAGONAL)
     good = (np.abs(ahead - wanted[:, 0]) <= _SPEED_ERROR) & (left * np.sign(wanted[:, 1]) >= _SIDEWAYS_AT_LEAST)
     ours = ", ".join(f"{a:.2f} ahead and {b:+.2f} to the left" for a, b in zip(ahead, left, strict=True))
-    result.add_row(
-        "diagonal: 0.6 m/s and sideways ± 0.08 rad", "walks diagonally", ours,
-        f"m/s (± {_SPEED_ERROR:g} ahead, ≥ {_SIDEWAYS_AT_LEAST:g} across)",
-        bool(good.all() and going[len(_SIDEWAYS) :].all()),
-    )  # fmt: skip
+    result.add_row("diagonal: 0.6 m/s and sideways ± 0.08 rad", "walks diagonally", ours,
+                   f"m/s (± {_SPEED_ERROR:g} ahead, ≥ {_SIDEWAYS_AT_LEAST:g} across)",
+                   bool(good.all() and going[len(_SIDEWAYS) :].all()))  # fmt: skip
 
 
 def width(result: Result, setting: Setting) -> None:
@@ -79,11 +77,9 @@ def width(result: Result, setting: Setting) -> None:
     found = [measure_gait(m).step_width for m in motions]
     for command, value in zip(_WIDTHS, found, strict=True):
         result.runs.append({"case": "width", "width": command, "step_width": value})
-    result.add_row(
-        f"width: {_WIDTHS[0]:g} … {_WIDTHS[-1]:g} rad", "altered stance width",
-        ", ".join(f"{100 * value:.1f}" for value in found), "cm between the feet, rising",
-        bool((np.diff(found) > 0.0).all() and np.isinf(population.fallen_at).all()),
-    )  # fmt: skip
+    result.add_row(f"width: {_WIDTHS[0]:g} … {_WIDTHS[-1]:g} rad", "altered stance width",
+                   ", ".join(f"{100 * value:.1f}" for value in found), "cm between the feet, rising",
+                   bool((np.diff(found) > 0.0).all() and np.isinf(population.fallen_at).all()))  # fmt: skip
 
 
 def speed(result: Result, setting: Setting) -> None:
@@ -95,10 +91,8 @@ def speed(result: Result, setting: Setting) -> None:
     good = bool((np.abs(ahead - speeds) <= _SPEED_ERROR).all() and np.isinf(population.fallen_at).all())
     for command, velocity in zip(speeds, ahead, strict=True):
         result.runs.append({"case": "speed", "speed": command, "ahead": velocity})
-    result.add_row(
-        f"speed: {', '.join(f'{v:g}' for v in speeds)} m/s", "", ", ".join(f"{v:.2f}" for v in ahead),
-        f"m/s (error ≤ {_SPEED_ERROR:g})", good,
-    )  # fmt: skip
+    result.add_row(f"speed: {', '.join(f'{v:g}' for v in speeds)} m/s", "", ", ".join(f"{v:.2f}" for v in ahead),
+                   f"m/s (error ≤ {_SPEED_ERROR:g})", good)  # fmt: skip
 
 
 def turning(result: Result, setting: Setting, walk: Skill | None = None, bar: float = _TURN_ERROR) -> None:
@@ -120,12 +114,10 @@ def turning(result: Result, setting: Setting, walk: Skill | None = None, bar: fl
     kept = int(np.isinf(population.fallen_at).sum())
     for k, error in enumerate(rms):
         result.runs.append({"case": "turning", "replica": k, "rms_deg": error})
-    result.add_row(
-        f"{walk.name} turning by 0.9 sin(π t / 12) rad for {seconds:g} s", "figure 9a",
-        f"{rms.max():.2f}° in the worst of {REPLICAS} replicas, {kept} of {REPLICAS} walk",
-        f"rms of the pelvis' yaw, averaged over a stride, from the command (≤ {bar:g}°)",
-        kept == REPLICAS and float(rms.max()) <= bar,
-    )  # fmt: skip
+    result.add_row(f"{walk.name} turning by 0.9 sin(π t / 12) rad for {seconds:g} s", "figure 9a",
+                   f"{rms.max():.2f}° in the worst of {REPLICAS} replicas, {kept} of {REPLICAS} walk",
+                   f"rms of the pelvis' yaw, averaged over a stride, from the command (≤ {bar:g}°)",
+                   kept == REPLICAS and float(rms.max()) <= bar)  # fmt: skip
     path = setting.figure_path(result.experiment, "turning.png")
     _draw_turn(path, wanted, yaws[:, 0], places[:, 0] - begin)
 
@@ -167,10 +159,8 @@ def _backpack(result: Result, setting: Setting) -> None:
         kept = upright(population)[0]
         result.runs.append({"case": "backpack", "mass": mass, "kept": kept})
         if mass == _PACK:
-            result.add_row(
-                f"backpack of {mass:g} kg", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s", "replicas",
-                kept == REPLICAS,
-            )  # fmt: skip
+            result.add_row(f"backpack of {mass:g} kg", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s", "replicas",
+                           kept == REPLICAS)  # fmt: skip
         if kept < REPLICAS:
             if mass >= _PACK:
                 break
@@ -222,9 +212,8 @@ def _arms(result: Result, setting: Setting) -> None:
     population.run(seconds, stop_fallen=True)
     kept = upright(population)
     ours = ", ".join(f"{name} {count}" for name, count in zip(_ARMS, kept, strict=True))
-    result.add_row(
-        f"arms: each style walks {seconds:g} s", "free for styles", ours, f"of {REPLICAS}", min(kept) == REPLICAS
-    )
+    result.add_row(f"arms: each style walks {seconds:g} s", "free for styles", ours, f"of {REPLICAS}",
+                   min(kept) == REPLICAS)  # fmt: skip
 
 
 def _sensing(result: Result, setting: Setting) -> None:

@@ -48,9 +48,8 @@ def _two_feet(result: Result, setting: Setting) -> None:
     good = [not footstrikes(m) and bool((m.contact_force[:, :, 2] > _LOADED).all()) for m in motions]
     kept = int((_upright(population) & good).sum())
     drift = max(float(np.ptp(foot_positions(m)[:, :, 0], axis=0).max()) for m in motions)
-    result.add_row(
-        f"stands on two feet {seconds:g} s without a step", "stands", f"{kept} of {_PHASES}", "phases", kept == _PHASES
-    )
+    result.add_row(f"stands on two feet {seconds:g} s without a step", "stands", f"{kept} of {_PHASES}", "phases",
+                   kept == _PHASES)  # fmt: skip
     result.add_note("two feet: largest drift of a foot", f"{1000 * drift:.1f}", "mm")
     _picture(result, setting, "stand", motions[0])
 
@@ -81,10 +80,9 @@ def _big_step(result: Result, setting: Setting) -> None:
         feet = foot_positions(motion)
         lengths.append(max([abs(feet[f, s, 0] - feet[f, 1 - s, 0]) for f, s in footstrikes(motion)], default=0.0))
     kept = int((_upright(population) & (np.array(lengths) >= 1.5 * usual)).sum())
-    result.add_row(
-        f"big step ≥ 1.5 × the walk's step, and walks on {after:g} s", "a single large step",
-        f"{kept} of {_PHASES}; {min(lengths) / usual:.2f} × ({min(lengths):.2f} m)", "phases", kept == _PHASES,
-    )  # fmt: skip
+    result.add_row(f"big step ≥ 1.5 × the walk's step, and walks on {after:g} s", "a single large step",
+                   f"{kept} of {_PHASES}; {min(lengths) / usual:.2f} × ({min(lengths):.2f} m)", "phases",
+                   kept == _PHASES)  # fmt: skip
     _picture(result, setting, "big-step", motions[0])
 
 
@@ -101,14 +99,12 @@ def _back_flip(result: Result, setting: Setting) -> None:
         loaded = after.contact_force[:, :, 2] > _LOADED
         good.append(abs(totals[-1] - 360.0) < 30.0 and bool(loaded.any(axis=1).all()) and turns[-1] >= 360.0)
     kept = int((_upright(population) & good).sum())
-    result.add_row(
-        "back-flip: 360° in flight, lands and stands 5 s", "back-flip",
-        f"{kept} of {_PHASES}; {min(turns):.0f}° in flight, {min(totals):.0f}° in all", "phases", kept == _PHASES,
-    )  # fmt: skip
+    result.add_row("back-flip: 360° in flight, lands and stands 5 s", "back-flip",
+                   f"{kept} of {_PHASES}; {min(turns):.0f}° in flight, {min(totals):.0f}° in all", "phases",
+                   kept == _PHASES)  # fmt: skip
     limits = skill("back-flip").fall
-    result.add_note(
-        "back-flip: fall limits it declares", f"tilt {np.degrees(limits.tilt):.0f}° for {limits.tilt_time:g} s"
-    )
+    result.add_note("back-flip: fall limits it declares",
+                    f"tilt {np.degrees(limits.tilt):.0f}° for {limits.tilt_time:g} s")  # fmt: skip
     _picture(result, setting, "back-flip", motions[0], 0.0, 2.0)
 
 
@@ -132,10 +128,8 @@ def _back_and_forth(result: Result, setting: Setting) -> None:
     motions = population.run(seconds, fps=50)
     away = [float(np.abs(m.root_position[:, 0] - m.root_position[0, 0]).max()) for m in motions]
     kept = int((_upright(population) & (np.array(away) <= 1.0)).sum())
-    result.add_row(
-        f"steps back and forth {seconds:g} s within ± 1 m", "steps",
-        f"{kept} of {_PHASES}; at most {max(away):.2f} m away", "phases", kept == _PHASES,
-    )  # fmt: skip
+    result.add_row(f"steps back and forth {seconds:g} s within ± 1 m", "steps",
+                   f"{kept} of {_PHASES}; at most {max(away):.2f} m away", "phases", kept == _PHASES)  # fmt: skip
     swing = [float(np.ptp(m.root_position[-150:, 0])) for m in motions]
     result.add_note("back and forth: travel within 3 s", f"{min(swing):.2f} … {max(swing):.2f}", "m")
     _picture(result, setting, "back-and-forth", motions[0])

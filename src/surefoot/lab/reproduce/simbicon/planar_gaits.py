@@ -53,9 +53,8 @@ def run(result: Result, setting: Setting) -> None:
             )
     worked = sum(row.holds for row in result.rows)
     result.add_row("gaits that hold", "12 of 12", f"{worked} of 12", "gaits", worked == len(TABLE_1))
-    result.add_row(
-        "gaits with changed values", "0", str(len(changed)), f"gaits (≤ {_MOST_CHANGED})", len(changed) <= _MOST_CHANGED
-    )
+    result.add_row("gaits with changed values", "0", str(len(changed)), f"gaits (≤ {_MOST_CHANGED})",
+                   len(changed) <= _MOST_CHANGED)  # fmt: skip
 
 
 def _judge(result: Result, name: str, entry: Skill, survived: int, gait: Gait | None, seconds: float) -> None:

@@ -55,10 +55,9 @@ def run_terrain(result: Result, setting: Setting) -> None:
     for i, (case, name) in enumerate((("one tuned walk", "robust-walk"), ("Table 1's walk as printed", "walk"))):
         setting.progress(f"{name} on courses", 0.1 + 0.2 * i)
         done = _arrivals(result, setting, name, STEP, ANGLE, courses)
-        result.add_row(
-            f"{case}: courses of {_STEPS} down-steps and {_SLOPES} slopes", f"{100 * STEP:g} cm, ± {ANGLE:g}°",
-            f"{done} of {courses}", "courses walked to the end", done == courses,
-        )  # fmt: skip
+        result.add_row(f"{case}: courses of {_STEPS} down-steps and {_SLOPES} slopes",
+                       f"{100 * STEP:g} cm, ± {ANGLE:g}°", f"{done} of {courses}", "courses walked to the end",
+                       done == courses)  # fmt: skip
     path = setting.figure_path(result.experiment, "course.png")
     if path:
         sim = Simulation("planar", skill("robust-walk"), course(setting.seed, 0, STEP, ANGLE))

@@ -196,9 +196,8 @@ def _compare(result: Result, found: dict[str, Found]) -> None:
     styled = {pair: value for pair, value in apart.items() if set(pair) <= set(FORWARD_WALKS)}
     ours = ", ".join(f"{a} / {b} {value:.1f}°" for (a, b), value in styled.items()) or "fewer than two walk"
     good = len(styled) == 3 and min(styled.values()) >= _DIFFERENT
-    result.add_row(
-        "three styles of forward walk differ", "3 styles", ours, f"RMSE over the cycle (≥ {_DIFFERENT:g}°)", good
-    )
+    result.add_row("three styles of forward walk differ", "3 styles", ours, f"RMSE over the cycle (≥ {_DIFFERENT:g}°)",
+                   good)  # fmt: skip
     for pair, value in apart.items():
         result.runs.append({"skill": pair[0], "compared_with": pair[1], "rmse_deg": value})
         if pair not in styled:

@@ -114,15 +114,12 @@ def survivors_by_direction(
 def _bar_printed(result: Result, levels: np.ndarray) -> None:
     shares, paper = levels / np.array(PAPER_FORCES), sum(PAPER_FORCES)
     total, weakest = float(levels.sum()), int(shares.argmin())
-    result.add_row(
-        "Table 1's walk as printed, sum of eight directions", f"{paper:g}",
-        f"{total:g} = {100 * total / paper:.0f} %", f"{_UNIT} (≥ {100 * _SUM:g} %)", total >= _SUM * paper,
-    )  # fmt: skip
-    result.add_row(
-        "Table 1's walk as printed, weakest direction", f"{PAPER_FORCES[weakest]:g}",
-        f"{levels[weakest]:g} = {100 * shares[weakest]:.0f} %, {WORDS[DIRECTIONS[weakest]]}",
-        f"{_UNIT} (≥ {100 * _WEAKEST:g} %)", bool(shares[weakest] >= _WEAKEST),
-    )  # fmt: skip
+    result.add_row("Table 1's walk as printed, sum of eight directions", f"{paper:g}",
+                   f"{total:g} = {100 * total / paper:.0f} %", f"{_UNIT} (≥ {100 * _SUM:g} %)",
+                   total >= _SUM * paper)  # fmt: skip
+    result.add_row("Table 1's walk as printed, weakest direction", f"{PAPER_FORCES[weakest]:g}",
+                   f"{levels[weakest]:g} = {100 * shares[weakest]:.0f} %, {WORDS[DIRECTIONS[weakest]]}",
+                   f"{_UNIT} (≥ {100 * _WEAKEST:g} %)", bool(shares[weakest] >= _WEAKEST))  # fmt: skip
 
 
 EDGE, BEYOND, SECONDS = 0.6, 0.5, 25.0  # [m], [m], [s]
@@ -185,10 +182,8 @@ def _tried(result: Result, setting: Setting, skill: Skill) -> Callable[[str], in
 
 def _bar(result: Result, case: str, passes: Callable[[str], int], grounds: list[str]) -> None:
     counts, needed = [passes(ground) for ground in grounds], 1 if result.quick else REPLICAS
-    result.add_row(
-        f"one tuned walk: {case}", "copes", ", ".join(map(str, counts)), f"of {needed} replicas pass each",
-        min(counts) == needed,
-    )  # fmt: skip
+    result.add_row(f"one tuned walk: {case}", "copes", ", ".join(map(str, counts)), f"of {needed} replicas pass each",
+                   min(counts) == needed)  # fmt: skip
 
 
 def _limits(result: Result, setting: Setting, name: str, passes: Callable[[str], int], begin: float) -> None:
@@ -217,10 +212,8 @@ def _uphill(result: Result, setting: Setting) -> None:
     population.run(seconds, stop_fallen=True)
     kept = upright(population)[0]
     speed = float(np.median(population.qpos[:, 0])) / seconds
-    result.add_row(
-        "up a slope of 20°", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s, {speed:.2f} m/s", "replicas",
-        kept == REPLICAS,
-    )  # fmt: skip
+    result.add_row("up a slope of 20°", "walks", f"{kept} of {REPLICAS} walk {seconds:g} s, {speed:.2f} m/s",
+                   "replicas", kept == REPLICAS)  # fmt: skip
 
 
 def _picture(result: Result, setting: Setting, skill: Skill) -> None:

@@ -26,17 +26,14 @@ def run(result: Result, setting: Setting) -> None:
             setting.progress(f"{angle:g}°", (k + i / len(ANGLES)) / 2)
             fell = stood(angle, seconds, pushed, setting)
             word = "with pushes" if pushed else "without pushes"
-            result.add_note(
-                f"{angle:g}°, {word}", "held" if math.isinf(fell) else f"fell at {fell:.0f} s", f"of {seconds:g} s"
-            )
+            result.add_note(f"{angle:g}°, {word}", "held" if math.isinf(fell) else f"fell at {fell:.0f} s",
+                            f"of {seconds:g} s")  # fmt: skip
             result.runs.append({"angle": angle, "pushed": int(pushed), "fell": fell})
             if not math.isinf(fell):
                 break
             held[pushed] = angle
-    result.add_row(
-        f"gyrates once in {PERIOD:g} s, highest angle held without pushes", "45", f"{held[False]:g}", f"° (≥ {BAR:g})",
-        held[False] >= BAR,
-    )  # fmt: skip
+    result.add_row(f"gyrates once in {PERIOD:g} s, highest angle held without pushes", "45", f"{held[False]:g}",
+                   f"° (≥ {BAR:g})", held[False] >= BAR)  # fmt: skip
     result.add_note(f"with pushes of up to {_STRONGEST:g} N every {_EVERY:g} s", f"{held[True]:g}", "°", "45")
 
 

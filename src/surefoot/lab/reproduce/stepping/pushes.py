@@ -48,19 +48,15 @@ def run(result: Result, setting: Setting) -> None:
             among = impulses <= highest
             kept = float(survived[among].mean())
             upto = "overall" if highest == math.inf else f"up to {highest:g} N·s"
-            result.add_row(
-                f"{case}, {among.sum()} pushes {upto}", "recovers from 10–500 N, 0.1–0.5 s",
-                f"{100 * kept:.1f}", f"% survived (≥ {100 * share:g})", kept >= share,
-            )  # fmt: skip
+            result.add_row(f"{case}, {among.sum()} pushes {upto}", "recovers from 10–500 N, 0.1–0.5 s",
+                           f"{100 * kept:.1f}", f"% survived (≥ {100 * share:g})", kept >= share)  # fmt: skip
         curves[case] = (impulses, survived)
         for impulse in sorted(impulses[~survived]):
             result.add_note(f"{case}: not survived", f"{impulse:.0f}", "N·s")
     falls = repeated(1 if setting.quick else SEEDS, 20.0 if setting.quick else SECONDS, setting)
     kept_up = sum(math.isinf(fall) for fall in falls)
-    result.add_row(
-        f"pushed up to {REPEATED:g} N every 2–5 s", "stays upright", f"{kept_up} of {len(falls)}",
-        "seeds without a fall", kept_up == len(falls),
-    )  # fmt: skip
+    result.add_row(f"pushed up to {REPEATED:g} N every 2–5 s", "stays upright", f"{kept_up} of {len(falls)}",
+                   "seeds without a fall", kept_up == len(falls))  # fmt: skip
     _draw(setting.figure_path(result.experiment, "survival.png"), curves)
 
 
@@ -152,10 +148,9 @@ def run_comfort(result: Result, setting: Setting) -> None:
             "impulse": shove.impulse, "direction": shove.direction, "upright": int(alive[i]),
             "crossed": int(crossed[i]), "turned": float(turned[i]), "further": float(further[i]),
         })  # fmt: skip
-    result.add_row(
-        f"after {len(each)} pushes of up to {STRONGEST:g} N·s", "no crossed legs at rest",
-        f"{good.sum()} of {len(each)}", f"uncrossed, within {ANGLE:g}°, in ≤ {STEPS} further steps", bool(good.all()),
-    )  # fmt: skip
+    result.add_row(f"after {len(each)} pushes of up to {STRONGEST:g} N·s", "no crossed legs at rest",
+                   f"{good.sum()} of {len(each)}", f"uncrossed, within {ANGLE:g}°, in ≤ {STEPS} further steps",
+                   bool(good.all()))  # fmt: skip
     result.add_note("fell", f"{(~alive).sum()}", "")
     result.add_note("most further steps", f"{further[alive].max() if alive.any() else math.nan:.0f}", "")
 

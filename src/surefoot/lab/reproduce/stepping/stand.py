@@ -23,25 +23,21 @@ def run(result: Result, setting: Setting) -> None:
     setting.progress("standing", 0.0)
     drift, steps, fell, torque = stood(seconds, setting.seed)
     result.add_row(f"stands {seconds:g} s", "stands still without stepping", f"{steps:.0f} steps", "0", steps == 0.0)
-    result.add_row(
-        "drift of the COM", "", f"{1000 * drift:.1f}", f"mm (≤ {1000 * DRIFT:g})", drift <= DRIFT and not fell
-    )
+    result.add_row("drift of the COM", "", f"{1000 * drift:.1f}", f"mm (≤ {1000 * DRIFT:g})",
+                   drift <= DRIFT and not fell)  # fmt: skip
     result.add_note("peak torque", f"{torque:.0f}", "N·m")
     setting.progress("pushing", 0.5)
     first, sway = thresholds(4 if setting.quick else DIRECTIONS, setting)
     for angle, impulse, swayed in zip(first[0], first[1], sway, strict=True):
-        result.add_note(
-            f"pushed along {math.degrees(angle):.0f}°, the least that makes it step", f"{impulse:g}",
-            f"N·s in {PUSH:g} s; below it sways {1000 * swayed:.0f} mm",
-        )  # fmt: skip
+        result.add_note(f"pushed along {math.degrees(angle):.0f}°, the least that makes it step", f"{impulse:g}",
+                        f"N·s in {PUSH:g} s; below it sways {1000 * swayed:.0f} mm")  # fmt: skip
     small = float(first[1].min())
     result.add_row("the least push that makes it step, of all sides", "sways under small pushes", f"{small:g}",
                "N·s (more than the least tried)", small > STEP)  # fmt: skip
     large = float(first[1].max())
     unit = f"N·s (≤ {HIGHEST:g})"
-    result.add_row(
-        "steps under large pushes from every side", "steps under large", f"{large:g}", unit, large <= HIGHEST
-    )
+    result.add_row("steps under large pushes from every side", "steps under large", f"{large:g}", unit,
+                   large <= HIGHEST)  # fmt: skip
     _draw(setting.figure_path(result.experiment, "thresholds.png"), *first)
 
 

@@ -23,14 +23,11 @@ def run(result: Result, setting: Setting) -> None:
     count = 10 if setting.quick else COUNT
     for i, case in enumerate(("standing", "walking")):
         survived, heavy, fell = thrown(case, count, setting, 0.5 * i)
-        result.add_row(
-            f"{case}: {count} balls in a row", "stays upright under balls of 50 kg/m³",
-            f"{survived} survived" + ("" if math.isinf(fell) else f", fell at {fell:.0f} s"), "balls",
-            survived == count,
-        )  # fmt: skip
-        result.add_row(
-            f"{case}: balls above {HEAVY:g} N·s", "", f"{100 * heavy:.0f}", f"% (≥ {100 * SHARE:g})", heavy >= SHARE
-        )
+        result.add_row(f"{case}: {count} balls in a row", "stays upright under balls of 50 kg/m³",
+                       f"{survived} survived" + ("" if math.isinf(fell) else f", fell at {fell:.0f} s"), "balls",
+                       survived == count)  # fmt: skip
+        result.add_row(f"{case}: balls above {HEAVY:g} N·s", "", f"{100 * heavy:.0f}", f"% (≥ {100 * SHARE:g})",
+                       heavy >= SHARE)  # fmt: skip
 
 
 def sizes() -> np.ndarray:

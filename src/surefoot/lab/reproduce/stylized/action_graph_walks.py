@@ -178,9 +178,8 @@ def run(result: Result, setting: Setting) -> None:
         found, 6 if setting.quick else 20, min(30.0, seconds), seed=setting.seed,
         progress=lambda label, share: setting.progress(label, 0.4 + 0.2 * share),
     )  # fmt: skip
-    result.add_note(
-        "edges that went after random walks with other seeds", ", ".join(map(" → ".join, pruned.dropped)) or "none"
-    )
+    result.add_note("edges that went after random walks with other seeds",
+                    ", ".join(map(" → ".join, pruned.dropped)) or "none")  # fmt: skip
     result.add_note("rows of the last of those walks that stayed up", f"{pruned.stayed} of {pruned.rows}")
     found = pruned.graph
     kept = [ends for ends in BY_HAND if found.edge(*ends) is not None]

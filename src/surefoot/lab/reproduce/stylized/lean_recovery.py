@@ -103,13 +103,11 @@ def _argue(result: Result, link: ThreeLink) -> None:
     upper, swing = 100.0 * com_shift_per_radian(link)
     needed = 100.0 * center_offset(link, 20.0)
     turns = needed / (abs(upper) + abs(swing))
-    result.add_note(
-        "a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}", "cm"
-    )
+    result.add_note("a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}",
+                    "cm")  # fmt: skip
     result.add_note("turns of both that 20° would take, hips of any strength", f"{np.degrees(turns):.0f}", "°")
-    result.add_note(
-        "the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}", "°"
-    )
+    result.add_note("the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}",
+                    "°")  # fmt: skip
 
 
 @figures.plot(8, 3.2, 1, 2)
@@ -162,8 +160,6 @@ def _push(result: Result, setting: Setting) -> None:
         grid = [10.0 * i for i in range(4, 26, 4 if setting.quick else 1)]
         found[way], tried = robust_threshold(survives, grid, 2)
         result.runs += [{"push": way, "newton": level, "survived": count} for level, count in tried]
-    result.add_row(
-        f"largest push forward of {_LASTS:g} s, {NEEDED} of {REPLICAS} replicas", "", f"{found['forward']:g}",
-        f"N (≥ {_FORWARD:g})", found["forward"] >= _FORWARD,
-    )  # fmt: skip
+    result.add_row(f"largest push forward of {_LASTS:g} s, {NEEDED} of {REPLICAS} replicas", "",
+                   f"{found['forward']:g}", f"N (≥ {_FORWARD:g})", found["forward"] >= _FORWARD)  # fmt: skip
     result.add_note("largest push backward, sideways", f"{found['backward']:g}, {found['sideways']:g}", "N")

@@ -132,9 +132,8 @@ def run(result: Result, setting: Setting) -> None:
         like = one.stays_up and max(one.joints, one.clip) <= LIKE
         good += kind in KINDS and like
         more += kind in FURTHER and like
-        result.add_note(
-            f"{kind}, clip {stem}{', looped' if loops else ''}", f"{one}{'' if like else ' — does not hold'}"
-        )
+        result.add_note(f"{kind}, clip {stem}{', looped' if loops else ''}",
+                        f"{one}{'' if like else ' — does not hold'}")  # fmt: skip
         result.runs.append({"kind": kind, "clip": stem, "fallen_at": one.fallen_at, "joints": one.joints,
                             "clip_joints": one.clip, "drift": one.drift[0], "drift_at_end": one.drift[1]})  # fmt: skip
     result.add_row(

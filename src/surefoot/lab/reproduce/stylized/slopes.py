@@ -104,11 +104,9 @@ def run_terms(result: Result, setting: Setting) -> None:
                     f"{', '.join(texts)}; {found[name]:g} N")  # fmt: skip
         result.runs.append({"case": name, "push": found[name], "fallen_at": [one.fallen_at for one in runs]})
     best = max(found[name] for name in ABLATED)
-    result.add_row(
-        "sideways push with steps from the same model against the best without", "",
-        f"{found['all of it']:g} against {best:g}", f"N (× {BETTER:g})",
-        found["all of it"] >= BETTER * best and found["all of it"] > 0.0,
-    )  # fmt: skip
+    result.add_row("sideways push with steps from the same model against the best without", "",
+                   f"{found['all of it']:g} against {best:g}", f"N (× {BETTER:g})",
+                   found["all of it"] >= BETTER * best and found["all of it"] > 0.0)  # fmt: skip
 
 
 def lateral(skill: Skill, setting: Setting) -> float:

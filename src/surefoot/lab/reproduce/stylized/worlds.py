@@ -111,6 +111,5 @@ def _draw(path: Path | None, skill: Skill, loops: bool, terrain: str, what: str)
     if path is not None:
         sim = replica_simulation(skill, terrain)
         seconds = min(_seconds(skill, loops), 8.0)
-        figures.save_filmstrip(
-            path, sim.run(seconds), f"{what}, {terrain}", "front" if "sideways" in what else "side", 0.0
-        )
+        figures.save_filmstrip(path, sim.run(seconds), f"{what}, {terrain}", "front" if "sideways" in what else "side",
+                               0.0)  # fmt: skip
