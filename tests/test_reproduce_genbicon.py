@@ -20,7 +20,7 @@ from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import EVERY, Gait
 from surefoot.lab.reproduce import experiments
-from surefoot.lab.reproduce.genbicon import bodies, heading, proportions, pushes, speeds, walks
+from surefoot.lab.reproduce.genbicon import bodies, heading, pushes, speeds, walks
 from surefoot.lab.robustness import NEEDED, REPLICAS
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
@@ -264,7 +264,7 @@ def test_pushes_print_ours_beside_simbicons_and_hold_by_the_weakest(
 
 
 def test_the_grid_of_bodies_is_large_distinct_and_spans_the_claim() -> None:
-    each = proportions.bodies()
+    each = bodies.body_grid()
     assert len(each) >= 100
     assert len({tuple(body.items()) for body in each}) == len(each)
     arm = (0.5, 1.5)
@@ -273,7 +273,7 @@ def test_the_grid_of_bodies_is_large_distinct_and_spans_the_claim() -> None:
         assert min(body[name] for body in each) == low
         assert max(body[name] for body in each) == high
     assert any(body["left_arm_length"] != body["right_arm_length"] for body in each)
-    quick = proportions.bodies(quick=True)
+    quick = bodies.body_grid(quick=True)
     assert len(quick) < len(each)
     assert all(body in each for body in quick)
 
@@ -313,7 +313,7 @@ def test_a_stranger_is_measured_upright_and_facing_where_it_goes_whatever_its_ax
 def test_the_walking_experiments_are_registered_by_their_modules_names() -> None:
     found = {name: e.run.__module__ for name, e in experiments().items() if name.startswith("genbicon/")}
     for module in OURS:
-        own = "bodies" if module in ("characters", "strangers") else module
+        own = "bodies" if module in ("characters", "strangers", "proportions") else module
         assert found[f"genbicon/{module}"].endswith(f"genbicon.{own}")
     assert set(bodies.CHARACTERS) == {"humanoid", "robot", "ape", "strider"}
 

@@ -21,8 +21,8 @@ from surefoot.lab.reproduce.simbicon import (
     gait_transitions,
     gaits,
     parameters,
-    spatial_gaits,
     spatial_robustness,
+    table_gaits,
 )
 from surefoot.lab.robustness import stable_range
 from surefoot.motions.motion import Motion
@@ -50,12 +50,12 @@ def named(name: str, skill: Skill = WALK) -> Skill:
 
 
 def test_only_the_order_left_left_right_right_skips() -> None:
-    assert spatial_gaits.skipping_share([0, 0, 1, 1] * 6) == 1.0
-    assert spatial_gaits.skipping_share([1, 0, 0, 1] * 6) == 1.0  # seen from another strike on
-    assert spatial_gaits.skipping_share([0, 1] * 12) == 0.0
-    assert spatial_gaits.skipping_share([0] * 12) == 0.0
-    assert 0.8 < spatial_gaits.skipping_share([0, 0, 1, 1] * 5 + [0] + [0, 0, 1, 1] * 5) < 1.0
-    assert spatial_gaits.skipping_share([0, 0]) == 0.0
+    assert table_gaits.skipping_share([0, 0, 1, 1] * 6) == 1.0
+    assert table_gaits.skipping_share([1, 0, 0, 1] * 6) == 1.0  # seen from another strike on
+    assert table_gaits.skipping_share([0, 1] * 12) == 0.0
+    assert table_gaits.skipping_share([0] * 12) == 0.0
+    assert 0.8 < table_gaits.skipping_share([0, 0, 1, 1] * 5 + [0] + [0, 0, 1, 1] * 5) < 1.0
+    assert table_gaits.skipping_share([0, 0]) == 0.0
 
 
 def test_a_gait_that_repeats_every_step_every_other_step_or_never_is_told_apart() -> None:
@@ -153,7 +153,7 @@ def test_skills_are_looked_up_by_short_name_and_may_be_missing(name: str, count:
     assert found is None or found.full_name == f"human/{name}"
     assert gaits.skill("walk", "human") is WALK
     assert gaits.skill("walk").character == "planar"
-    assert (name in (*spatial_gaits.MOTIONS, spatial_robustness.ROBUST)) == bool(count)
+    assert (name in (*table_gaits.MOTIONS, spatial_robustness.ROBUST)) == bool(count)
 
 
 @pytest.mark.parametrize("run", [spatial_robustness.run_pushes, spatial_robustness.run_terrain])
@@ -177,15 +177,15 @@ def test_one_gait_alone_has_no_transitions_and_that_does_not_hold(monkeypatch: p
 
 @pytest.mark.slow
 def test_a_walk_by_another_name_is_no_run_hop_skip_or_climb(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spatial_gaits, "human", named)
+    monkeypatch.setattr(table_gaits, "human", named)
     result = Result("made", "paper")
-    spatial_gaits.run(result, Setting(quick=True))
+    table_gaits.run_spatial(result, Setting(quick=True))
     holds = {row.case: row.holds for row in result.rows}
-    assert {name for name in spatial_gaits.MOTIONS if holds[name]} == set(spatial_gaits.FORWARD_WALKS)
+    assert {name for name in table_gaits.MOTIONS if holds[name]} == set(table_gaits.FORWARD_WALKS)
     assert not holds["motions that hold"]
     assert not holds["three styles of forward walk differ"]
     described = {shown["case"].split(":")[0] for shown in result.notes if "how it moves" in shown["case"]}
-    assert described == {*spatial_gaits.MOTIONS, *spatial_gaits.FURTHER} - {"uphill-walk"}  # which fell too soon
+    assert described == {*table_gaits.MOTIONS, *table_gaits.FURTHER} - {"uphill-walk"}  # which fell too soon
 
 
 def test_a_walk_leads_into_itself_from_every_phase_and_not_into_one_that_falls() -> None:
@@ -201,8 +201,8 @@ def test_a_walk_leads_into_itself_from_every_phase_and_not_into_one_that_falls()
 )
 def test_a_walk_with_another_number_is_not_the_printed_one(path: str) -> None:
     printed, other = Result("made", "paper"), Result("made", "paper")
-    spatial_gaits._printed(printed, WALK)
-    spatial_gaits._printed(other, with_parameters(WALK, {path: 0.123}))
+    table_gaits._printed(printed, WALK)
+    table_gaits._printed(other, with_parameters(WALK, {path: 0.123}))
     assert [row.holds for row in printed.rows] == [True]
     assert [row.holds for row in other.rows] == [False]
     assert f"state {path.split('.')[1]}" in other.rows[0].ours

@@ -1,8 +1,8 @@
 """§4.4, generalization across style: one law, many small files of curves.
 
 A style counts if all its replicas walk on. Two styles are told apart by their mean cycles (RMSE of hip, knee and ankle
-flexions and of the torso's pitch, `lab.gait_measures`), or by a fifth in speed, step width or height of the feet, a fifth
-of the larger one. No leg may pass through the other, no foot may skate.
+flexions and of the torso's pitch, `lab.gait_measures`), or by speed, step width or height of the feet: by a fifth of
+the larger one. No leg may pass through the other, no foot may skate.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from surefoot.lab.experiment import NOT_QUICK, Result, Setting
 from surefoot.lab.gait_measures import mean_cycle, style_difference
 from surefoot.lab.reproduce.replica_walks import highest_level
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, missing, replicas_from_start, skill, typical, upright
-from surefoot.lab.reproduce.simbicon.spatial_gaits import UPHILL
+from surefoot.lab.reproduce.simbicon.table_gaits import UPHILL
 from surefoot.lab.robustness import (
     DIRECTIONS,
     NEEDED,

@@ -1,8 +1,11 @@
-"""The torso servo, and turning, which is tighter with it.
+"""The torso servo, commanded speeds, and turning, which is tighter with the servo.
 
 §5.3: a servo at the waist holds the torso upright in the world, and smooths its bobbing. Marches with and without it
 take their trials about no perturbation, as the paper's do: about the mean of late ones, the march without the servo
 falls.
+
+Figure 16: commanded speeds from rest, RV_d = RV_d* + K (v_d − v); accelerating and braking. A speed is tracked if no
+replica falls and each goes at it on average from 15 s on.
 
 Figures 17 to 19: turning by hip twists; a path through six target points.
 """
@@ -20,6 +23,71 @@ from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
 from surefoot.tasks.follow_path import FollowPath
 from surefoot.tasks.follow_path import Polyline as Way
+
+SPEEDS, BARRED = (-0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (0.0, 0.5)  # [m/s]
+SPEED_SECONDS, SPEED_SETTLED, SHARE, LEAST_ROOM = 40.0, 15.0, 0.10, 0.05  # [s], [s], of the speed, [m/s]
+PROFILE = ((0.0, 8.0), (0.4, 12.0), (0.1, 12.0), (0.3, 10.0))  # [m/s] for [s]: accelerating and braking
+
+
+def run_speed(result: Result, setting: Setting) -> None:
+    """All speeds at once, then a profile of them."""
+    speeds = (0.0, 0.3) if setting.quick else SPEEDS
+    seconds, settled = (14.0, 8.0) if setting.quick else (SPEED_SECONDS, SPEED_SETTLED)
+    setting.progress("speeds", 0.05)
+    wide = march({"speed.range.0": -0.5, "speed.range.1": 1.0})  # what is out of reach shall show, not be clamped
+    population = march_population([wide] * len(speeds), setting.seed, "speed", commands=[{"speed": v} for v in speeds])
+    population.run(settled, stop_fallen=True)
+    before = population.qpos[:, 0].copy()
+    walks = Marches(population, seconds - settled)
+    ahead = (population.qpos[:, 0] - before) / (seconds - settled)
+    reached = []
+    for i, speed in enumerate(speeds):
+        room, went = max(SHARE * abs(speed), LEAST_ROOM), ahead[REPLICAS * i :][:REPLICAS]
+        worst = float(went[np.abs(went - speed).argmax()])
+        holds = walks.are_fair(i) and abs(worst - speed) <= room
+        reached += [speed] if holds else []
+        walks.record(result, f"{speed:g} m/s", i)
+        text = f"{worst:.2f} m/s, {walks.upright(i)}"
+        if BARRED[0] <= speed <= BARRED[1]:
+            result.add_row(f"commanded {speed:g} m/s", "tracked", text, f"farthest mean (± {room:.2f})", holds)
+        else:
+            result.add_note(f"commanded {speed:g} m/s", text + (", tracked" if holds else ", not tracked"))
+        result.add_note(f"commanded {speed:g} m/s: how it walks", walks.quality(i))
+    result.add_note("whole range tracked", f"{min(reached):g} … {max(reached):g}" if reached else "none", "m/s",
+                "near stationary (RV 0.25) to fastest (RV 0.30)")  # fmt: skip
+    setting.progress("accelerating and braking", 0.8)
+    _profile(result, setting)
+
+
+def _profile(result: Result, setting: Setting) -> None:
+    sim, parts = Simulation(skill=march(), seed=setting.seed), []
+    for speed, seconds in PROFILE[:2] if setting.quick else PROFILE:
+        sim.command(speed=speed)
+        parts.append((speed, sim.run(seconds, fps=50.0)))
+    ends = [f"{speed:g} → {_speed(motion, 4.0):.2f}" for speed, motion in parts]
+    fell = f", fell at {sim.fallen_at:.1f} s" if sim.fallen else ""
+    result.add_note("accelerating and braking from rest", ", ".join(ends) + fell, "m/s, mean of the last 4 s of each")
+    _draw_speeds(setting.figure_path(result.experiment, "speed.png"), parts)
+
+
+def _speed(motion: Motion, last: float) -> float:
+    late = motion.time >= motion.time[-1] - last
+    x, time = motion.root_position[late, 0], motion.time[late]
+    return float((x[-1] - x[0]) / (time[-1] - time[0]))
+
+
+@figures.plot(7, 4)
+def _draw_speeds(axes: figures.Axes, parts: list[tuple[float, Motion]]) -> None:
+    for speed, motion in parts:
+        width = 57  # frames of two steps, over which the swaying is averaged
+        if len(motion) > 2 * width:
+            v = (motion.root_position[width:, 0] - motion.root_position[:-width, 0]) / (
+                motion.time[width:] - motion.time[:-width]
+            )
+            axes.plot(motion.time[width:], v, "C0", linewidth=0.8)
+        axes.plot(motion.time[[0, -1]], [speed, speed], "0.6", linewidth=0.8)
+    axes.set(xlabel="time [s]", ylabel="speed [m/s], commanded grey")
+
 
 SERVO_SECONDS, LEAST = 30.0, 0.5  # [s], share by which the range falls
 ABOUT_NONE = {"regulation.recentre": 0.0}
@@ -58,7 +126,7 @@ POINTS = ((2.0, 0.0), (4.0, 1.0), (5.0, 3.0), (4.0, 5.0), (2.0, 5.5), (0.5, 4.5)
 SPEED, OFF = 0.2, 0.5  # [m/s], [m] of the path
 
 
-def run(result: Result, setting: Setting) -> None:
+def run_turning(result: Result, setting: Setting) -> None:
     """Radii by twist, then the path."""
     _radii(result, setting)
     setting.progress("six-point path", 0.6)
@@ -78,7 +146,7 @@ def run(result: Result, setting: Setting) -> None:
         f"m, of its COM (≤ {OFF:g})", bool(task.status == "done" and off.max() <= OFF),
     )  # fmt: skip
     result.add_note("points missed by", ", ".join(f"{m:.2f}" for m in task.missed), "m")
-    _draw(setting.figure_path(result.experiment, "path.png"), way, places)
+    _draw_path(setting.figure_path(result.experiment, "path.png"), way, places)
 
 
 def _radii(result: Result, setting: Setting) -> None:
@@ -120,7 +188,7 @@ def _turn(motion: Motion) -> tuple[float, float]:
 
 
 @figures.plot(6, 5.5)
-def _draw(axes: figures.Axes, way: Way, places: np.ndarray) -> None:
+def _draw_path(axes: figures.Axes, way: Way, places: np.ndarray) -> None:
     axes.plot(*way.points.T, "o-", color="0.7", label="target points")
     axes.plot(*places.T, "C0", linewidth=1.0, label="centre of mass")
     axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
