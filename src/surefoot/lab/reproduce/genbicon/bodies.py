@@ -22,18 +22,7 @@ from surefoot.errors import CharacterError
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.lab.reproduce.genbicon.walks import (
-    SETTLED,
-    SKILL,
-    SPEED_ERROR,
-    Walk,
-    farthest,
-    grouped,
-    quality,
-    replica_population,
-    run_and_measure,
-    upright,
-)
+from surefoot.lab.reproduce.genbicon import walks as walking
 from surefoot.motions.motion import Motion
 
 CHARACTERS, SPEEDS = ("humanoid", "robot", "ape", "strider"), (-0.5, 0.0, 0.5, 1.0)  # [m/s]
@@ -48,25 +37,26 @@ def run(result: Result, setting: Setting) -> None:
         kept = [v for v, walks in zip(speeds, groups, strict=True) if all(w.keeps(v) for w in walks)]
         result.add_row(
             character, "no tuning by character", f"{len(kept)} of {len(speeds)} speeds: {described(speeds, groups)}",
-            f"{', '.join(f'{v:g}' for v in speeds)} m/s (± {SPEED_ERROR:g}), all replicas", len(kept) == len(speeds),
+            f"{', '.join(f'{v:g}' for v in speeds)} m/s (± {walking.SPEED_ERROR:g}), all replicas",
+            len(kept) == len(speeds),
         )  # fmt: skip
         for speed, walks in zip(speeds, groups, strict=True):
-            result.add_note(f"{character} at {speed:g} m/s: how it walks", quality(walks))
+            result.add_note(f"{character} at {speed:g} m/s: how it walks", walking.quality(walks))
         shown = motions[speeds.index(0.5) * (len(motions) // len(speeds))]
         path = setting.figure_path(result.experiment, f"{character}.png")
-        figures.save_filmstrip(path, shown, f"{character}, {SKILL}, 0.5 m/s")
-    result.add_note("skill of all four", f"biped/{SKILL}")
+        figures.save_filmstrip(path, shown, f"{character}, {walking.SKILL}, 0.5 m/s")
+    result.add_note("skill of all four", f"biped/{walking.SKILL}")
 
 
 def at_speeds(
     result: Result, setting: Setting, name: str, character: str, speeds: tuple[float, ...]
-) -> tuple[list[list[Walk]], list[Motion]]:
+) -> tuple[list[list[walking.Walk]], list[Motion]]:
     """Walks of a body at some speeds, replicas of each, and the motions of their ends."""
-    seconds, settled = (9.0, 5.0) if setting.quick else (SECONDS, SETTLED)
-    walks, motions = run_and_measure(
-        replica_population([{"speed": v} for v in speeds], setting.seed, character), seconds, settled
+    seconds, settled = (9.0, 5.0) if setting.quick else (SECONDS, walking.SETTLED)
+    walks, motions = walking.run_and_measure(
+        walking.replica_population([{"speed": v} for v in speeds], setting.seed, character), seconds, settled
     )
-    groups = grouped(walks)
+    groups = walking.grouped(walks)
     for speed, group in zip(speeds, groups, strict=True):
         result.runs += [
             {"character": name, "speed": speed, "replica": k} | walk.record() for k, walk in enumerate(group)
@@ -74,11 +64,11 @@ def at_speeds(
     return groups, motions
 
 
-def described(speeds: tuple[float, ...], groups: list[list[Walk]]) -> str:
+def described(speeds: tuple[float, ...], groups: list[list[walking.Walk]]) -> str:
     """What was measured at each speed."""
     return ", ".join(
-        f"{farthest((w.speed for w in walks), v):.2f} m/s"
-        + ("" if all(w.is_valid_gait for w in walks) else f" [{upright(walks)}]")
+        f"{walking.farthest((w.speed for w in walks), v):.2f} m/s"
+        + ("" if all(w.is_valid_gait for w in walks) else f" [{walking.upright(walks)}]")
         for v, walks in zip(speeds, groups, strict=True)
     )
 
@@ -126,11 +116,11 @@ def _walker(result: Result, setting: Setting, name: str, path: Path) -> None:
     seconds = 9.0 if setting.quick else SECONDS
     for speed, walks in zip(speeds, groups, strict=True):
         result.add_row(f"{name} at {speed:g} m/s", "", described((speed,), [walks]),
-                       f"walks {seconds:g} s (± {SPEED_ERROR:g} m/s), all replicas",
+                       f"walks {seconds:g} s (± {walking.SPEED_ERROR:g} m/s), all replicas",
                        all(w.keeps(speed) for w in walks))  # fmt: skip
-        result.add_note(f"{name} at {speed:g} m/s: how it walks", quality(walks))
+        result.add_note(f"{name} at {speed:g} m/s: how it walks", walking.quality(walks))
     figures.save_filmstrip(setting.figure_path(result.experiment, f"{path.stem}.png"), motions[-1],
-                           f"{path.name}, {SKILL}, 0.5 m/s")  # fmt: skip
+                           f"{path.name}, {walking.SKILL}, 0.5 m/s")  # fmt: skip
 
 
 def refusal(result: Result, name: str, path: Path) -> None:
@@ -164,11 +154,11 @@ def run_proportions(result: Result, setting: Setting) -> None:
     if setting.quick:
         seconds, settled = 7.0, 4.0
     setting.progress("building bodies", 0.02)
-    population = Population(len(each), "humanoid", SKILL, proportions=each)
+    population = Population(len(each), "humanoid", walking.SKILL, proportions=each)
     perturb_population(population, [seeded_generator(setting.seed, "proportions", i) for i in range(len(each))])
     population.command(speed=SPEED)
     setting.progress("walking", 0.1)
-    walks, motions = run_and_measure(population, seconds, settled)
+    walks, motions = walking.run_and_measure(population, seconds, settled)
     good = np.array([walk.is_valid_gait and walk.speed >= SAME_SPEED * SPEED for walk in walks])
     for body, walk, ok in zip(each, walks, good, strict=True):
         result.runs.append(body | {"walks": int(ok)} | walk.record())
@@ -178,7 +168,7 @@ def run_proportions(result: Result, setting: Setting) -> None:
         "characters of other proportions, asymmetric too", f"{good.sum()} = {100 * good.mean():.0f} %",
         f"walk {seconds:g} s (≥ {100 * SHARE:g} %)", bool(good.mean() >= SHARE),
     )  # fmt: skip
-    result.add_note("how they walk", quality(walks))
+    result.add_note("how they walk", walking.quality(walks))
     speeds = [walk.speed for walk, ok in zip(walks, good, strict=True) if ok]
     if speeds:
         result.add_note("speeds of those that walk", f"{min(speeds):.2f} … {max(speeds):.2f}",

@@ -14,18 +14,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab import figures
-from surefoot.lab.clip_skills import (
-    PAPER_TOLERANCE,
-    ClipSource,
-    GaitClip,
-    Tolerance,
-    Walk,
-    make_imitation_skill,
-    measure_walk,
-    read_gait_clip,
-    untuned_skills,
-)
+from surefoot.lab import clip_skills, figures
 from surefoot.lab.experiment import Result, Setting, clips_folder, find_clip
 from surefoot.lab.imitation_search import STAGES, Stage, initial_guesses
 from surefoot.lab.replicas import perturb_population, seeded_generator
@@ -55,8 +44,8 @@ def run_seven(result: Result, setting: Setting) -> None:
             missing(result, word, "walks", name)
             continue
         found = _clip(setting, skill)
-        cycle = untuned_skills(found, skill.name)[1] if found else skill.parameters.cycle
-        done = measure_walk(skill, cycle, 8.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
+        cycle = clip_skills.untuned_skills(found, skill.name)[1] if found else skill.parameters.cycle
+        done = clip_skills.measure_walk(skill, cycle, 8.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
         up = sum(at > done.seconds for at in done.fallen_at)
         result.add_row(f"{word}: walks", "walks", f"{up} of {REPLICAS} walk {done.seconds:g} s", "replicas",
                        done.stays_up)  # fmt: skip
@@ -76,7 +65,7 @@ def run_seven(result: Result, setting: Setting) -> None:
             result.add_note(f"{word}: against the cycle in the skill", measured)
             continue
         alike += done.stays_up and done.is_alike
-        most = PAPER_TOLERANCE
+        most = clip_skills.PAPER_TOLERANCE
         limits = (
             f"(≤ {np.degrees(most.joints):.0f}°, {np.degrees(most.leg):.0f}°, {100 * most.cadence:.0f} %, "
             f"{100 * most.travel:.0f} %)"
@@ -88,12 +77,16 @@ def run_seven(result: Result, setting: Setting) -> None:
     result.add_row("controllers that walk and are like their clips", "7", f"{alike}", "of 7", alike == len(SEVEN))
 
 
-def _clip(setting: Setting, skill: Skill) -> GaitClip | None:
+def _clip(setting: Setting, skill: Skill) -> clip_skills.GaitClip | None:
     path = find_clip(setting, getattr(skill, "clip", ""))
-    return read_gait_clip(ClipSource(path, in_place=getattr(skill, "in_place", False))) if path else None
+    return (
+        clip_skills.read_gait_clip(clip_skills.ClipSource(path, in_place=getattr(skill, "in_place", False)))
+        if path
+        else None
+    )
 
 
-def _draw(setting: Setting, word: str, found: GaitClip, skill: Skill) -> None:
+def _draw(setting: Setting, word: str, found: clip_skills.GaitClip, skill: Skill) -> None:
     """The clip above, what the controller does below, from the side and from the front (figure 8)."""
     path = setting.figure_path("simbicon/mocap", f"{skill.name}.png")
     if path is None:
@@ -109,7 +102,7 @@ def _draw(setting: Setting, word: str, found: GaitClip, skill: Skill) -> None:
     ]), path)  # fmt: skip
 
 
-NEAR = Tolerance(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
+NEAR = clip_skills.Tolerance(float(np.radians(15.0)), float(np.inf), 0.10, 0.30)
 ENOUGH = 12
 _QUICK = (Stage(3.0, 2, 0.15),)
 
@@ -125,13 +118,13 @@ def run_more(result: Result, setting: Setting) -> None:
     for i, path in enumerate(files):
         setting.progress(path.stem, i / len(files))
         try:
-            found = read_gait_clip(ClipSource(path))
-            documents, cycle = untuned_skills(found, "captured")
+            found = clip_skills.read_gait_clip(clip_skills.ClipSource(path))
+            documents, cycle = clip_skills.untuned_skills(found, "captured")
         except SurefootError as error:
             result.add_note(path.stem, f"not cyclic, or no walk: {error}")
             continue
         cyclic += 1
-        done = make_imitation_skill(
+        done = clip_skills.make_imitation_skill(
             documents, cycle, seconds, seed=setting.seed, stages=_QUICK if setting.quick else STAGES,
             begin_with=initial_guesses(without=path.stem), report=_part(setting, path.stem, i, len(files)),
             checkpoint=setting.figure_path("simbicon/mocap-more", f"{path.stem}.search"),
@@ -148,7 +141,7 @@ def run_more(result: Result, setting: Setting) -> None:
                    f"{good} of {cyclic} cyclic ones, {len(files)} in all", "clips", good >= ENOUGH)  # fmt: skip
 
 
-def told(done: Walk) -> str:
+def told(done: clip_skills.Walk) -> str:
     """What a walk was like, or when it ended."""
     if not done.stays_up:
         return f"falls after {min(done.fallen_at):.1f} s"

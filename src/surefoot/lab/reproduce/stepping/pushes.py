@@ -18,19 +18,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import seeded_generator
-from surefoot.lab.reproduce.stepping.stepping_trials import (
-    CHARACTER,
-    SETTLED,
-    STAND,
-    STANDING,
-    WALK,
-    Shove,
-    shoves,
-    speeds_of,
-    steps_of,
-    tell,
-    upright,
-)
+from surefoot.lab.reproduce.stepping import stepping_trials as trials
 
 COUNT, AFTER, SPEED, SAME_SPEED = 1000, 10.0, 0.6, 0.7  # [s], [m/s], of the speed
 REPEATED, SEEDS, SECONDS = 250.0, 5, 600.0  # [N], [s]
@@ -63,8 +51,8 @@ def run(result: Result, setting: Setting) -> None:
 def tried(result: Result, case: str, count: int, setting: Setting, begin: float) -> tuple[np.ndarray, np.ndarray]:
     """(count,) impulses [N·s] and whether each was survived."""
     walks = case == "walking"
-    earliest = 8.0 if walks else SETTLED
-    each = shoves(setting.seed, case, count, earliest, earliest + 1.0)
+    earliest = 8.0 if walks else trials.SETTLED
+    each = trials.shoves(setting.seed, case, count, earliest, earliest + 1.0)
     survived = []
     for at in range(0, count, _CHUNK):
         setting.progress(case, begin + 0.4 * at / count)
@@ -76,12 +64,16 @@ def tried(result: Result, case: str, count: int, setting: Setting, begin: float)
     return np.array([shove.impulse for shove in each]), whole
 
 
-def _outlived(some: list[Shove], walks: bool, seed: int) -> np.ndarray:
+def _outlived(some: list[trials.Shove], walks: bool, seed: int) -> np.ndarray:
     population = Population(
-        len(some), CHARACTER, WALK if walks else STAND, pushes=[[s.push()] for s in some], seed=seed
+        len(some),
+        trials.CHARACTER,
+        trials.WALK if walks else trials.STAND,
+        pushes=[[s.push()] for s in some],
+        seed=seed,
     )
     if walks:
-        tell(population, {"speed": SPEED})
+        trials.tell(population, {"speed": SPEED})
     population.run(max(s.start + s.duration for s in some) + AFTER, stop_fallen=True)
     begin = np.array([row.com[:2] for row in population.rows])
     population.run(2.0, stop_fallen=True)
@@ -89,21 +81,23 @@ def _outlived(some: list[Shove], walks: bool, seed: int) -> np.ndarray:
     if walks:
         goes_on = moved[:, 0] >= SAME_SPEED * SPEED
     else:
-        goes_on = (np.linalg.norm(moved, axis=1) < STANDING) & (np.abs(speeds_of(population)) < STANDING)
-    return np.array(upright(population) & goes_on)
+        goes_on = (np.linalg.norm(moved, axis=1) < trials.STANDING) & (
+            np.abs(trials.speeds_of(population)) < trials.STANDING
+        )
+    return np.array(trials.upright(population) & goes_on)
 
 
 def repeated(seeds: int, seconds: float, setting: Setting) -> list[float]:
     """When each seed fell under pushes every 2 … 5 s [s]; inf where it did not."""
-    population = Population(seeds, CHARACTER, STAND, seed=setting.seed)
-    population.run(SETTLED)
+    population = Population(seeds, trials.CHARACTER, trials.STAND, seed=setting.seed)
+    population.run(trials.SETTLED)
     rngs = [seeded_generator(setting.seed, "stepping", "repeated", i) for i in range(seeds)]
-    due = np.array([SETTLED + rng.uniform(2.0, 5.0) for rng in rngs])
-    now = SETTLED
+    due = np.array([trials.SETTLED + rng.uniform(2.0, 5.0) for rng in rngs])
+    now = trials.SETTLED
     while now < seconds:
         for i in np.flatnonzero((due <= now) & np.isinf(population.fallen_at)):
             force, duration = rngs[i].uniform(10.0, REPEATED), rngs[i].uniform(0.1, 0.5)
-            population.push(Shove(force, duration, rngs[i].uniform(-math.pi, math.pi), now).push(), [int(i)])
+            population.push(trials.Shove(force, duration, rngs[i].uniform(-math.pi, math.pi), now).push(), [int(i)])
             due[i] = now + rngs[i].uniform(2.0, 5.0)
         population.run(0.5, stop_fallen=True)
         now = round(now + 0.5, 6)
@@ -129,19 +123,25 @@ _BALANCED = 0.1  # [m/s] of a body that has regained its balance
 def run_comfort(result: Result, setting: Setting) -> None:
     """Push, wait until balance is regained, count the steps until the feet stand well."""
     count = 12 if setting.quick else COMFORT_COUNT
-    each = [s for s in shoves(setting.seed, "comfort", 4 * count, SETTLED, SETTLED + 0.5) if s.impulse <= STRONGEST]
+    each = [
+        s
+        for s in trials.shoves(setting.seed, "comfort", 4 * count, trials.SETTLED, trials.SETTLED + 0.5)
+        if s.impulse <= STRONGEST
+    ]
     each = each[:count]
-    population = Population(len(each), CHARACTER, STAND, pushes=[[s.push()] for s in each], seed=setting.seed)
+    population = Population(
+        len(each), trials.CHARACTER, trials.STAND, pushes=[[s.push()] for s in each], seed=setting.seed
+    )
     population.run(max(s.start + s.duration for s in each))
     balanced = np.full(len(each), -1.0)  # steps taken when balance was regained
     for i in range(round(_AFTER / _LOOK)):
         population.run(_LOOK, stop_fallen=True)
         setting.progress("making itself comfortable", i * _LOOK / _AFTER)
         speed = np.array([math.hypot(r.report[0].velocity, r.report[0].lateral_velocity) for r in population.rows])
-        balanced = np.where((balanced < 0.0) & (speed < _BALANCED), steps_of(population), balanced)
+        balanced = np.where((balanced < 0.0) & (speed < _BALANCED), trials.steps_of(population), balanced)
     crossed, turned = feet(population)
-    further = steps_of(population) - balanced
-    alive = upright(population)
+    further = trials.steps_of(population) - balanced
+    alive = trials.upright(population)
     good = alive & ~crossed & (turned <= ANGLE) & (balanced >= 0.0) & (further <= STEPS)
     for i, shove in enumerate(each):
         result.runs.append({
