@@ -32,7 +32,7 @@ LOOK = 5.0  # [s] between looks
 
 
 class Moment(NamedTuple):
-    """What a row is when its programme is due."""
+    """What a row is when its quadratic program is due."""
 
     time: float
     qpos: np.ndarray
@@ -56,7 +56,7 @@ def run_qp(result: Result, setting: Setting) -> None:
 
 
 def _moments(count: int) -> list[Moment]:
-    """Moments of a walk at which the programme is due, every third one, before it is solved."""
+    """Moments of a walk at which the quadratic program is due, every third one, before it is solved."""
     sim, found = Simulation(skill=SKILL), []
     period = tracker_of(sim.scene, sim.skill).period
     for _ in range(count):
