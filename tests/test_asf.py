@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from surefoot.errors import OutputError
 from surefoot.lab.experiment import Result, Setting, run_experiment
-from surefoot.lab.reproduce import experiments
-from surefoot.lab.reproduce.motions import round_trip
+from surefoot.lab.reproduce import experiments, round_trip
 from surefoot.motions import acclaim, bvh
 from surefoot.motions import quaternions as quat
 from surefoot.motions.forward_kinematics import world_poses

@@ -488,7 +488,7 @@ def counted(result: Result, setting: Setting) -> None:
     with (setting.out / "marks").open("a") as file:
         file.write("x")
     holds: Any = np.bool_(True)  # as a comparison of arrays gives it
-    result.row("case", "1", "1", "m", holds)
+    result.add_row("case", "1", "1", "m", holds)
     result.runs.append({"case": "case", "speed": 1.0})
 
 
@@ -516,7 +516,7 @@ def test_a_damaged_result_is_computed_again(tmp_path: Path, content: bytes) -> N
 
 def test_an_experiment_that_cannot_run_has_one_row_that_does_not_hold_and_is_not_kept(tmp_path: Path) -> None:
     def fails(result: Result, setting: Setting) -> None:
-        result.row("before the failure", "1", "1", "m", True)
+        result.add_row("before the failure", "1", "1", "m", True)
         raise ZeroDivisionError("no steps were taken")
 
     result = run_experiment(Experiment("paper/claim", "A paper", fails), Setting(0, True, tmp_path))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,16 +18,15 @@ import pytest
 from conftest import in_the_air, made_skill
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, SurefootError, UnknownNameError
-from surefoot.lab import replicas, robustness
+from surefoot.lab import replicas, reproduce, robustness
 from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment
 from surefoot.lab.gait_measures import foot_positions, measure_gait, torso_pitch
 from surefoot.lab.parameter_tuning import Objective, TuningResult, parameter_value, tune
 from surefoot.lab.replicas import perturb_state, seeded_generator
-from surefoot.lab.reproduce import experiments, genbicon, limit_cycle, motions, select, simbicon, stylized
-from surefoot.lab.reproduce import stepping as watch_your_step
+from surefoot.lab.reproduce import PAPERS, experiments, select
 from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, replicas_from_start
-from surefoot.lab.reproduce.simbicon.planar_terrain import course
+from surefoot.lab.reproduce.simbicon.planar_robustness import course
 from surefoot.lab.robustness import UndisturbedGait, has_recovered, planar_grid, push_survivors, robust_threshold
 from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
@@ -402,37 +403,38 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
-    papers = {
-        "simbicon": simbicon.EXPERIMENTS, "genbicon": genbicon.EXPERIMENTS, "limit_cycle": limit_cycle.EXPERIMENTS,
-        "stepping": watch_your_step.EXPERIMENTS, "stylized": stylized.EXPERIMENTS,
-    }  # fmt: skip
-    assert len(found) == sum(map(len, papers.values())) + len(motions.EXPERIMENTS)
-    assert all(found[e.name] is e and e.name.startswith("motions/") for e in motions.EXPERIMENTS)
-    for paper, own in papers.items():
-        assert len(own) == len({e.name for e in own})
-        for experiment in own:
-            assert found[experiment.name] is experiment
-            assert experiment.name.startswith(f"{paper}/")
-            assert {"stepping": "watch your step", "stylized": "da silva"}.get(
-                paper, paper.replace("_", " ")
-            ) in experiment.paper.lower()
-            assert callable(experiment.run)
+    assert len(found) == 65
+    assert {name.split("/")[0] for name in found} == set(PAPERS)
+    for name, experiment in found.items():
+        assert experiment.name == name
+        assert experiment.paper.startswith(PAPERS[name.split("/")[0]])
+        assert callable(experiment.run)
+    assert len({experiment.source for experiment in found.values()}) == len(found)
 
 
-def test_every_experiment_module_is_registered() -> None:
-    here = Path(simbicon.__file__).parent
-    modules = {p.stem for pattern in ("planar_*.py", "spatial_*.py", "*mocap*.py") for p in here.glob(pattern)}
-    assert {e.run.__module__.rsplit(".", 1)[1] for e in simbicon.EXPERIMENTS} == modules
-    own = {p.stem for p in Path(limit_cycle.__file__).parent.glob("*.py")} - {"__init__", "marches"}
-    assert {e.run.__module__.rsplit(".", 1)[1] for e in limit_cycle.EXPERIMENTS} == own
-    own = {p.stem for p in Path(stylized.__file__).parent.glob("*.py")} - {"__init__", "following", "paths", "sumo"}
-    assert {e.run.__module__.rsplit(".", 1)[1] for e in stylized.EXPERIMENTS} == own
+def test_every_module_of_an_experiment_is_registered_or_shared() -> None:
+    here = Path(reproduce.__file__).parent
+    named = {experiment.run.__module__ for experiment in experiments().values()}
+    shared = {"genbicon.walks", "limit_cycle.limit_cycle_walks", "replica_walks", "simbicon.gaits"}
+    shared |= {"stepping.stepping_trials"}
+    there = {".".join(p.relative_to(here).with_suffix("").parts) for p in here.rglob("*.py") if p.stem != "__init__"}
+    assert {name.removeprefix("surefoot.lab.reproduce.") for name in named} == there - shared
+
+
+def test_listing_the_experiments_loads_neither_them_nor_the_simulator() -> None:
+    code = (
+        "import sys; from surefoot.lab.reproduce import experiments, select; experiments(); select(['simbicon']);"
+        "heavy = [m for m in ('numba', 'mujoco', 'numpy', 'matplotlib', 'surefoot.engine') if m in sys.modules];"
+        "own = [m for m in sys.modules if m.startswith('surefoot.lab.reproduce.')]; assert not heavy + own, heavy + own"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
-    assert select(["simbicon"]) == list(simbicon.EXPERIMENTS)
+    assert select(["simbicon"]) == [e for e in every if e.name.startswith("simbicon/")]
     assert select(["genbicon", "limit_cycle", "motions", "simbicon", "stepping", "stylized"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
@@ -451,8 +453,8 @@ def counted() -> tuple[Experiment, list[int]]:
 
     def run(result: Result, setting: Setting) -> None:
         seeds.append(setting.seed)
-        result.row("height", "2", f"{setting.seed}", "m", setting.seed < 5)
-        result.show("colour", "red")
+        result.add_row("height", "2", f"{setting.seed}", "m", setting.seed < 5)
+        result.add_note("colour", "red")
         result.runs += [{"a": 1, "b": 2.5}, {"a": 3, "c": "x"}]
 
     return Experiment("made/counted", "no paper", run), seeds
@@ -460,7 +462,7 @@ def counted() -> tuple[Experiment, list[int]]:
 
 def test_an_experiment_that_raises_is_one_row_that_does_not_hold_with_the_reason(tmp_path: Path) -> None:
     def run(result: Result, setting: Setting) -> None:
-        result.row("before", "", "", "", True)
+        result.add_row("before", "", "", "", True)
         raise ZeroDivisionError("no legs to stand on")
 
     broken = Experiment("made/broken", "no paper", run)

@@ -20,7 +20,7 @@ from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import EVERY, Gait
 from surefoot.lab.reproduce import experiments
-from surefoot.lab.reproduce.genbicon import bodies, heading, proportions, pushes, speeds, walks
+from surefoot.lab.reproduce.genbicon import bodies, heading, pushes, speeds, walks
 from surefoot.lab.robustness import NEEDED, REPLICAS
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
@@ -74,10 +74,10 @@ def test_a_walk_keeps_a_speed_within_a_tenth_and_no_farther() -> None:
 )
 def test_a_walk_that_fell_skates_crosses_or_does_not_step_never_holds(change: dict[str, Any], word: str) -> None:
     bad = replace(GOOD, **change)
-    assert not bad.is_fair
+    assert not bad.is_valid_gait
     assert not bad.keeps(bad.speed)
     assert not speeds.keeps_time(bad, bad.step_time)
-    assert word in bad.trouble()
+    assert word in bad.failure()
     assert word in walks.upright([GOOD, bad])
     assert bad.record()["fallen_at"] == bad.fallen_at
 
@@ -112,12 +112,12 @@ def test_a_population_is_judged_from_when_it_has_settled_and_a_fallen_row_has_no
     population = walks.replica_population([{"speed": 0.4}], 5, replicas=2)
     population.qvel[1, 4] += 12.0  # it goes head over heels
     found, motions = walks.run_and_measure(population, 6.0, settled=3.0)
-    assert found[0].is_fair
+    assert found[0].is_valid_gait
     assert found[0].speed == pytest.approx(0.4, abs=0.1)
     assert motions[0].time[0] == pytest.approx(3.0, abs=0.01)
     assert found[1].gait is None
     assert found[1].fallen_at < 3.0
-    assert "fell" in found[1].trouble()
+    assert "fell" in found[1].failure()
 
 
 # ---------------------------------------------------------------------------------------------------- speeds
@@ -227,7 +227,7 @@ def test_bodies_are_pushed_at_the_height_of_the_sternum() -> None:
 def test_a_told_walker_is_pushed_from_its_own_strike(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(robustness, "SETTLE", 3.0)
     monkeypatch.setattr(cycles, "SETTLE", 3.0)
-    monkeypatch.setattr(robustness, "AFTER", 6.0)
+    monkeypatch.setattr(robustness, "PUSH_AFTER", 6.0)
     skill = load(f"biped/{walks.SKILL}")
     start = robustness.at_strike(skill, 1, count=2, character="humanoid", commands={"speed": 0.4})
     assert start.speed == pytest.approx(0.4, abs=0.1)
@@ -254,7 +254,7 @@ def test_pushes_print_ours_beside_simbicons_and_hold_by_the_weakest(
     pushes.run(result, Setting(out=tmp_path))
     assert [row.holds for row in result.rows] == [True, False, True]
     assert "190, forwards to the right" in result.rows[1].ours
-    shown = {line["case"]: line for line in result.also}
+    shown = {line["case"]: line for line in result.notes}
     assert shown["humanoid at 1 m/s: backwards"]["ours"] == "≥ 400"
     assert shown["humanoid at 0 m/s: to the left"]["unit"].endswith("SIMBICON's robust-walk 220")
     assert (tmp_path / "genbicon-pushes" / "directions.png").exists()
@@ -264,7 +264,7 @@ def test_pushes_print_ours_beside_simbicons_and_hold_by_the_weakest(
 
 
 def test_the_grid_of_bodies_is_large_distinct_and_spans_the_claim() -> None:
-    each = proportions.bodies()
+    each = bodies.body_grid()
     assert len(each) >= 100
     assert len({tuple(body.items()) for body in each}) == len(each)
     arm = (0.5, 1.5)
@@ -273,7 +273,7 @@ def test_the_grid_of_bodies_is_large_distinct_and_spans_the_claim() -> None:
         assert min(body[name] for body in each) == low
         assert max(body[name] for body in each) == high
     assert any(body["left_arm_length"] != body["right_arm_length"] for body in each)
-    quick = proportions.bodies(quick=True)
+    quick = bodies.body_grid(quick=True)
     assert len(quick) < len(each)
     assert all(body in each for body in quick)
 
@@ -313,7 +313,8 @@ def test_a_stranger_is_measured_upright_and_facing_where_it_goes_whatever_its_ax
 def test_the_walking_experiments_are_registered_by_their_modules_names() -> None:
     found = {name: e.run.__module__ for name, e in experiments().items() if name.startswith("genbicon/")}
     for module in OURS:
-        assert found[f"genbicon/{module}"].endswith(f"genbicon.{module}")
+        own = "bodies" if module in ("characters", "strangers", "proportions") else module
+        assert found[f"genbicon/{module}"].endswith(f"genbicon.{own}")
     assert set(bodies.CHARACTERS) == {"humanoid", "robot", "ape", "strider"}
 
 

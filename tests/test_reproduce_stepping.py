@@ -11,20 +11,18 @@ import pytest
 
 from surefoot.engine.population import Population
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce import stepping
 from surefoot.lab.reproduce.stepping import (
-    balls,
     box,
-    comfort,
     cost,
+    gyrating_platform,
     paper_coupling,
-    platform,
     proportions,
     pushes,
     speed,
     stand,
-    terrain,
-    trials,
+    stepping_trials,
+    terrain_courses,
+    thrown_balls,
 )
 from surefoot.terrains import load as load_terrain
 
@@ -40,19 +38,13 @@ def judged(module: Any, monkeypatch: pytest.MonkeyPatch, **measured: Any) -> dic
     return {row.case: row.holds for row in result.rows}
 
 
-def test_every_module_of_an_experiment_is_registered() -> None:
-    own = {p.stem for p in Path(stepping.__file__).parent.glob("*.py")} - {"__init__", "trials"}
-    assert {e.run.__module__.rsplit(".", 1)[1] for e in stepping.EXPERIMENTS} == own
-    assert {e.name.removeprefix("stepping/").replace("-", "_") for e in stepping.EXPERIMENTS} == own
-
-
 # ------------------------------------------------------------------------------------------------------ pushes
 
 
 def test_random_pushes_are_those_of_the_paper_and_the_same_every_time() -> None:
-    each, again = (trials.shoves(4, "x", 200, 2.0, 3.0) for _ in range(2))
+    each, again = (stepping_trials.shoves(4, "x", 200, 2.0, 3.0) for _ in range(2))
     assert each == again
-    assert each != trials.shoves(5, "x", 200, 2.0, 3.0)
+    assert each != stepping_trials.shoves(5, "x", 200, 2.0, 3.0)
     assert all(10.0 <= s.force <= 500.0 and 0.1 <= s.duration <= 0.5 and 2.0 <= s.start <= 3.0 for s in each)
     assert {math.copysign(1.0, f(s.direction)) for s in each for f in (math.sin, math.cos)} == {-1.0, 1.0}
     assert math.hypot(*each[3].push().force) == pytest.approx(each[3].force)
@@ -73,7 +65,7 @@ def test_pushes_are_judged_by_their_impulses(
 
 
 def test_a_push_that_fells_is_not_survived_and_one_that_tickles_is() -> None:
-    some = [trials.Shove(20.0, 0.1, 0.3, 3.0), trials.Shove(5000.0, 0.5, 0.3, 3.0)]
+    some = [stepping_trials.Shove(20.0, 0.1, 0.3, 3.0), stepping_trials.Shove(5000.0, 0.5, 0.3, 3.0)]
     assert pushes._outlived(some, walks=False, seed=0).tolist() == [True, False]
 
 
@@ -83,7 +75,7 @@ def test_feet_are_crossed_where_the_left_one_is_on_the_right() -> None:
     for side in ("left", "right"):
         population.qpos[1, model.joint(f"{side}_hip_roll").qposadr[0]] = -0.2
         population.qpos[2, model.joint(f"{side}_hip_yaw").qposadr[0]] = math.radians(25.0)
-    crossed, turned = comfort.feet(population)
+    crossed, turned = pushes.feet(population)
     assert crossed.tolist() == [False, True, False]
     assert turned[0] < 3.0
     assert turned[2] == pytest.approx(25.0, abs=3.0)
@@ -133,7 +125,7 @@ def test_the_platform_is_held_up_to_the_first_angle_it_falls_at(
         tried.append(angle)
         return HOLDS if angle <= limit else 12.0
 
-    rows = judged(platform, monkeypatch, stood=stood)
+    rows = judged(gyrating_platform, monkeypatch, stood=stood)
     assert list(rows.values()) == [holds]
     assert max(tried) == min(limit + 5.0, 45.0)
 
@@ -167,25 +159,25 @@ def test_a_box_is_raised_and_a_fall_ends_it_short_of_the_mass(monkeypatch: pytes
 def test_balls_are_survived_all_and_enough_of_them_are_heavy(
     survived: int, heavy: float, holds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = judged(balls, monkeypatch, thrown=lambda *_: (survived, heavy, HOLDS))
+    rows = judged(thrown_balls, monkeypatch, thrown=lambda *_: (survived, heavy, HOLDS))
     assert all(rows.values()) is holds
 
 
 def test_balls_come_in_all_sizes_and_more_than_enough_are_heavy_on_average() -> None:
-    sizes = balls.sizes()
-    assert (sizes[0], sizes[-1]) == pytest.approx(balls.DIAMETERS)
-    speeds = np.linspace(*balls.SPEEDS, 101)
-    impulses = balls.DENSITY * np.pi / 6.0 * sizes[:, None] ** 3 * speeds
-    assert (impulses > balls.HEAVY).mean() > balls.SHARE
+    sizes = thrown_balls.sizes()
+    assert (sizes[0], sizes[-1]) == pytest.approx(thrown_balls.DIAMETERS)
+    speeds = np.linspace(*thrown_balls.SPEEDS, 101)
+    impulses = thrown_balls.DENSITY * np.pi / 6.0 * sizes[:, None] ** 3 * speeds
+    assert (impulses > thrown_balls.HEAVY).mean() > thrown_balls.SHARE
 
 
 @pytest.mark.parametrize(("creep", "fell", "holds"), [(0.0005, False, True), (0.002, False, False), (0.0, True, False)])
 def test_standing_on_a_slope_is_judged_by_creep_and_falls(
     creep: float, fell: bool, holds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terrain, "crept", lambda angle, seconds: (creep, fell))
+    monkeypatch.setattr(terrain_courses, "crept", lambda angle, seconds: (creep, fell))
     walked: Any = lambda course, tries, setting: (np.ones(tries, bool), np.full(tries, course.length))  # noqa: E731
-    rows = judged(terrain, monkeypatch, walked=walked)
+    rows = judged(terrain_courses, monkeypatch, walked=walked)
     stood = [held for case, held in rows.items() if case.startswith("stands")]
     assert set(stood) == {holds}
     assert len(stood) == 2
@@ -193,13 +185,13 @@ def test_standing_on_a_slope_is_judged_by_creep_and_falls(
 
 
 def test_courses_are_grounds_that_are_as_long_as_the_way() -> None:
-    each = terrain.courses()
+    each = terrain_courses.courses()
     assert {course.terrain.partition(":")[0] for course in each} >= {"slope", "gaps", "bumps", "stairs"}
     for course in each:
         ground = load_terrain(course.terrain)
         assert float(ground.height(0.2)) == 0.0
         if course.terrain.startswith("stairs"):
-            assert course.tries == terrain.REPLICAS
+            assert course.tries == terrain_courses.REPLICAS
             assert abs(float(ground.height(course.length))) == pytest.approx(12 * abs(float(ground.height(1.1))))
 
 
@@ -245,6 +237,6 @@ def test_a_speed_is_judged_only_where_it_had_time_to_settle() -> None:
 
 
 def test_a_course_ends_when_all_who_walk_it_have_fallen() -> None:
-    course = terrain.Course("a cliff", "steps:0.6,-1.5", 0.5, 4.0, tries=2)
-    arrived, _ = terrain.walked(course, 2, Setting())
+    course = terrain_courses.Course("a cliff", "steps:0.6,-1.5", 0.5, 4.0, tries=2)
+    arrived, _ = terrain_courses.walked(course, 2, Setting())
     assert not arrived.any()

@@ -35,7 +35,7 @@ def print_result(result: Any) -> None:
     for row in result.rows:
         table.add_row(row.case, row.paper, row.ours, row.unit, "[green]yes[/green]" if row.holds else "[red]NO[/red]")
     screen.print(table)
-    for item in result.also:
+    for item in result.notes:
         paper = f" (paper {item['paper']})" if item["paper"] else ""
         screen.print(f"  [dim]{item['case']}: {item['ours']} {item['unit']}{paper}[/dim]", highlight=False)
 

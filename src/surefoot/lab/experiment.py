@@ -1,6 +1,8 @@
 """An experiment reproduces one claim of a paper and says, row by row, whether ours holds.
 
-Where motion-capture clips are: none comes with Surefoot.
+A row has a bar; a note has none. What could not be measured is a row too: it does not hold, and says why. Results are
+kept in the output folder and taken up again for the same code, seed and thoroughness. No motion-capture clips come with
+Surefoot: the user names a folder of them.
 """
 
 from __future__ import annotations
@@ -8,22 +10,26 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
+import importlib
 import io
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
-
-import mujoco
+from typing import Any, TypeVar
 
 import surefoot
 from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+CLIPS_VARIABLE = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
+NO_CLIPS = f"not run: neither --clips nor {CLIPS_VARIABLE} names a folder with this clip"
+NOT_QUICK = "not measured in a quick look"
 
 
 @dataclass
@@ -39,66 +45,117 @@ class Row:
 
 @dataclass
 class Result:
-    """What an experiment found."""
+    """What an experiment found.
+
+    Attributes:
+        experiment: its name.
+        paper: the paper, and where in it the claim is.
+        rows: figures with a bar.
+        notes: figures without one.
+        runs: raw figures, one record a simulated run.
+        quick: whether this was a quick look.
+        partial: whether clips, skills or packages were missing; such a result is not taken up as finished.
+    """
 
     experiment: str
     paper: str
     rows: list[Row] = field(default_factory=list)
-    also: list[dict[str, str]] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)  # raw, one a simulated run
+    notes: list[dict[str, str]] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
     quick: bool = False
-    partial: bool = False  # something it needs was not there: shown, but not taken up as finished
+    partial: bool = False
 
-    def row(self, case: str, paper: str, ours: str, unit: str, holds: bool) -> None:
+    def add_row(self, case: str, paper: str, ours: str, unit: str, holds: bool) -> None:
         """Add a figure that has a bar."""
         self.rows.append(Row(case, paper, ours, unit, bool(holds)))
 
-    def show(self, case: str, ours: str, unit: str = "", paper: str = "") -> None:
-        """Add a figure that is only shown."""
-        self.also.append({"case": case, "paper": paper, "ours": ours, "unit": unit})
+    def add_missing(self, case: str, paper: str = "", reason: str = NO_CLIPS) -> None:
+        """Add a row for what was not measured: it does not hold, and `reason` stands in place of our figure."""
+        self.add_row(case, paper, reason, "", False)
+        self.partial |= reason != NOT_QUICK
+
+    def add_note(self, case: str, ours: str, unit: str = "", paper: str = "") -> None:
+        """Add a figure that has no bar."""
+        self.notes.append({"case": case, "paper": paper, "ours": ours, "unit": unit})
 
     @property
     def holds(self) -> bool:
-        """Whether every row holds."""
+        """Whether there are rows and every one of them holds."""
         return bool(self.rows) and all(row.holds for row in self.rows)
 
     def as_json(self) -> dict[str, Any]:
-        """What `--json` writes."""
+        """Return what `surefoot reproduce --json` writes."""
         return {
             "experiment": self.experiment,
             "paper": self.paper,
             "quick": self.quick,
+            "holds": self.holds,
+            "partial": self.partial,
             "rows": [asdict(row) for row in self.rows],
-            "also": self.also,
+            "also": self.notes,
         }
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How experiments are to be run."""
+    """How experiments are run.
+
+    Attributes:
+        seed: seed of every replica, phase and course.
+        quick: whether a first look is enough, shorter than the claims ask for.
+        out: folder for figures and raw runs; None keeps nothing.
+        progress: is called with what is being done and the share that is done.
+        clips: folder of motion-capture clips; by default what the variable SUREFOOT_CLIPS names.
+    """
 
     seed: int = 0
     quick: bool = False
     out: Path | None = None
     progress: Callable[[str, float], None] = lambda label, share: None
-    clips: Path | None = None  # folder of motion-capture clips; by default what the variable SUREFOOT_CLIPS names
+    clips: Path | None = None
 
     def figure_path(self, experiment: str, name: str) -> Path | None:
-        """Where a figure goes, if figures are kept."""
+        """Return where an experiment's file of this name goes, or None if no files are kept."""
         if self.out is None:
             return None
         folder = self.out / experiment.replace("/", "-")
         make_folder(folder)
         return folder / name
 
+    def each(self, items: Collection[T], begin: float = 0.0, end: float = 1.0, label: str = "{}") -> Iterator[T]:
+        """Yield items, telling the progress between two shares before each one.
+
+        Args:
+            items: what is done one after another.
+            begin: share that is done before the first.
+            end: share that is done after the last.
+            label: what is told, `{}` for the item's name: a text, a number, or the first of a tuple.
+        """
+        for i, item in enumerate(items):
+            named = item[0] if isinstance(item, tuple) else item
+            self.progress(label.format(named), begin + (end - begin) * i / len(items))
+            yield item
+
+
+Run = Callable[[Result, Setting], None]
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """A named experiment."""
+    """A named experiment; `source` is its function, or "module:function", which is imported when it runs."""
 
     name: str
     paper: str
-    run: Callable[[Result, Setting], None]
+    source: Run | str
+
+    @property
+    def run(self) -> Run:
+        """The function, imported if need be."""
+        if not isinstance(self.source, str):
+            return self.source
+        module, _, function = self.source.partition(":")
+        run: Run = getattr(importlib.import_module(module), function)
+        return run
 
 
 def run_experiment(experiment: Experiment, setting: Setting) -> Result:
@@ -115,8 +172,7 @@ def run_experiment(experiment: Experiment, setting: Setting) -> Result:
     except Exception as error:  # the reason is the result: a table with a gap would hide it
         log.exception("%s could not run", experiment.name)
         result.rows = []
-        result.row("could not run", "", f"{type(error).__name__}: {error}", "", False)
-        return result
+        result.add_missing("could not run", reason=f"{type(error).__name__}: {error}")
     if not result.partial:
         _save(result, setting)
     return result
@@ -124,7 +180,9 @@ def run_experiment(experiment: Experiment, setting: Setting) -> Result:
 
 @functools.cache
 def fingerprint() -> str:
-    """Of all sources and skill files: a result of other code is not taken up."""
+    """Return a digest of all sources and skill files: a result of other code is not taken up."""
+    import mujoco  # here, so that listing experiments does not load it
+
     digest = hashlib.sha256(mujoco.__version__.encode())
     root = Path(surefoot.__file__).parent
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.yaml"))):
@@ -134,7 +192,11 @@ def fingerprint() -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, or say why not in one line."""
+    """Make a folder and those above it.
+
+    Raises:
+        OutputError: it cannot be made.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -173,17 +235,13 @@ def _save(result: Result, setting: Setting) -> None:
     replace_file(path, json.dumps(result.as_json() | {"key": _key(setting)}, indent=1).encode())
 
 
-CLIPS_VARIABLE = "SUREFOOT_CLIPS"  # the variable that names the folder of clips
-NO_CLIPS = f"not run: neither --clips nor {CLIPS_VARIABLE} names a folder of clips"
-
-
 def clips_folder(setting: Setting) -> Path | None:
-    """The folder of clips, if one is named and there."""
-    named = setting.clips or Path(os.environ.get(CLIPS_VARIABLE) or "")
-    return named if (setting.clips or os.environ.get(CLIPS_VARIABLE)) and named.is_dir() else None
+    """Return the folder of clips, if one is named and there."""
+    named = setting.clips or os.environ.get(CLIPS_VARIABLE)
+    return Path(named) if named and Path(named).is_dir() else None
 
 
 def find_clip(setting: Setting, stem: str) -> Path | None:
-    """The clip of a file name without its suffix."""
+    """Return the clip of a file name without its suffix, if there is one."""
     folder = clips_folder(setting)
     return next(iter(sorted(folder.rglob(f"{stem}.bvh"))), None) if folder else None

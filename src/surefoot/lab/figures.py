@@ -1,15 +1,16 @@
-"""The pictures that several experiments draw; each is written whole, or not at all where no figures are kept.
+"""Pictures of experiments: plots, filmstrips, and sheets of many motions. Each is written whole, or not at all.
 
-Many motions on one picture: a tile for each, a few figures from the side and a few from the front.
+Every function that writes takes the path first; None means that no figures are kept, and nothing is drawn.
 """
 
 from __future__ import annotations
 
+import functools
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import numpy as np
 from PIL import Image
@@ -20,21 +21,44 @@ from surefoot.motions.motion import Motion
 from surefoot.motions.painter import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = Any  # matplotlib is loaded when something is drawn
+
+_P = ParamSpec("_P")
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
-    from matplotlib.figure import Figure
+def plot(
+    width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
+) -> Callable[[Callable[Concatenate[Any, _P], None]], Callable[Concatenate[Path | None, _P], None]]:
+    """Turn a function that draws on axes into one that writes a PNG file.
 
-    return Figure(figsize=(width, height), layout="constrained")
+    Args:
+        width: of the figure [inch].
+        height: likewise.
+        rows: of axes; with more than one row or column, the function gets an array of them.
+        columns: likewise.
+        options: of matplotlib's `Figure.subplots`.
 
+    Returns:
+        A decorator. The decorated function takes a path in place of the axes.
+    """
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=150)
-    replace_file(path, buffer.getvalue())
+    def decorate(draw: Callable[Concatenate[Any, _P], None]) -> Callable[Concatenate[Path | None, _P], None]:
+        @functools.wraps(draw)
+        def write(path: Path | None, /, *args: _P.args, **kwargs: _P.kwargs) -> None:
+            if path is None:
+                return
+            from matplotlib.figure import Figure
+
+            figure, buffer = Figure(figsize=(width, height), layout="constrained"), io.BytesIO()
+            draw(figure.subplots(rows, columns, **options), *args, **kwargs)
+            figure.savefig(buffer, dpi=150)
+            replace_file(path, buffer.getvalue())
+
+        return write
+
+    return decorate
 
 
 def save_image(image: Image.Image, path: Path) -> None:
@@ -52,27 +76,24 @@ def save_filmstrip(
     start: float | None = None,
     end: float | None = None,
 ) -> None:
-    """Draw a filmstrip of a motion, by default of its last seconds."""
+    """Write a filmstrip of a motion between two times [s], by default of its last seconds."""
     if path:
         save_image(filmstrip(motion, view=view, start=start, end=end, caption=caption), path)
 
 
-def transition_heatmap(path: Path | None, names: Sequence[str], share: np.ndarray) -> None:
+@plot(7, 6)
+def transition_heatmap(axes: Axes, names: Sequence[str], share: np.ndarray) -> None:
     """Draw which share of the phases of each gait (rows) leads into each other gait (columns)."""
-    if path is None:
-        return
-    figure = new_figure(7, 6)
-    axes = figure.add_subplot()
     image = axes.imshow(share, vmin=0, vmax=1, cmap="viridis")
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set(xlabel="to", ylabel="from")
-    figure.colorbar(image, label="share of phases that succeed")
-    save(figure, path)
+    axes.figure.colorbar(image, label="share of phases that succeed")
 
 
+@plot(6, 4.5)
 def gain_map(
-    path: Path | None,
+    axes: Axes,
     cd: np.ndarray,
     cv: np.ndarray,
     lasted: np.ndarray,
@@ -80,24 +101,16 @@ def gain_map(
     labels: tuple[str, str],
 ) -> None:
     """Draw how long [s] a gait goes on at each pair of gains; `lasted` is (cv, cd)."""
-    if path is None:
-        return
-    figure = new_figure(6, 4.5)
-    axes = figure.add_subplot()
     mesh = axes.pcolormesh(cd, cv, lasted, shading="nearest", cmap="viridis")
     axes.plot(*printed, "o", color="white", markeredgecolor="black", label="Table 1")
     axes.set(xlabel=f"{labels[0]} [rad/m]", ylabel=f"{labels[1]} [rad·s/m]")
     axes.legend(frameon=True, fontsize=8)
-    figure.colorbar(mesh, label="seconds until the fall")
-    save(figure, path)
+    axes.figure.colorbar(mesh, label="seconds until the fall")
 
 
-def push_rose(path: Path | None, directions: Sequence[tuple[int, int]], series: Mapping[str, np.ndarray]) -> None:
+@plot(6.5, 5.5)
+def push_rose(axes: Axes, directions: Sequence[tuple[int, int]], series: Mapping[str, np.ndarray]) -> None:
     """Draw forces [N per axis] by (lateral, sagittal) direction, ahead upwards and left to the left."""
-    if path is None:
-        return
-    figure = new_figure(6.5, 5.5)
-    axes = figure.add_subplot()
     ways = np.array([*directions, directions[0]], float)
     for label, forces in series.items():
         ends = ways * np.append(forces, forces[0])[:, None]
@@ -107,7 +120,14 @@ def push_rose(path: Path | None, directions: Sequence[tuple[int, int]], series: 
     axes.set_aspect("equal")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)
-    save(figure, path)
+
+
+def stacked(images: Sequence[Image.Image]) -> Image.Image:
+    """Put pictures below each other."""
+    page = Image.new("RGB", (max(image.width for image in images), sum(image.height for image in images)), "white")
+    for i, image in enumerate(images):
+        page.paste(image, (0, sum(above.height for above in images[:i])))
+    return page
 
 
 _SIDE, _FRONT, _TALL = 520, 270, 230  # [px] widths of a tile's two views, and its height
@@ -129,8 +149,6 @@ def contact_sheet(motions: Mapping[str, Motion], columns: int = 3) -> Image.Imag
 
 
 def save_contact_sheet(path: Path | None, motions: Mapping[str, Motion]) -> None:
-    """Write a sheet as PNG, where figures are kept."""
+    """Write a contact sheet as PNG."""
     if path and motions:
-        buffer = io.BytesIO()
-        contact_sheet(motions).save(buffer, "PNG")
-        replace_file(path, buffer.getvalue())
+        save_image(contact_sheet(motions), path)

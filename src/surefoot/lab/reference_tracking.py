@@ -22,7 +22,7 @@ from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
-from surefoot.lab.experiment import Setting, find_clip, fingerprint
+from surefoot.lab.experiment import Setting, find_clip, fingerprint, make_folder
 from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
@@ -126,6 +126,13 @@ def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any
     return with_parameters(load(base), {**CLIP_TRACKING_PARAMETERS, **(changes or {}), "reference": str(reference)})
 
 
+def reference_folder(setting: Setting) -> Path:
+    """The folder in which references are kept: that of the results, or a temporary one."""
+    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
+    make_folder(folder)
+    return folder
+
+
 def clip_reference(
     setting: Setting, stem: str, loops: bool, base: str = TOES, stretch: LegExtension | None = None
 ) -> Path | None:
@@ -133,11 +140,9 @@ def clip_reference(
     clip = find_clip(setting, stem)
     if clip is None:
         return None
-    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
-    folder.mkdir(parents=True, exist_ok=True)
     sim = Simulation(skill=base)
     made_of = hashlib.sha256(clip.read_bytes() + f"{fingerprint()} {stretch}".encode()).hexdigest()[:16]
-    path = folder / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}-{made_of}.npz"
+    path = reference_folder(setting) / f"{sim.scene.table.name}-{stem}-{'loop' if loops else 'once'}-{made_of}.npz"
     if path.exists():
         return path
     make = reference_sources.looping_reference if loops else reference_sources.one_shot_reference

@@ -1,6 +1,6 @@
-"""§4.4, "Pulling and pushing a crate", "Lifting and moving a crate": replicas of a task with a crate.
+"""§4.4, figures 15 and 16: a crate of 80 kg is pushed and pulled, crates of 5 … 25 kg are carried over 10 m.
 
-§4.4, "Lifting and moving a crate", figure 16: 5 … 25 kg, from the floor and from a table, over 10 m.
+Crates are lifted from the floor and from a table. Replicas of a task begin in other places, postures and directions.
 """
 
 from __future__ import annotations
@@ -75,10 +75,9 @@ def _haul(result: Result, setting: Setting, task: PushCrate | PullCrate, done: s
     result.runs += runs
     good = sum(run["done"] and run["moved"] >= _DISTANCE for run in runs)
     way = min(run["moved"] for run in runs)
-    result.row(
-        f"80 kg, friction 0.2, {done} {_DISTANCE:g} m", _PAPER, f"{good} of {replicas}, the shortest way {way:.2f} m",
-        f"replicas that move it and stand (all of {replicas})", good == replicas,
-    )  # fmt: skip
+    result.add_row(f"80 kg, friction 0.2, {done} {_DISTANCE:g} m", _PAPER,
+                   f"{good} of {replicas}, the shortest way {way:.2f} m",
+                   f"replicas that move it and stand (all of {replicas})", good == replicas)  # fmt: skip
 
 
 _MASSES = (5.0, 10.0, 15.0, 20.0, 25.0)  # [kg]
@@ -101,10 +100,8 @@ def carry(result: Result, setting: Setting) -> None:
         result.runs += runs
         good = sum(run["done"] and run["carried"] >= _WAY for run in runs)
         ways = ", ".join(f"{run['carried']:.2f}" if run["done"] else "–" for run in runs)
-        result.row(
-            label, "lifted and moved", f"{good} of {replicas}: {ways} m", f"carried {_WAY:g} m and put down",
-            good == replicas,
-        )  # fmt: skip
+        result.add_row(label, "lifted and moved", f"{good} of {replicas}: {ways} m", f"carried {_WAY:g} m and put down",
+                       good == replicas)  # fmt: skip
 
 
 def _errand(mass: float, height: float) -> tuple[Carry, list[Prop]]:

@@ -7,7 +7,6 @@ by 180° is told a twentieth of a degree short, so that it has a side.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -33,8 +32,8 @@ def run(result: Result, setting: Setting) -> None:
     setting.progress("walking ahead", 0.05)
     population.run(4.0 if setting.quick else _WALKS, stop_fallen=True)
     wanted = np.repeat([told(turn) for turn, _ in cases], replicas)
-    for row, heading in zip(population.rows, wanted, strict=True):
-        population.scene.command(row, population.scene.skill, {"heading": float(heading)})
+    for i, heading in enumerate(wanted):
+        population.command([i], heading=float(heading))
     setting.progress("turning", 0.3)
     yaws, _ = track_heading(population, SECONDS)
     off = np.degrees(np.abs(np.angle(np.exp(1j * (yaws - wanted)))))  # (looks, n)
@@ -51,14 +50,14 @@ def run(result: Result, setting: Setting) -> None:
     for c, (turn, speed) in enumerate(cases):
         rows = slice(c * replicas, (c + 1) * replicas)
         standing = int(np.isinf(population.fallen_at[rows]).sum())
-        result.row(
-            f"{abs(turn):g}° to the {'left' if turn > 0 else 'right'} at {speed:g} m/s", "turns",
-            f"{late[rows].max():.1f}° off from {BY:g} s on, {standing} of {replicas} upright",
-            f"largest of the pelvis' yaw (≤ {WITHIN:g}°), replicas", bool(good[rows].all()),
-        )  # fmt: skip
-    result.show("stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s", "the latest")
-    result.show("off on average over a stride", f"{np.abs(mean).max():.1f}°", f"the farthest from {BY:g} s on")
-    _draw(setting.figure_path(result.experiment, "turns.png"), cases, yaws[:, ::replicas])
+        result.add_row(f"{abs(turn):g}° to the {'left' if turn > 0 else 'right'} at {speed:g} m/s", "turns",
+                       f"{late[rows].max():.1f}° off from {BY:g} s on, {standing} of {replicas} upright",
+                       f"largest of the pelvis' yaw (≤ {WITHIN:g}°), replicas", bool(good[rows].all()))  # fmt: skip
+    result.add_note("stays within 3° from", f"{max(reached(off[:, i]) for i in range(population.n)):.1f} s",
+                    "the latest")  # fmt: skip
+    result.add_note("off on average over a stride", f"{np.abs(mean).max():.1f}°", f"the farthest from {BY:g} s on")
+    plot = figures.plot(3.2 * len(speeds) + 0.6, 3.2, 1, len(speeds), sharey=True)
+    plot(_draw)(setting.figure_path(result.experiment, "turns.png"), cases, yaws[:, ::replicas])
     setting.progress("measuring", 0.9)
     _quality(result, population)
 
@@ -91,22 +90,18 @@ def _quality(result: Result, population: Population) -> None:
     motions = population.run(_RECORDED, fps=FPS, stop_fallen=True)
     gaits = [measure_gait(m) for m, fell in zip(motions, population.fallen_at, strict=True) if np.isinf(fell)]
     torque = max(float(row.report[0].peak_torque) for row in population.rows)
-    result.show("peak torque", f"{torque:.0f}", "N·m")
+    result.add_note("peak torque", f"{torque:.0f}", "N·m")
     if gaits:
-        result.show("slip after the turn", f"{max(g.slip for g in gaits):.3f}", "m per m, or per s in place")
-        result.show("step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}", "cm, the narrowest")
+        result.add_note("slip after the turn", f"{max(g.slip for g in gaits):.3f}", "m per m, or per s in place")
+        result.add_note("step width after the turn", f"{100 * min(g.step_width for g in gaits):.0f}",
+                        "cm, the narrowest")  # fmt: skip
 
 
-def _draw(path: Path | None, cases: list[tuple[float, float]], yaws: np.ndarray) -> None:
-    if path is None:
-        return
-    speeds = sorted({speed for _, speed in cases})
-    figure = figures.new_figure(3.2 * len(speeds) + 0.6, 3.2)
+def _draw(panels: np.ndarray, cases: list[tuple[float, float]], yaws: np.ndarray) -> None:
     time = EVERY * np.arange(1, len(yaws) + 1)
-    for axes, speed in zip(np.atleast_1d(figure.subplots(1, len(speeds), sharey=True)), speeds, strict=True):
+    for axes, speed in zip(np.atleast_1d(panels), sorted({speed for _, speed in cases}), strict=True):
         for (turn, at), yaw in zip(cases, yaws.T, strict=True):
             if at == speed:
                 axes.axhline(turn, color="0.8", linewidth=0.8)
                 axes.plot(time, np.degrees(yaw), linewidth=0.9)
         axes.set(xlabel="time after the command [s]", ylabel="yaw of the pelvis [°]", title=f"{speed:g} m/s")
-    figures.save(figure, path)

@@ -86,16 +86,13 @@ def run(result: Result, setting: Setting) -> None:
         climbed = _gather(pool.map(run_stairs, flights), len(flights), setting, "stairs", 0.9, 0.08)
     result.runs += over + climbed
     passed, stood = sum(it["done"] for it in over), sum(it["done"] for it in climbed)
-    result.row(
-        f"courses of {PAIRS} obstacles and bars", "steps over and ducks under", f"{passed} of {len(over)}",
-        f"courses, nothing touched (≥ {100 * _NEEDED:g} %)", passed >= _NEEDED * len(over),
-    )  # fmt: skip
-    result.row(
-        "stairs of 10 … 18 cm up and down", "climbs", f"{stood} of {len(climbed)}", "flights", stood == len(climbed)
-    )
+    result.add_row(f"courses of {PAIRS} obstacles and bars", "steps over and ducks under", f"{passed} of {len(over)}",
+                   f"courses, nothing touched (≥ {100 * _NEEDED:g} %)", passed >= _NEEDED * len(over))  # fmt: skip
+    result.add_row("stairs of 10 … 18 cm up and down", "climbs", f"{stood} of {len(climbed)}", "flights",
+                   stood == len(climbed))  # fmt: skip
     for it in over + climbed:
         if not it["done"]:
-            result.show(f"{it['kind']} {it['case']:g}", it["reason"])
+            result.add_note(f"{it['kind']} {it['case']:g}", it["reason"])
     _pictures(result, setting)
 
 

@@ -1,8 +1,8 @@
 """§4.4, generalization across style: one law, many small files of curves.
 
 A style counts if all its replicas walk on. Two styles are told apart by their mean cycles (RMSE of hip, knee and ankle
-flexions and of the torso's pitch, see `lab.styles`), or by a fifth in speed, step width or height of the feet, a fifth
-of the larger one. No leg may pass through the other, no foot may skate.
+flexions and of the torso's pitch, `lab.gait_measures`), or by speed, step width or height of the feet: by a fifth of
+the larger one. No leg may pass through the other, no foot may skate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import Gait, foot_positions, leg_clearance, mean_cycle, measure_gait, style_difference
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.reproduce.replica_walks import replica_population
 from surefoot.motions.motion import Motion
 from surefoot.skills import BIPED, load, names
 from surefoot.skills.schema import Skill
@@ -70,11 +70,9 @@ def run(result: Result, setting: Setting) -> None:
     found = _walked(result, setting, skills, seconds)
     whole = {name: style for name, style in found.items() if style.kept == REPLICAS}
     fell = ", ".join(s.name for s in skills if s.name not in whole) or "none"
-    result.row(
-        f"styles of which {REPLICAS} of {REPLICAS} walk {seconds:g} s", "many", f"{len(whole)} of {len(skills)}",
-        f"styles (≥ {ENOUGH})", len(whole) >= ENOUGH,
-    )  # fmt: skip
-    result.show("styles that fall", fell)
+    result.add_row(f"styles of which {REPLICAS} of {REPLICAS} walk {seconds:g} s", "many",
+                   f"{len(whole)} of {len(skills)}", f"styles (≥ {ENOUGH})", len(whole) >= ENOUGH)  # fmt: skip
+    result.add_note("styles that fall", fell)
     _compare(result, whole)
     _judge(result, whole)
     setting.progress("standing, and other bodies", 0.8)
@@ -88,12 +86,10 @@ def run(result: Result, setting: Setting) -> None:
 
 def _replicas(setting: Setting, skills: list[Skill], body: str, count: int) -> Population:
     """Replicas of each skill on a body, skill by skill."""
-    rows = [skill for skill in skills for _ in range(count)]
-    population = Population(len(rows), body, rows, seed=setting.seed)
-    perturb_population(
-        population, [seeded_generator(setting.seed, "style", body, s.name, i % count) for i, s in enumerate(rows)]
-    )
-    return population
+    return replica_population(
+        skills, count, lambda case, k: (setting.seed, "style", body, skills[case].name, k),
+        character=body, seed=setting.seed,
+    )  # fmt: skip
 
 
 def _walked(result: Result, setting: Setting, skills: list[Skill], seconds: float) -> dict[str, Style]:
@@ -116,7 +112,7 @@ def _walked(result: Result, setting: Setting, skills: list[Skill], seconds: floa
         slip = max(gait.slip for gait in gaits)
         found[skill.name] = Style(len(gaits), gaits[0], lift, slip, clearance, cycle, own[0])
         gait = gaits[0]
-        result.show(
+        result.add_note(
             f"{skill.name}: how it walks",
             f"{len(gaits)} of {REPLICAS}; {gait.speed:.2f} m/s, {gait.cadence:.2f} steps/s, width "
             f"{100 * gait.step_width:.0f} cm, feet lifted {100 * lift:.0f} cm, torso rolls {gait.roll:.0f}°, slip "
@@ -136,22 +132,21 @@ def _compare(result: Result, found: dict[str, Style]) -> None:
             alike.append(f"{a} / {b} {apart:.1f}°")
         result.runs.append({"style": a, "compared_with": b, "rmse_deg": apart})
     pairs = len(found) * (len(found) - 1) // 2
-    result.row(
-        "pairs of styles told apart", "distinct", f"{pairs - len(alike)} of {pairs}",
-        f"pairs (≥ {DIFFERENT:g}° RMSE, or ≥ {100 * FIFTH:g} % in speed, width or height)", pairs > 0 and not alike,
-    )  # fmt: skip
-    result.show("pairs told apart by their joint angles alone", f"{by_angles} of {pairs}", "pairs")
-    result.show("nearest pair", f"{nearest[1]} {nearest[0]:.1f}", "° RMSE over the cycle")
+    result.add_row("pairs of styles told apart", "distinct", f"{pairs - len(alike)} of {pairs}",
+                   f"pairs (≥ {DIFFERENT:g}° RMSE, or ≥ {100 * FIFTH:g} % in speed, width or height)",
+                   pairs > 0 and not alike)  # fmt: skip
+    result.add_note("pairs told apart by their joint angles alone", f"{by_angles} of {pairs}", "pairs")
+    result.add_note("nearest pair", f"{nearest[1]} {nearest[0]:.1f}", "° RMSE over the cycle")
     if alike:
-        result.show("alike", ", ".join(alike))
+        result.add_note("alike", ", ".join(alike))
 
 
 def _judge(result: Result, found: dict[str, Style]) -> None:
     """That they walk on their feet, and not through themselves."""
     slip, skating = max(((s.slip, n) for n, s in found.items()), default=(np.inf, "none"))
-    result.row("most slip", "", f"{skating} {slip:.3f}", f"m/m (≤ {LARGEST_SLIP:g})", slip <= LARGEST_SLIP)
+    result.add_row("most slip", "", f"{skating} {slip:.3f}", f"m/m (≤ {LARGEST_SLIP:g})", slip <= LARGEST_SLIP)
     gap, close = min(((s.clearance, n) for n, s in found.items()), default=(-np.inf, "none"))
-    result.row("legs nearest to each other", "", f"{close} {100 * gap:.1f}", "cm (≥ 0)", gap >= 0.0)
+    result.add_row("legs nearest to each other", "", f"{close} {100 * gap:.1f}", "cm (≥ 0)", gap >= 0.0)
 
 
 def _stand(result: Result, setting: Setting, seconds: float) -> None:
@@ -161,7 +156,7 @@ def _stand(result: Result, setting: Setting, seconds: float) -> None:
     steps = [int(row.report[0].steps) for row in population.rows]
     good = int(np.isinf(population.fallen_at).sum())
     ours = f"{good} of {REPLICAS} stand {seconds:g} s, {sum(steps)} steps taken"
-    result.row("stand", "stands", ours, "", good == REPLICAS and not any(steps))
+    result.add_row("stand", "stands", ours, "", good == REPLICAS and not any(steps))
 
 
 def _elsewhere(result: Result, setting: Setting, skills: list[Skill], body: str) -> None:
@@ -171,6 +166,7 @@ def _elsewhere(result: Result, setting: Setting, skills: list[Skill], body: str)
     population.run(seconds, stop_fallen=True)
     up = np.isinf(population.fallen_at)
     fell = ", ".join(s.name for s, good in zip(skills, up, strict=True) if not good) or "none"
-    result.show(f"the same files on the {body}", f"{up.sum()} of {len(skills)}", f"walk {seconds:g} s; fell: {fell}")
+    result.add_note(f"the same files on the {body}", f"{up.sum()} of {len(skills)}",
+                    f"walk {seconds:g} s; fell: {fell}")  # fmt: skip
     for skill, at in zip(skills, population.fallen_at, strict=True):
         result.runs.append({"style": skill.name, "body": body, "replica": 0, "fallen_at": at})

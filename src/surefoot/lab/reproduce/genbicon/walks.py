@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.engine.population import Population
 from surefoot.lab.gait_measures import Gait, measure_gait
 from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.lab.reproduce.simbicon.gaits import LARGEST_SLIP
+from surefoot.lab.reproduce.replica_walks import LARGEST_SLIP
 from surefoot.motions.foot_contacts import footstrikes
 from surefoot.motions.motion import Motion
 
@@ -33,15 +33,15 @@ class Walk:
     step_time: float = np.inf  # [s] between foot strikes, likewise
 
     @property
-    def is_fair(self) -> bool:
+    def is_valid_gait(self) -> bool:
         """Whether it has not fallen and goes by steps: without skating, and with its feet beside each other."""
-        return not self.trouble()
+        return not self.failure()
 
     def keeps(self, speed: float) -> bool:
         """Whether it fairly walks at a speed [m/s]."""
-        return self.is_fair and abs(self.speed - speed) <= SPEED_ERROR
+        return self.is_valid_gait and abs(self.speed - speed) <= SPEED_ERROR
 
-    def trouble(self) -> str:
+    def failure(self) -> str:
         """What keeps it from being fair, in words; empty if nothing does."""
         if np.isfinite(self.fallen_at):
             return f"fell at {self.fallen_at:.1f} s"
@@ -62,14 +62,13 @@ def replica_population(
     commands: Sequence[Mapping[str, float]], seed: int, character: str = "humanoid", replicas: int = REPLICAS
 ) -> Population:
     """Replicas of the zero gait told each of some things, from standing, command by command."""
-    each = [told for told in commands for _ in range(replicas)]
-    population = Population(len(each), character, SKILL)
+    cases = [case for case in range(len(commands)) for _ in range(replicas)]
+    population = Population(len(cases), character, SKILL)
     name = population.scene.table.name
-    perturb_population(
-        population, [seeded_generator(seed, "walk", name, i // replicas, i % replicas) for i in range(len(each))]
-    )
-    for row, told in zip(population.rows, each, strict=True):
-        population.scene.command(row, population.scene.skill, told)
+    rngs = [seeded_generator(seed, "walk", name, case, i % replicas) for i, case in enumerate(cases)]
+    perturb_population(population, rngs)
+    for i, case in enumerate(cases):
+        population.command([i], **commands[case])
     return population
 
 
@@ -107,8 +106,8 @@ def grouped(walks: Sequence[Walk], replicas: int = REPLICAS) -> list[list[Walk]]
 def upright(walks: Sequence[Walk]) -> str:
     """How many did not fall, in words, and what else is wrong with the first that is not fair."""
     kept = sum(bool(np.isinf(w.fallen_at)) for w in walks)
-    trouble = next((f" ({w.trouble()})" for w in walks if not w.is_fair), "")
-    return f"{kept} of {len(walks)} upright{trouble}"
+    failure = next((f" ({w.failure()})" for w in walks if not w.is_valid_gait), "")
+    return f"{kept} of {len(walks)} upright{failure}"
 
 
 def farthest(values: Iterable[float], wanted: float) -> float:

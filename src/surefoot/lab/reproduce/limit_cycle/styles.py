@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import Gait, root_yaw
-from surefoot.lab.reproduce.limit_cycle.marches import REPLICAS, begun, gaits, is_fair, march, note, quality, upright
+from surefoot.lab.reproduce.limit_cycle.limit_cycle_walks import REPLICAS, Marches, march, march_population
 from surefoot.motions import quaternions as quat
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
@@ -40,19 +39,21 @@ def run(result: Result, setting: Setting) -> None:
     change, told = SIDEWAYS
     cases |= {"walks backward": load(BACKWARD), "walks to the left": march(change)}
     commands = [told if "left" in name else {} for name in cases]
-    population = begun(list(cases.values()), setting.seed, "styles", replicas, commands)
-    found, motions = gaits(population, seconds)
+    population = march_population(list(cases.values()), setting.seed, "styles", replicas, commands)
+    walks = Marches(population, seconds, replicas)
     usual = 1.0 / sum(state.duration or 0.0 for state in march().parameters.states)
     for i, name in enumerate(cases):
-        at, mine = replicas * i, found[replicas * i : replicas * (i + 1)]
-        rates = [float(row.report[0].steps) / seconds for row in population.rows[at : at + replicas]]
-        good = all(map(is_fair, mine)) and all(_does(name, g, r, usual) for g, r in zip(mine, rates, strict=True) if g)
-        text = _text(population, at, mine, float(np.mean(rates)))
-        result.row(f"{name}, {seconds:g} s", "balanced", text, f"replicas ({replicas})", good)
-        result.show(f"{name}: how it walks", quality(population, at, mine))
-        note(result, name, population, at, mine)
+        rates = [float(row.report[0].steps) / seconds for row in population.rows[replicas * i :][:replicas]]
+        named = [_does(name, g, rate, usual) for g, rate in zip(walks.of(i), rates, strict=True) if g]
+        good, text = walks.are_fair(i) and all(named), walks.upright(i)
+        if walks.walked(i):
+            ahead, left = (float(np.mean([getattr(g, n) for g in walks.walked(i)])) for n in ("speed", "sideways"))
+            text += f"; {ahead:.2f} m/s ahead, {left:.2f} m/s to the left, {np.mean(rates):.2f} steps/s"
+        result.add_row(f"{name}, {seconds:g} s", "balanced", text, f"replicas ({replicas})", good)
+        result.add_note(f"{name}: how it walks", walks.quality(i))
+        walks.record(result, name, i)
         path = setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png")
-        figures.save_filmstrip(path, motions[at], name, view="front" if "left" in name else "side")
+        figures.save_filmstrip(path, walks.motions[replicas * i], name, view="front" if "left" in name else "side")
     setting.progress("wind", 0.6)
     _wind(result, setting, seconds)
     setting.progress("ducking", 0.8)
@@ -79,35 +80,24 @@ def _does(name: str, gait: Gait, rate: float, usual: float) -> bool:
     return rate < 0.95 * usual if "slower" in name else True
 
 
-def _text(population: Population, first: int, found: list[Gait | None], rate: float) -> str:
-    walked = [gait for gait in found if gait]
-    text = upright(population, first, len(found))
-    if walked:
-        ahead, left = (float(np.mean([getattr(g, n) for g in walked])) for n in ("speed", "sideways"))
-        text += f"; {ahead:.2f} m/s ahead, {left:.2f} m/s to the left, {rate:.2f} steps/s"
-    return text
-
-
 def _wind(result: Result, setting: Setting, seconds: float) -> None:
     """A lasting force against the trunk that rises by gusts: the lean by force."""
     winds = (0.0, *WINDS)
-    population = begun([march()] * len(winds), setting.seed, "wind", 1, [_INTO] * len(winds))
+    population = march_population([march()] * len(winds), setting.seed, "wind", 1, [_INTO] * len(winds))
     for i, force in enumerate(winds):
         for k in range(round(force / _GUST)):
             population.push(Push((-_GUST, 0.0, 0.0), seconds, _CALM * (1 + k)), [i])
-    found, motions = gaits(population, seconds)
-    leans = [_lean(motion) for motion in motions]
+    walks = Marches(population, seconds, 1)
+    found, leans = walks.gaits, [_lean(motion) for motion in walks.motions]
     for force, gait, lean, at in zip(winds, found, leans, population.fallen_at, strict=True):
         text = f"{lean:.1f}°, goes at {gait.speed:.2f} m/s" if gait else f"fell at {at:.1f} s"
-        result.show(f"wind of {force:g} N: line from the feet to the COM, forward", text, "of vertical")
+        result.add_note(f"wind of {force:g} N: line from the feet to the COM, forward", text, "of vertical")
     stood = [k for k, gait in enumerate(found) if gait]
     strongest = winds[max(stood)] if stood else 0.0
     leaned = leans[max(stood)] - leans[0] if stood and found[0] else np.nan
-    result.row(
-        f"into the wind, {seconds:g} s", "visibly leans into the wind",
-        f"up to {strongest:g} N, there {leaned:+.1f}° further forward", "of wind, of lean (> 0)",
-        bool(strongest > 0.0 and leaned > 0.0),
-    )  # fmt: skip
+    result.add_row(f"into the wind, {seconds:g} s", "visibly leans into the wind",
+                   f"up to {strongest:g} N, there {leaned:+.1f}° further forward", "of wind, of lean (> 0)",
+                   bool(strongest > 0.0 and leaned > 0.0))  # fmt: skip
 
 
 def _lean(motion: Motion) -> float:
@@ -135,11 +125,9 @@ def _duck(result: Result, setting: Setting) -> None:
     low = heights[0] - heights[1 + _SHARES]
     back = abs(heights[-1] - heights[0])
     fell = f"fell at {sim.fallen_at:.1f} s" if sim.fallen else "upright"
-    result.row(
-        f"ducks and comes up again, {sim.time:.0f} s", "into and out of a bent-over walk",
-        f"{fell}; head {100 * low:.0f} cm lower, then within {100 * back:.0f} cm of before",
-        f"cm (≥ {100 * _LOW:g})", bool(not sim.fallen and low >= _LOW and back < 0.5 * _LOW),
-    )  # fmt: skip
+    result.add_row(f"ducks and comes up again, {sim.time:.0f} s", "into and out of a bent-over walk",
+                   f"{fell}; head {100 * low:.0f} cm lower, then within {100 * back:.0f} cm of before",
+                   f"cm (≥ {100 * _LOW:g})", bool(not sim.fallen and low >= _LOW and back < 0.5 * _LOW))  # fmt: skip
     figures.save_filmstrip(setting.figure_path(result.experiment, "duck.png"), parts[1 + _SHARES], "ducking")
 
 

@@ -18,7 +18,7 @@ from surefoot.engine.population import Population
 from surefoot.lab.clip_skills import ClipSource, read_gait_clip, untuned_skills
 from surefoot.lab.experiment import Result, Setting, find_clip
 from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.lab.reproduce.simbicon.gaits import human
+from surefoot.lab.reproduce.simbicon.gaits import human, missing
 from surefoot.lab.tracking_error import FPS, BodyPoses, Frames, measure_tracking
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
@@ -44,18 +44,18 @@ class Seen:
 
 def run(result: Result, setting: Setting) -> None:
     """The walk in place has the bars; what the others do is shown."""
-    for i, name in enumerate(WALKS[: 1 if setting.quick else None]):
-        setting.progress(name, i / len(WALKS))
+    for name in setting.each(WALKS[: 1 if setting.quick else None]):
         walk = human(name)
         if walk is None:
-            result.row(name, "learns", f"there is no human/{name}", "", False)
-        elif i == 0:
+            missing(result, name, "learns", name)
+        elif name == WALKS[0]:
             _learns(result, setting, walk)
         else:
             aside = Result(result.experiment, result.paper)
             _learns(aside, setting, walk)
+            result.partial |= aside.partial
             for row in aside.rows:
-                result.show(row.case, row.ours, row.unit)
+                result.add_note(row.case, row.ours, row.unit)
 
 
 def _learns(result: Result, setting: Setting, walk: Skill) -> None:
@@ -81,7 +81,8 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     _set(population, with_parameters(learner, {"reaction.softness": _SOFT}))
     population.run(_SETTLE)
     after = _look(population, original, judged)
-    population.run(1.0 if setting.quick else _WALKS - _SETTLE - judged)
+    after_soft = _SETTLE + judged + 1.0 if setting.quick else _WALKS
+    population.run(after_soft - _SETTLE - judged)
     up = np.isinf(population.fallen_at)
     for k, (one, two) in enumerate(zip(before, after, strict=True)):
         result.runs.append({
@@ -93,24 +94,21 @@ def _learns(result: Result, setting: Setting, walk: Skill) -> None:
     rise = [two.error - one.error for one, two in zip(before, after, strict=True)]
     rough = [two.jerk / one.jerk for one, two in zip(before, after, strict=True)]
     stands, kept, label = bool(up.all()), int(up.sum()), walk.name
-    result.row(
-        f"{label}: feedback's share of the tracking torque", "low-gain control",
-        f"{100 * before[0].share:.0f} % → {100 * max(two.share for two in after):.0f} %",
-        f"in the worst of {REPLICAS} replicas (falls by ≥ {100 * _FALLS:.0f} %)", stands and min(fall) >= _FALLS,
-    )  # fmt: skip
-    result.row(
-        f"{label}: gains × {_SOFT:g} afterwards", "lower gains", f"{kept} of {REPLICAS} walk {_WALKS:g} s", "replicas",
-        stands,
-    )  # fmt: skip
-    result.row(
-        f"{label}: joint error against the clip's own cycle", "",
-        f"{before[int(np.argmax(rise))].error:.2f}° → {after[int(np.argmax(rise))].error:.2f}°",
-        f"in the worst replica (rises by ≤ {_RISES:g}°)", stands and max(rise) <= _RISES,
-    )  # fmt: skip
-    result.row(
-        f"{label}: roughness (mean squared jerk)", "smoother", f"× {max(rough):.2f}", "in the worst replica (falls)",
-        stands and max(rough) < 1.0,
-    )  # fmt: skip
+    result.add_row(f"{label}: feedback's share of the tracking torque", "low-gain control",
+                   f"{100 * before[0].share:.0f} % → {100 * max(two.share for two in after):.0f} %",
+                   f"in the worst of {REPLICAS} replicas (falls by ≥ {100 * _FALLS:.0f} %)",
+                   stands and min(fall) >= _FALLS)  # fmt: skip
+    result.add_row(f"{label}: gains × {_SOFT:g} afterwards", "lower gains",
+                   f"{kept} of {REPLICAS} walk {after_soft:g} s", "replicas", stands)  # fmt: skip
+    errors = f"{before[int(np.argmax(rise))].error:.2f}° → {after[int(np.argmax(rise))].error:.2f}°"
+    if path is None:
+        result.add_missing(f"{label}: joint error against the clip's own cycle")
+        result.add_note(f"{label}: joint error against the cycle in the skill", errors, "in the worst replica")
+    else:
+        result.add_row(f"{label}: joint error against the clip's own cycle", "", errors,
+                       f"in the worst replica (rises by ≤ {_RISES:g}°)", stands and max(rise) <= _RISES)  # fmt: skip
+    result.add_row(f"{label}: roughness (mean squared jerk)", "smoother", f"× {max(rough):.2f}",
+                   "in the worst replica (falls)", stands and max(rough) < 1.0)  # fmt: skip
 
 
 def stiffened(walk: Skill, share: float) -> Skill:

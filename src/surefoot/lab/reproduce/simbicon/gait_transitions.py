@@ -1,7 +1,6 @@
-"""From every gait directly into every other, at random phases.
+"""Transitions from every gait directly into every other, at random phases.
 
 §7.1: the chain of 25 transitions from random phases, and every gait into every other.
-
 §7.2: direct transitions are possible between most of the walking and running gaits.
 """
 
@@ -15,7 +14,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import states_at_random_phases
-from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, human, skill
+from surefoot.lab.reproduce.simbicon.gaits import TABLE_1, human, missing, skill
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
@@ -55,7 +54,8 @@ def report_transitions(result: Result, setting: Setting, names: Sequence[str], k
         others = [(name, int(kept[i, k])) for k, name in enumerate(names) if k != i]
         for target, count in others:
             result.runs.append({"case": "matrix", "from": source, "to": target, "kept": count, "phases": phases})
-        result.show(f"{source} →", ", ".join(f"{target} {count}" for target, count in others), f"of {phases} phases")
+        result.add_note(f"{source} →", ", ".join(f"{target} {count}" for target, count in others),
+                        f"of {phases} phases")  # fmt: skip
     share = np.where(kept < 0, np.nan, kept / phases)
     figures.transition_heatmap(setting.figure_path(result.experiment, "matrix.png"), names, share)
     return int((kept >= 0.8 * phases).sum())
@@ -76,25 +76,19 @@ def run_planar(result: Result, setting: Setting) -> None:
     phases = 5 if setting.quick else _PHASES
     waiting = [skill(name) for name in CHAIN]
     done, failures = _chain(result, setting, waiting, phases, "chain")
-    result.row(
-        f"chain of {len(CHAIN) - 1} transitions", "completed", f"{done} of {phases}",
-        "random start phases", done == phases,
-    )  # fmt: skip
+    result.add_row(f"chain of {len(CHAIN) - 1} transitions", "completed", f"{done} of {phases}", "random start phases",
+                   done == phases)  # fmt: skip
     for name, count in failures.items():
-        result.show(f"chain: falls in {name}", str(count), "runs")
+        result.add_note(f"chain: falls in {name}", str(count), "runs")
     for stored in {s.name: s.parameters for s in waiting}.items():
         for word, wanted in (("entered", stored[1].entry), ("left", stored[1].exit)):
             if wanted:
-                result.show(f"{stored[0]} is {word} at", f"phase {wanted.phase:g}", "of a step")
-    raw = [_without_waiting(s) for s in waiting]
+                result.add_note(f"{stored[0]} is {word} at", f"phase {wanted.phase:g}", "of a step")
+    raw = [with_parameters(s, {"entry": None, "exit": None}) for s in waiting]
     done_raw, _ = _chain(result, setting, raw, phases, "raw chain")
-    result.show("the raw chain, without waiting", f"{done_raw} of {phases}", "random start phases")
+    result.add_note("the raw chain, without waiting", f"{done_raw} of {phases}", "random start phases")
     if not setting.quick:
         _matrix(result, setting)
-
-
-def _without_waiting(entry: Skill) -> Skill:
-    return with_parameters(entry, {"entry": None, "exit": None})
 
 
 def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, label: str) -> tuple[int, dict[str, int]]:
@@ -127,31 +121,29 @@ def _matrix(result: Result, setting: Setting) -> None:
     )  # fmt: skip
     good = report_transitions(result, setting, TABLE_1, kept, _PHASES)
     pairs = len(TABLE_1) * (len(TABLE_1) - 1)
-    result.show("direct transitions at ≥ 16 of 20 phases", f"{good} of {pairs}", "pairs")
+    result.add_note("direct transitions at ≥ 16 of 20 phases", f"{good} of {pairs}", "pairs")
 
 
 GAITS = (
     "walk", "robust-walk", "fast-walk", "high-knee-walk", "in-place-walk", "crouch-walk", "bent-walk",
     "backwards-walk", "run", "fast-run",
 )  # fmt: skip
-_SPATIAL_PHASES, _SPATIAL_AFTER = 20, 8.0  # [s] a transition is watched
 _MOST = 0.7  # share of the pairs that is "most"
 
 
 def run_spatial(result: Result, setting: Setting) -> None:
     """Every walk and run that there is into every other, at random phases."""
-    phases, skills = _SPATIAL_PHASES, [found for name in GAITS if (found := human(name))]
+    phases, skills = _PHASES, [found for name in GAITS if (found := human(name))]
     if setting.quick:
         phases, skills = 5, skills[:3]
     names = [found.name for found in skills]
     kept = transition_matrix(
-        skills, phases, _SPATIAL_AFTER, setting.seed, lambda source, share: setting.progress(f"from {source}", share)
+        skills, phases, _AFTER, setting.seed, lambda source, share: setting.progress(f"from {source}", share)
     )
     good, pairs = report_transitions(result, setting, names, kept, phases), len(names) * (len(names) - 1)
-    result.row(
-        "direct transitions between walks and runs", "most", f"{good} of {pairs}",
-        f"pairs at ≥ 80 % of {phases} phases (≥ {100 * _MOST:g} % of the pairs)", pairs > 0 and good >= _MOST * pairs,
-    )  # fmt: skip
+    result.add_row("direct transitions between walks and runs", "most", f"{good} of {pairs}",
+                   f"pairs at ≥ 80 % of {phases} phases (≥ {100 * _MOST:g} % of the pairs)",
+                   pairs > 0 and good >= _MOST * pairs)  # fmt: skip
     for name in GAITS:
         if not human(name):
-            result.show(f"{name}: not in the matrix", "there is no such skill")
+            missing(result, f"{name}: not in the matrix", "most", name)

@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.errors import UnknownNameError
 from surefoot.lab.experiment import Result
 from surefoot.lab.gait_measures import Gait, measure_gait
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.reproduce.replica_walks import replica_population
 from surefoot.motions.motion import Motion
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
@@ -22,7 +22,6 @@ TABLE_1 = (
 )  # fmt: skip
 RUNNING = ("fast-run", "run", "scissor-hop", "skip")  # gaits that leave the ground
 REPLICAS = 5
-LARGEST_SLIP = 0.15  # metres slid per metre (or per second in place): above it, the gait skates
 _FRAMES = 100  # a replica with fewer has fallen before it was recorded
 
 
@@ -40,8 +39,8 @@ def human(name: str) -> Skill | None:
 
 
 def missing(result: Result, case: str, paper: str, name: str) -> None:
-    """The row of what needs a skill that is not there."""
-    result.row(case, paper, f"there is no skill human/{name}", "", False)
+    """Add the row of what needs a skill that is not there."""
+    result.add_missing(case, paper, f"there is no skill human/{name}")
 
 
 def as_printed(name: str) -> Skill:
@@ -62,12 +61,10 @@ def replicas_from_start(
     backpack: float = 0.0,
 ) -> Population:
     """A population of `count` replicas of each skill, from their start states, skill by skill."""
-    rows = [s for s in skills for _ in range(count)]
-    population = Population(len(rows), skill=rows, terrain=terrain, proportions=proportions, backpack=backpack)
-    perturb_population(
-        population, [seeded_generator(seed, "start", s.full_name, i % count) for i, s in enumerate(rows)]
-    )
-    return population
+    return replica_population(
+        skills, count, lambda case, k: (seed, "start", skills[case].full_name, k),
+        terrain=terrain, proportions=proportions, backpack=backpack,
+    )  # fmt: skip
 
 
 def upright(population: Population, count: int = REPLICAS) -> list[int]:

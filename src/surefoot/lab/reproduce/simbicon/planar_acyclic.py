@@ -20,11 +20,8 @@ _SETTLING = 4.0  # [s] from the request until a stance is judged
 
 def run(result: Result, setting: Setting) -> None:
     """Enter each from random phases of the gait the chain comes from."""
-    _two_feet(result, setting)
-    _one_foot(result, setting)
-    _big_step(result, setting)
-    _back_flip(result, setting)
-    _back_and_forth(result, setting)
+    for part in (_two_feet, _one_foot, _big_step, _back_flip, _back_and_forth):
+        part(result, setting)
 
 
 def _enter(setting: Setting, source: str, *names: str, pause: float = 6.0) -> Population:
@@ -51,10 +48,9 @@ def _two_feet(result: Result, setting: Setting) -> None:
     good = [not footstrikes(m) and bool((m.contact_force[:, :, 2] > _LOADED).all()) for m in motions]
     kept = int((_upright(population) & good).sum())
     drift = max(float(np.ptp(foot_positions(m)[:, :, 0], axis=0).max()) for m in motions)
-    result.row(
-        f"stands on two feet {seconds:g} s without a step", "stands", f"{kept} of {_PHASES}", "phases", kept == _PHASES
-    )
-    result.show("two feet: largest drift of a foot", f"{1000 * drift:.1f}", "mm")
+    result.add_row(f"stands on two feet {seconds:g} s without a step", "stands", f"{kept} of {_PHASES}", "phases",
+                   kept == _PHASES)  # fmt: skip
+    result.add_note("two feet: largest drift of a foot", f"{1000 * drift:.1f}", "mm")
     _picture(result, setting, "stand", motions[0])
 
 
@@ -68,7 +64,7 @@ def _one_foot(result: Result, setting: Setting) -> None:
         loaded = motion.contact_force[:, :, 2] > _LOADED
         good.append(bool((loaded.all(axis=0) | (~loaded).all(axis=0)).all() and (loaded.sum(axis=1) == 1).all()))
     kept = int((_upright(population) & good).sum())
-    result.row(f"stands on one foot {seconds:g} s", "stands", f"{kept} of {_PHASES}", "phases", kept == _PHASES)
+    result.add_row(f"stands on one foot {seconds:g} s", "stands", f"{kept} of {_PHASES}", "phases", kept == _PHASES)
     _picture(result, setting, "stand-on-one-foot", motions[0])
 
 
@@ -77,17 +73,16 @@ def _big_step(result: Result, setting: Setting) -> None:
     walking.run(8.0)
     usual = measure_gait(walking.run(5.0, fps=200)[0]).step_length
     population = _enter(setting, "walk", "big-step")
-    motions = population.run(4.0, fps=200)
-    population.run(5.0 if setting.quick else 20.0, stop_fallen=True)
+    motions, after = population.run(4.0, fps=200), 5.0 if setting.quick else 20.0
+    population.run(after, stop_fallen=True)
     lengths = []
     for motion in motions:
         feet = foot_positions(motion)
         lengths.append(max([abs(feet[f, s, 0] - feet[f, 1 - s, 0]) for f, s in footstrikes(motion)], default=0.0))
     kept = int((_upright(population) & (np.array(lengths) >= 1.5 * usual)).sum())
-    result.row(
-        "big step ≥ 1.5 × the walk's step, and walks on 20 s", "a single large step",
-        f"{kept} of {_PHASES}; {min(lengths) / usual:.2f} × ({min(lengths):.2f} m)", "phases", kept == _PHASES,
-    )  # fmt: skip
+    result.add_row(f"big step ≥ 1.5 × the walk's step, and walks on {after:g} s", "a single large step",
+                   f"{kept} of {_PHASES}; {min(lengths) / usual:.2f} × ({min(lengths):.2f} m)", "phases",
+                   kept == _PHASES)  # fmt: skip
     _picture(result, setting, "big-step", motions[0])
 
 
@@ -104,12 +99,12 @@ def _back_flip(result: Result, setting: Setting) -> None:
         loaded = after.contact_force[:, :, 2] > _LOADED
         good.append(abs(totals[-1] - 360.0) < 30.0 and bool(loaded.any(axis=1).all()) and turns[-1] >= 360.0)
     kept = int((_upright(population) & good).sum())
-    result.row(
-        "back-flip: 360° in flight, lands and stands 5 s", "back-flip",
-        f"{kept} of {_PHASES}; {min(turns):.0f}° in flight, {min(totals):.0f}° in all", "phases", kept == _PHASES,
-    )  # fmt: skip
+    result.add_row("back-flip: 360° in flight, lands and stands 5 s", "back-flip",
+                   f"{kept} of {_PHASES}; {min(turns):.0f}° in flight, {min(totals):.0f}° in all", "phases",
+                   kept == _PHASES)  # fmt: skip
     limits = skill("back-flip").fall
-    result.show("back-flip: fall limits it declares", f"tilt {np.degrees(limits.tilt):.0f}° for {limits.tilt_time:g} s")
+    result.add_note("back-flip: fall limits it declares",
+                    f"tilt {np.degrees(limits.tilt):.0f}° for {limits.tilt_time:g} s")  # fmt: skip
     _picture(result, setting, "back-flip", motions[0], 0.0, 2.0)
 
 
@@ -133,12 +128,10 @@ def _back_and_forth(result: Result, setting: Setting) -> None:
     motions = population.run(seconds, fps=50)
     away = [float(np.abs(m.root_position[:, 0] - m.root_position[0, 0]).max()) for m in motions]
     kept = int((_upright(population) & (np.array(away) <= 1.0)).sum())
-    result.row(
-        f"steps back and forth {seconds:g} s within ± 1 m", "steps",
-        f"{kept} of {_PHASES}; at most {max(away):.2f} m away", "phases", kept == _PHASES,
-    )  # fmt: skip
+    result.add_row(f"steps back and forth {seconds:g} s within ± 1 m", "steps",
+                   f"{kept} of {_PHASES}; at most {max(away):.2f} m away", "phases", kept == _PHASES)  # fmt: skip
     swing = [float(np.ptp(m.root_position[-150:, 0])) for m in motions]
-    result.show("back and forth: travel within 3 s", f"{min(swing):.2f} … {max(swing):.2f}", "m")
+    result.add_note("back and forth: travel within 3 s", f"{min(swing):.2f} … {max(swing):.2f}", "m")
     _picture(result, setting, "back-and-forth", motions[0])
 
 

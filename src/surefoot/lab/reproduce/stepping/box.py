@@ -14,7 +14,7 @@ from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import seeded_generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, SETTLED
 from surefoot.skills import load, with_parameters
 from surefoot.terrains import flat, with_props
 from surefoot.terrains.props import Crate
@@ -36,15 +36,12 @@ def run(result: Result, setting: Setting) -> None:
     """Look at the knees under every mass, then raise it while pushing."""
     constant, scaled = (bends(share, setting.seed) for share in (0.0, 1.0))
     for mass, one, other in zip(_MASSES, constant, scaled, strict=True):
-        result.show(
-            f"knee bend with {mass:g} kg", f"{one:.1f}", f"° (springs made for the box too: {other:.1f}°)", "bends"
-        )
+        result.add_note(f"knee bend with {mass:g} kg", f"{one:.1f}", f"° (springs made for the box too: {other:.1f}°)",
+                        "bends")  # fmt: skip
         result.runs.append({"mass": mass, "bend": one, "bend_scaled": other})
     more = constant[-1] - constant[0]
-    result.row(
-        f"knees under {MOST:g} kg against {LEAST:g} kg", "bend", f"{more:+.1f}", f"° (≥ {_BENT:g}, ever more)",
-        more >= _BENT and bool((np.diff(constant) > 0.0).all()),
-    )  # fmt: skip
+    result.add_row(f"knees under {MOST:g} kg against {LEAST:g} kg", "bend", f"{more:+.1f}",
+                   f"° (≥ {_BENT:g}, ever more)", more >= _BENT and bool((np.diff(constant) > 0.0).all()))  # fmt: skip
     seeds, rise = (1, 15.0) if setting.quick else (SEEDS, RISE)
     reached = []
     for i in range(seeds):
@@ -52,13 +49,13 @@ def run(result: Result, setting: Setting) -> None:
         mass, fell, steps = raised(i, rise, setting)
         reached.append(mass)
         result.runs.append({"seed": i, "mass": mass, "fell": fell, "steps": steps})
-        result.show(f"seed {i}", f"{mass:.1f} kg", f"{steps:.0f} steps" + ("" if math.isinf(fell) else ", then fell"))
+        result.add_note(f"seed {i}", f"{mass:.1f} kg",
+                        f"{steps:.0f} steps" + ("" if math.isinf(fell) else ", then fell"))  # fmt: skip
     kept = sum(mass >= MOST for mass in reached)
-    result.row(
-        f"raised to {MOST:g} kg while pushed with up to {PUSH[1]:g} N every {EVERY:g} s", "stays upright",
-        f"{kept} of {seeds}, the least {min(reached):.1f} kg", "seeds without a fall", kept == seeds,
-    )  # fmt: skip
-    _draw(result, setting, constant, scaled)
+    result.add_row(f"raised to {MOST:g} kg while pushed with up to {PUSH[1]:g} N every {EVERY:g} s", "stays upright",
+                   f"{kept} of {seeds}, the least {min(reached):.1f} kg", "seeds without a fall",
+                   kept == seeds)  # fmt: skip
+    _draw(setting.figure_path(result.experiment, "knees.png"), constant, scaled)
 
 
 def holding(share: float, seed: int) -> Simulation:
@@ -111,13 +108,9 @@ def _raise(sim: Simulation, mass: float, seconds: float) -> None:
         sim.step(round(_TICK / sim.model.opt.timestep))
 
 
-def _draw(result: Result, setting: Setting, constant: list[float], scaled: list[float]) -> None:
-    path = setting.figure_path(result.experiment, "knees.png")
-    if path:
-        figure = figures.new_figure(5, 3.5)
-        axes = figure.add_subplot()
-        axes.plot(_MASSES, constant, "o-", markersize=3, label="springs of the body alone")
-        axes.plot(_MASSES, scaled, "o-", markersize=3, label="springs made for the box too")
-        axes.set(xlabel="mass of the box [kg]", ylabel="bend of the knees [°]")
-        axes.legend(frameon=False)
-        figures.save(figure, path)
+@figures.plot(5, 3.5)
+def _draw(axes: figures.Axes, constant: list[float], scaled: list[float]) -> None:
+    axes.plot(_MASSES, constant, "o-", markersize=3, label="springs of the body alone")
+    axes.plot(_MASSES, scaled, "o-", markersize=3, label="springs made for the box too")
+    axes.set(xlabel="mass of the box [kg]", ylabel="bend of the knees [°]")
+    axes.legend(frameon=False)

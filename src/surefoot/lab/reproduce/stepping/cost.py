@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.engine import callback
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, WALK
 
 FRAME, RUNS, FRAMES = 0.01, 5, 300  # [s], [runs], frames each
 CONTROL, WHOLE = 0.2, 0.6  # [ms] of CPU time a frame
@@ -26,8 +26,8 @@ def run(result: Result, setting: Setting) -> None:
         whole.append(one)
         bare.append(other)
     both, control = statistics.median(whole), statistics.median(w - b for w, b in zip(whole, bare, strict=True))
-    result.row("control", "", f"{control:.3f}", f"ms of CPU time by 10 ms (≤ {CONTROL:g})", control <= CONTROL)
-    result.row("control and physics", "< 5", f"{both:.3f}", f"ms of CPU time by 10 ms (≤ {WHOLE:g})", both <= WHOLE)
+    result.add_row("control", "", f"{control:.3f}", f"ms of CPU time by 10 ms (≤ {CONTROL:g})", control <= CONTROL)
+    result.add_row("control and physics", "< 5", f"{both:.3f}", f"ms of CPU time by 10 ms (≤ {WHOLE:g})", both <= WHOLE)
 
 
 def measured(frames: int, seed: int) -> tuple[float, float]:

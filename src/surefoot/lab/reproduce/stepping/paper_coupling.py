@@ -11,7 +11,7 @@ import math
 
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, SETTLED, STAND, WALK
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
@@ -28,29 +28,24 @@ PAPER: dict[str, float | int | str | None] = {
 def run(result: Result, setting: Setting) -> None:
     """Stand, be pushed, walk: by either coupling."""
     seconds = 10.0 if setting.quick else SECONDS
-    for i, (name, changes) in enumerate((("ours", {}), ("the paper's", PAPER))):
-        setting.progress(name, 0.5 * i)
+    for name, changes in setting.each((("ours", {}), ("the paper's coupling", PAPER))):
+
+        def add(case: str, paper: str, ours: str, unit: str, holds: bool, is_ours: bool = not changes) -> None:
+            if is_ours:
+                result.add_row(case, paper, ours, unit, holds)
+            else:
+                result.add_note(case, ours, unit, paper)
+
         stands = stood(with_parameters(load(f"{CHARACTER}/{STAND}"), changes), seconds, setting.seed)
         text = "stands" if math.isinf(stands) else f"falls after {stands:.1f} s"
-        if i == 0:
-            result.row("ours stands", "stands", text, f"{seconds:g} s", math.isinf(stands))
-        else:
-            result.show("the paper's coupling, standing", text, f"{seconds:g} s", "stands")
-        survived = [
-            pushed(with_parameters(load(f"{CHARACTER}/{STAND}"), changes), impulse, setting.seed)
-            for impulse in IMPULSES
-        ]
+        add("ours stands" if not changes else f"{name}, standing", "stands", text, f"{seconds:g} s", math.isinf(stands))
+        skill = with_parameters(load(f"{CHARACTER}/{STAND}"), changes)
+        survived = [pushed(skill, impulse, setting.seed) for impulse in IMPULSES]
         text = ", ".join(f"{j:g}: {'kept up' if ok else 'fell'}" for j, ok in zip(IMPULSES, survived, strict=True))
-        if i == 0:
-            result.row("ours, pushed forwards", "recovers", text, "N·s in 0.2 s", all(survived))
-        else:
-            result.show("the paper's coupling, pushed forwards", text, "N·s in 0.2 s", "recovers")
+        add(f"{name}, pushed forwards", "recovers", text, "N·s in 0.2 s", all(survived))
         fell, distance = walked(with_parameters(load(f"{CHARACTER}/{WALK}"), changes), seconds, setting.seed)
         text = f"{distance:.1f} m" + ("" if math.isinf(fell) else f", fell at {fell:.1f} s")
-        if i == 0:
-            result.row("ours, walking at 0.5 m/s", "walks", text, f"in {seconds:g} s", math.isinf(fell))
-        else:
-            result.show("the paper's coupling, walking at 0.5 m/s", text, f"in {seconds:g} s", "walks")
+        add(f"{name}, walking at 0.5 m/s", "walks", text, f"in {seconds:g} s", math.isinf(fell))
 
 
 def stood(skill: Skill, seconds: float, seed: int) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, STAND, WALK
 
 CLOSE, _LOOK = 0.05, 0.1  # of the leg length, that the longer leg may have more; [s] between looks
 LEGS, SECONDS, SPEED = (0.7, 0.85, 1.15, 1.3), 60.0, 0.5  # × length, [s], [m/s]
@@ -25,7 +25,7 @@ def run(result: Result, setting: Setting) -> None:
         fell, speed, _ = lasted(WALK, seconds, {"speed": SPEED}, legs, setting, f"legs-{legs:g}")
         holds = math.isinf(fell) and speed >= 0.7 * SPEED
         ours = f"{speed:.2f} m/s" if math.isinf(fell) else f"fell at {fell:.1f} s"
-        result.row(f"legs × {legs:g} walk", "adapts to other legs", ours, f"{seconds:g} s at {SPEED:g} m/s", holds)
+        result.add_row(f"legs × {legs:g} walk", "adapts to other legs", ours, f"{seconds:g} s at {SPEED:g} m/s", holds)
     for i, (skill, share, barred) in enumerate(CROUCHES):
         setting.progress(f"{skill}, crouched", (len(LEGS) + i) / (len(LEGS) + len(CROUCHES)))
         told = {"crouch": share} | ({"speed": 0.3} if skill == WALK else {})
@@ -34,9 +34,9 @@ def run(result: Result, setting: Setting) -> None:
         holds = math.isinf(fell) and used <= share + CLOSE
         case = f"{skill}s crouched to {share:g} of the leg length"
         if barred:
-            result.row(case, "walks with legs of half their length", ours, f"{seconds:g} s", holds)
+            result.add_row(case, "walks with legs of half their length", ours, f"{seconds:g} s", holds)
         else:
-            result.show(case, ours + (", holds" if holds else ", does not hold"), f"{seconds:g} s")
+            result.add_note(case, ours + (", holds" if holds else ", does not hold"), f"{seconds:g} s")
 
 
 def lasted(

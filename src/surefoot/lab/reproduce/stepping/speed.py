@@ -6,6 +6,7 @@ forces 60 N at the trunk's COM. What pulls is told to the controller (equation 3
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, WALK
 
 SECONDS, SETTLED, ERROR = 40.0, 10.0, 0.1  # [s], [s], share of the command
 SLOPE, IMPULSE, FORCE = 10.0, 40.0, 60.0  # [°], [N·s], [N]
@@ -55,19 +56,19 @@ def run(result: Result, setting: Setting) -> None:
         worst = max(means, key=lambda m: abs(m[0] / m[1] - 1.0))
         ours = "fell" if fallen else ", ".join(f"{mean:.2f} of {v:g}" for mean, v in means)
         holds = not fallen and abs(worst[0] / worst[1] - 1.0) <= ERROR
-        result.row(panel.name, "keeps its speed", ours, f"m/s (within {100 * ERROR:g} %)", holds)
+        result.add_row(panel.name, "keeps its speed", ours, f"m/s (within {100 * ERROR:g} %)", holds)
         drawn.append((panel.name, time, speed, wanted))
         result.runs.append({"panel": panel.name, "fell": int(fallen), "worst": worst[0], "commanded": worst[1]})
-    path = setting.figure_path(result.experiment, "figure-6.png")
-    if path:
-        figure = figures.new_figure(8, 10)
-        for i, (name, time, speed, wanted) in enumerate(drawn):
-            axes = figure.add_subplot(len(drawn), 1, i + 1)
-            axes.plot(time, speed, linewidth=0.6)
-            axes.plot(time, wanted, "k--", linewidth=0.8)
-            axes.set_title(name, fontsize=7, loc="left")
-            axes.set_ylabel("m/s", fontsize=7)
-        figures.save(figure, path)
+    _draw(setting.figure_path(result.experiment, "figure-6.png"), drawn)
+
+
+@figures.plot(8, 10, len(PANELS))
+def _draw(panels: Sequence[figures.Axes], drawn: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]) -> None:
+    for axes, (name, time, speed, wanted) in zip(panels, drawn, strict=True):
+        axes.plot(time, speed, linewidth=0.6)
+        axes.plot(time, wanted, "k--", linewidth=0.8)
+        axes.set_title(name, fontsize=7, loc="left")
+        axes.set_ylabel("m/s", fontsize=7)
 
 
 def _stretches(panel: Panel, seconds: float, settled: float) -> list[tuple[float, float, float]]:

@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, Shove, steps_of, upright
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, SETTLED, STAND, Shove, steps_of, upright
 
 SECONDS, DRIFT = 600.0, 0.02  # [s], [m]
 PUSH, DIRECTIONS, STEP, HIGHEST = 0.2, 16, 2.0, 60.0  # [s], directions, [N·s], [N·s]
@@ -22,29 +22,29 @@ def run(result: Result, setting: Setting) -> None:
     seconds = 30.0 if setting.quick else SECONDS
     setting.progress("standing", 0.0)
     drift, steps, fell, torque = stood(seconds, setting.seed)
-    result.row(f"stands {seconds:g} s", "stands still without stepping", f"{steps:.0f} steps", "0", steps == 0.0)
-    result.row("drift of the COM", "", f"{1000 * drift:.1f}", f"mm (≤ {1000 * DRIFT:g})", drift <= DRIFT and not fell)
-    result.show("peak torque", f"{torque:.0f}", "N·m")
+    result.add_row(f"stands {seconds:g} s", "stands still without stepping", f"{steps:.0f} steps", "0", steps == 0.0)
+    result.add_row("drift of the COM", "", f"{1000 * drift:.1f}", f"mm (≤ {1000 * DRIFT:g})",
+                   drift <= DRIFT and not fell)  # fmt: skip
+    result.add_note("peak torque", f"{torque:.0f}", "N·m")
     setting.progress("pushing", 0.5)
     first, sway = thresholds(4 if setting.quick else DIRECTIONS, setting)
     for angle, impulse, swayed in zip(first[0], first[1], sway, strict=True):
-        result.show(
-            f"pushed along {math.degrees(angle):.0f}°, the least that makes it step", f"{impulse:g}",
-            f"N·s in {PUSH:g} s; below it sways {1000 * swayed:.0f} mm",
-        )  # fmt: skip
+        result.add_note(f"pushed along {math.degrees(angle):.0f}°, the least that makes it step", f"{impulse:g}",
+                        f"N·s in {PUSH:g} s; below it sways {1000 * swayed:.0f} mm")  # fmt: skip
     small = float(first[1].min())
-    result.row("the least push that makes it step, of all sides", "sways under small pushes", f"{small:g}",
+    result.add_row("the least push that makes it step, of all sides", "sways under small pushes", f"{small:g}",
                "N·s (more than the least tried)", small > STEP)  # fmt: skip
     large = float(first[1].max())
-    result.row("steps under large pushes from every side", "steps under large", f"{large:g}", f"N·s (≤ {HIGHEST:g})",
-               large <= HIGHEST)  # fmt: skip
-    path = setting.figure_path(result.experiment, "thresholds.png")
-    if path:
-        figure = figures.new_figure(5, 5)
-        axes = figure.add_subplot(projection="polar")
-        axes.plot(np.append(first[0], first[0][0]), np.append(first[1], first[1][0]), "o-", markersize=3)
-        axes.set_title("least impulse that makes it step [N·s]; it faces to the right", fontsize=8)
-        figures.save(figure, path)
+    unit = f"N·s (≤ {HIGHEST:g})"
+    result.add_row("steps under large pushes from every side", "steps under large", f"{large:g}", unit,
+                   large <= HIGHEST)  # fmt: skip
+    _draw(setting.figure_path(result.experiment, "thresholds.png"), *first)
+
+
+@figures.plot(5, 5, subplot_kw={"projection": "polar"})
+def _draw(axes: figures.Axes, angles: np.ndarray, impulses: np.ndarray) -> None:
+    axes.plot(np.append(angles, angles[0]), np.append(impulses, impulses[0]), "o-", markersize=3)
+    axes.set_title("least impulse that makes it step [N·s]; it faces to the right", fontsize=8)
 
 
 def stood(seconds: float, seed: int) -> tuple[float, float, bool, float]:

@@ -1,6 +1,4 @@
-"""A picture of an action graph (da Silva 2008, figure 7).
-
-Figure 7: walk, march, start and stop as an action graph; transitions by hand, then found by trying them.
+"""Figure 7: walk, march, start and stop as an action graph; transitions by hand, then found by trying them.
 
 Walk and stop are of clip 136_21, which walks and then stands; march and start are of 91_19, which stands and then
 marches. The stand is the stop's last pose, held. All five are followed with more softness than when each is followed
@@ -9,10 +7,8 @@ by itself: that is what lets them take up a body that comes from elsewhere.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -30,8 +26,8 @@ from surefoot.lab.action_graph_search import (
     prune_by_random_walks,
     search_transitions,
 )
-from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip
-from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TOES
+from surefoot.lab.experiment import Result, Setting, find_clip
+from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TOES, reference_folder
 from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.motions.motion import Motion
 from surefoot.motions.painter import View
@@ -40,12 +36,9 @@ from surefoot.motions.retargeting import RetargetedClip
 _FOUND, _DRAWN = "#3b6ea5", "#9a9a9a"
 
 
-def draw_action_graph(path: Path | None, graph: ActionGraph, title: str = "") -> None:
+@figures.plot(7.5, 7.0)
+def draw_action_graph(axes: figures.Axes, graph: ActionGraph, title: str = "") -> None:
     """Draw nodes on a circle, and edges with the phases at which they leave and enter, if said: found ones blue."""
-    if path is None:
-        return
-    figure = figures.new_figure(7.5, 7.0)
-    axes = figure.add_subplot()
     angles = np.pi / 2.0 - 2.0 * np.pi * np.arange(len(graph.nodes)) / len(graph.nodes)
     places = dict(zip(graph.nodes, np.column_stack([np.cos(angles), np.sin(angles)]), strict=True))
     for edge in graph.edges:
@@ -73,7 +66,6 @@ def draw_action_graph(path: Path | None, graph: ActionGraph, title: str = "") ->
     axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), title=title)
     axes.set_aspect("equal")
     axes.axis("off")
-    figures.save(figure, path)
 
 
 def _phases(edge: Edge) -> str:
@@ -107,8 +99,6 @@ def _cut(found: RetargetedClip, begin: float, end: float) -> RetargetedClip:
 
 def nodes(setting: Setting) -> ActionGraph | None:
     """The five actions, without edges but those that follow by themselves; nothing without the clips."""
-    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
-    folder.mkdir(parents=True, exist_ok=True)
     sim = Simulation(skill=TOES)
     model, table = sim.model, sim.scene.table
     clips = {stem: find_clip(setting, stem) for stem in sorted(set(_LOOPS.values()))}
@@ -123,7 +113,7 @@ def nodes(setting: Setting) -> ActionGraph | None:
     made["stand"] = held_pose(model, table, made["stop"].poses[-_STANDING])
     document: dict[str, object] = {}
     for name in ("stand", "start", "walk", "march", "stop"):
-        path = folder / f"action-{name}.npz"
+        path = reference_folder(setting) / f"action-{name}.npz"
         made[name].save(path)
         changes = {**CLIP_TRACKING_PARAMETERS, "softness": _SOFTNESS.get(name, 0.1), "reference": str(path)}
         document[name] = {"skill": TOES, "changes": changes}
@@ -164,8 +154,7 @@ def run(result: Result, setting: Setting) -> None:
     """By hand, by trial, and random walks on what was found."""
     graph = nodes(setting)
     if graph is None:
-        result.partial = True
-        result.show("action graph", NO_CLIPS)
+        result.add_missing("action graph", "by hand")
         return
     seeds, seconds = (2, 15.0) if setting.quick else (SEEDS, SECONDS)
     drawn = followed(graph, (Edge.model_validate({"from": a, "to": b}) for a, b in BY_HAND))
@@ -179,24 +168,23 @@ def run(result: Result, setting: Setting) -> None:
             edges.append(one.edge)
             leave = "any time" if one.edge.leave is None else f"{one.edge.leave:.2f}"
             phases += f"; kept: leave {leave}, enter {one.edge.enter:.2f}, {one.edge.survival:.0%} of {plan.replicas}"
-        result.show(f"{one.source} → {one.target}", phases)
+        result.add_note(f"{one.source} → {one.target}", phases)
         result.runs.append({"from": one.source, "to": one.target, "tried": one.tried, "survived": one.survived})
     found = followed(graph, edges)
     if not is_connected(found):
-        result.row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
+        result.add_row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
         return
     pruned = prune_by_random_walks(
         found, 6 if setting.quick else 20, min(30.0, seconds), seed=setting.seed,
         progress=lambda label, share: setting.progress(label, 0.4 + 0.2 * share),
     )  # fmt: skip
-    result.show(
-        "edges that went after random walks with other seeds", ", ".join(map(" → ".join, pruned.dropped)) or "none"
-    )
-    result.show("rows of the last of those walks that stayed up", f"{pruned.stayed} of {pruned.rows}")
+    result.add_note("edges that went after random walks with other seeds",
+                    ", ".join(map(" → ".join, pruned.dropped)) or "none")  # fmt: skip
+    result.add_note("rows of the last of those walks that stayed up", f"{pruned.stayed} of {pruned.rows}")
     found = pruned.graph
     kept = [ends for ends in BY_HAND if found.edge(*ends) is not None]
-    result.show("transitions of figure 7 among those kept", f"{len(kept)} of {len(BY_HAND)}", paper="by hand")
-    result.show("kept", ", ".join(f"{edge.source} → {edge.target}" for edge in found.edges))
+    result.add_note("transitions of figure 7 among those kept", f"{len(kept)} of {len(BY_HAND)}", paper="by hand")
+    result.add_note("kept", ", ".join(f"{edge.source} → {edge.target}" for edge in found.edges))
     draw_action_graph(setting.figure_path(result.experiment, "found.png"), found, "transitions found by trying them")
     if setting.out is not None:
         found.save(setting.out / "references" / "action-graph.yaml")
@@ -221,8 +209,8 @@ def _walks(result: Result, setting: Setting, label: str, graph: ActionGraph, see
                 figures.save_filmstrip(path, motion, ", ".join(been[:6]), view, begin, min(begin + 15.0, end))
     text, unit = f"{good} of {seeds}", f"without a fall (≥ {seeds})"
     if label == "found":
-        result.row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)
+        result.add_row(f"random walks of {seconds:g} s on the graph found", "video", text, unit, good == seeds)
     else:
-        result.show(f"random walks of {seconds:g} s on the graph {label}", text, "without a fall")
+        result.add_note(f"random walks of {seconds:g} s on the graph {label}", text, "without a fall")
     if falls:
-        result.show(f"fell, {label}", ", ".join(falls))
+        result.add_note(f"fell, {label}", ", ".join(falls))

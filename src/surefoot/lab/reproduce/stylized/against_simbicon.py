@@ -12,7 +12,7 @@ from surefoot.controllers.stylized.foot_planting import STRAIGHT
 from surefoot.controllers.stylized.reference_sources import REFERENCE_RATE, Cycle
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip
+from surefoot.lab.experiment import Result, Setting, find_clip
 from surefoot.lab.reference_tracking import clip_reference, skill_for
 from surefoot.motions import quaternions as quat
 from surefoot.skills import load
@@ -27,8 +27,8 @@ BASE, SECONDS, SETTLED = "human/stylized-stand", 30.0, 5.0
 _LAG = 2  # frames between the lags that are tried
 
 
-class Likeness(NamedTuple):
-    """How like its clip a walk is, cycle by cycle at the best lag; joints [rad], the pelvis' way [m], and its speed."""
+class ClipError(NamedTuple):
+    """How far a walk is from its clip, cycle by cycle at the best lag: joints [rad], the pelvis' way [m]; its speed."""
 
     joints: float
     way: float
@@ -37,39 +37,40 @@ class Likeness(NamedTuple):
 
 
 def run(result: Result, setting: Setting) -> None:
-    """Joints and ways of both, on the same body, against the retargeted clip itself."""
-    seconds, nearer, found = (12.0 if setting.quick else SECONDS), 0, 0
-    for i, (stem, captured) in enumerate(PAIRS.items()):
-        setting.progress(stem, i / len(PAIRS))
+    """Joints and ways of both, on the same body, against the retargeted clip itself. A fall of ours is a loss."""
+    seconds, nearer = (12.0 if setting.quick else SECONDS), 0
+    for stem, captured in setting.each(PAIRS.items()):
         clip, path = find_clip(setting, stem), clip_reference(setting, stem, True, BASE, STRAIGHT)
         if clip is None or path is None:
-            result.show(stem, NO_CLIPS)
-            result.partial = True
+            result.add_missing(stem, "nearer")
             continue
         scene = Simulation(skill=BASE).scene
         cycle = reference_sources.best_cycle(scene.table, reference_sources.retarget_file(clip, scene.table))
         figure = setting.figure_path(result.experiment, f"{stem}.png")
-        ours = _like(skill_for(path, BASE), cycle, seconds, figure)
-        theirs = _like(load(captured), cycle, seconds, figure and figure.with_stem(f"{stem}-simbicon"))
-        treads = bool(load(captured).model_dump().get("in_place"))
-        found += not treads
-        nearer += not treads and not ours.fallen and (theirs.fallen or ours.joints < theirs.joints)
+        ours = _clip_error(skill_for(path, BASE), cycle, seconds, figure)
+        theirs = _clip_error(load(captured), cycle, seconds, figure and figure.with_stem(f"{stem}-simbicon"))
+        nearer += is_nearer(ours, theirs)
         far = float(np.linalg.norm(cycle.poses[-1, :2] - cycle.poses[0, :2]))
         joints = [f"{np.degrees(one.joints):.1f}{' (falls)' if one.fallen else ''}" for one in (ours, theirs)]
-        result.show(f"{stem}: joints off their clip, this controller and SIMBICON's imitation", ", ".join(joints), "°")
-        spot = " (which was made to step on the spot: not counted)" if treads else ""
-        result.show(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, this controller, SIMBICON's{spot}",
-                    f"{ours.way:.2f}, {theirs.way:.2f}", "m")  # fmt: skip
+        both = "this controller, SIMBICON's imitation"
+        result.add_note(f"{stem}: joints off their clip, {both}", ", ".join(joints), "°")
+        spot = " (made to step on the spot)" if load(captured).model_dump().get("in_place") else ""
+        result.add_note(f"{stem}: the pelvis off its way of {far:.2f} m after a cycle, {both}{spot}",
+                        f"{ours.way:.2f}, {theirs.way:.2f}", "m")  # fmt: skip
         wanted = far * REFERENCE_RATE / len(cycle.stands)
-        result.show(f"{stem}: speed of the clip, this controller, SIMBICON's imitation",
-                    f"{wanted:.2f}, {ours.speed:.2f}, {theirs.speed:.2f}", "m/s")  # fmt: skip
+        result.add_note(f"{stem}: speed of the clip, {both}",
+                        f"{wanted:.2f}, {ours.speed:.2f}, {theirs.speed:.2f}", "m/s")  # fmt: skip
         result.runs.append({"clip": stem, "ours": ours._asdict(), "theirs": theirs._asdict()})
-    if found:
-        result.row("clips whose joints this controller follows more nearly, without a fall", "all",
-                   f"{nearer} of {found}", "(most)", 2 * nearer > found)  # fmt: skip
+    result.add_row("clips whose joints this controller follows more nearly, without a fall", "all",
+                   f"{nearer} of {len(PAIRS)}", "(most)", 2 * nearer > len(PAIRS))  # fmt: skip
 
 
-def _like(skill: Skill, cycle: Cycle, seconds: float, figure: Path | None) -> Likeness:
+def is_nearer(ours: ClipError, theirs: ClipError) -> bool:
+    """Whether our walk does not fall and theirs falls or is farther from the clip."""
+    return not ours.fallen and (theirs.fallen or ours.joints < theirs.joints)
+
+
+def _clip_error(skill: Skill, cycle: Cycle, seconds: float, figure: Path | None) -> ClipError:
     """Run a walk and lay its cycles beside the clip's; the figure is its filmstrip."""
     sim = Simulation(skill=skill)
     motion = sim.run(seconds, fps=REFERENCE_RATE)
@@ -83,9 +84,9 @@ def _like(skill: Skill, cycle: Cycle, seconds: float, figure: Path | None) -> Li
         errors.append(min(float(((stretch - np.roll(wanted, lag, axis=0)) ** 2).mean()) for lag in range(0, n, _LAG)))
         ways.append(float(np.linalg.norm(_way(late[i], late[i + n]) - clip_way)))
     if not errors:
-        return Likeness(np.inf, np.inf, 0.0, True)
+        return ClipError(np.inf, np.inf, 0.0, True)
     speed = float(np.linalg.norm(np.diff(late[:, :2], axis=0), axis=1).sum() * REFERENCE_RATE / len(late))
-    return Likeness(float(np.sqrt(np.mean(errors))), float(np.sqrt(np.mean(np.square(ways)))), speed, sim.fallen)
+    return ClipError(float(np.sqrt(np.mean(errors))), float(np.sqrt(np.mean(np.square(ways)))), speed, sim.fallen)
 
 
 def _way(first: np.ndarray, last: np.ndarray) -> np.ndarray:

@@ -54,9 +54,9 @@ def run(result: Result, setting: Setting) -> None:
         if clips is None:
             result.partial = True
             missing = f"not run: {CLIPS_VARIABLE} does not name a folder of clips"
-            result.row("BVH → motion → BVH", "", missing, "as printed", False)
-            result.row("ASF/AMC → motion → AMC", "", missing, f"within {CHANNEL:g}", False)
-            result.row("ASF/AMC against BVH", "", missing, f"within {TWINS:g} units", False)
+            result.add_row("BVH → motion → BVH", "", missing, "as printed", False)
+            result.add_row("ASF/AMC → motion → AMC", "", missing, f"within {CHANNEL:g}", False)
+            result.add_row("ASF/AMC against BVH", "", missing, f"within {TWINS:g} units", False)
             return
         _foreign(result, setting, sorted(clips.rglob("*.bvh")), clips, scratch / "foreign.bvh")
         setting.progress("ASF/AMC", 0.9)
@@ -70,14 +70,13 @@ def _own(result: Result, character: str, skill: str, path: Path) -> None:
         bvh.save(motion, path)
         found[fps] = replayed(motion, bvh.load(path))
     angle, place = found[EVEN]
-    result.show(
+    result.add_note(
         f"{character} {skill} → BVH → replay at {UNEVEN:g} frames per second, which no physics step falls on",
         f"{found[UNEVEN][0]:.1e} rad", "the file's frames lie between ours",
     )  # fmt: skip
-    result.row(
-        f"{character} {skill} → BVH → replay", "", f"{angle:.1e} rad, {place:.1e} m at {EVEN:g} frames per second",
-        f"within {REPLAY:g} rad", angle <= REPLAY,
-    )  # fmt: skip
+    result.add_row(f"{character} {skill} → BVH → replay", "",
+                   f"{angle:.1e} rad, {place:.1e} m at {EVEN:g} frames per second", f"within {REPLAY:g} rad",
+                   angle <= REPLAY)  # fmt: skip
 
 
 def replayed(motion: Motion, back: Motion) -> tuple[float, float]:
@@ -109,7 +108,7 @@ def _foreign(result: Result, setting: Setting, files: list[Path], clips: Path, s
         result.runs.append({"file": name, "values": trips[name].values, "worst": f"{trips[name].worst:.2g}"})
     lost = [f"{name}: {trip.changed or f'{trip.worst:.2g} digits'}" for name, trip in trips.items() if not trip.exact]
     worst = max((trip.worst for trip in trips.values()), default=np.inf)
-    result.row(
+    result.add_row(
         "BVH → motion → BVH", "",
         f"{len(trips) - len(lost)} of {len(trips)} files exact, {sum(t.values for t in trips.values())} values, "
         f"worst {worst:.1e} of the last digit" + "".join(f"; {each}" for each in lost[:3]),
@@ -166,14 +165,10 @@ def _pairs(result: Result, clips: Path, scratch: Path) -> None:
         off = acclaim.read_amc(path, table)[0] - acclaim.read_amc(scratch, table)[0]
         errors.append(float(np.abs(off - 360.0 * np.round(off / 360.0)).max()))
         apart.append(twins_apart(motion, bvh.load(twin)))
-    result.row(
-        "ASF/AMC → motion → AMC", "", f"{taken} takes, worst value off by {max(errors):.1e}", f"within {CHANNEL:g}",
-        taken > 0 and max(errors) <= CHANNEL,
-    )  # fmt: skip
-    result.row(
-        "ASF/AMC against BVH", "", f"{taken} takes, root, legs and trunk off by {max(apart):.1e} units",
-        f"within {TWINS:g} units", taken > 0 and max(apart) <= TWINS,
-    )  # fmt: skip
+    result.add_row("ASF/AMC → motion → AMC", "", f"{taken} takes, worst value off by {max(errors):.1e}",
+                   f"within {CHANNEL:g}", taken > 0 and max(errors) <= CHANNEL)  # fmt: skip
+    result.add_row("ASF/AMC against BVH", "", f"{taken} takes, root, legs and trunk off by {max(apart):.1e} units",
+                   f"within {TWINS:g} units", taken > 0 and max(apart) <= TWINS)  # fmt: skip
 
 
 def twins_apart(motion: Motion, twin: Motion) -> float:

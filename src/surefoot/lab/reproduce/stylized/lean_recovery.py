@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -78,7 +78,7 @@ def _reach(result: Result, link: ThreeLink) -> None:
     still = np.concatenate([turns.ravel(), np.zeros(ball.model.nv)])
     torques = ThreeLinkDynamics(ball).inverse_dynamics(still, np.zeros(ball.model.nv))[ball.axes :]
     ranks = controllable_dimension(link, state, control), controllable_dimension(ball, still, torques)
-    result.show("dimensions of the state that torques reach: hinges, the paper's ball joints",
+    result.add_note("dimensions of the state that torques reach: hinges, the paper's ball joints",
                 f"{ranks[0]} of {2 * link.model.nv}, {ranks[1]} of {2 * ball.model.nv}")  # fmt: skip
 
 
@@ -89,17 +89,17 @@ def _lean(result: Result, setting: Setting, link: ThreeLink) -> None:
         lean = AnkleStand(link, weights).largest_lean(np.array(_DIRECTIONS["forward"]), _LIMIT)
         result.runs.append({"weights": repr(weights), "limit": _LIMIT, "lean": lean})
         if weights is PAPERS:
-            result.show("lean forward, figure 5's weights, 300 N·m", f"{lean:.2f}", "°", "20")
+            result.add_note("lean forward, figure 5's weights, 300 N·m", f"{lean:.2f}", "°", "20")
         best = max(best, (lean, weights), key=lambda pair: pair[0])
     lean, weights = best
-    result.row(
+    result.add_row(
         f"lean forward at {_LIMIT:g} N·m, {'weights that a search found' if weights is SEARCHED else weights}",
         "20° = 36 cm", f"{lean:.1f}° = {100 * center_offset(link, lean):.1f} cm", f"(≥ {_LEAST:g}°)", lean >= _LEAST,
     )  # fmt: skip
     stand = AnkleStand(link, weights)
     for way, direction in _DIRECTIONS.items():
         found = [stand.largest_lean(np.array(direction), limit) for limit in _LIMITS]
-        result.show(f"lean {way} at 100, 300 N·m and without limit", ", ".join(f"{v:.1f}" for v in found), "°")
+        result.add_note(f"lean {way} at 100, 300 N·m and without limit", ", ".join(f"{v:.1f}" for v in found), "°")
     _draw(setting.figure_path("stylized/standing", "leans.png"), stand, lean)
 
 
@@ -107,17 +107,17 @@ def _argue(result: Result, link: ThreeLink) -> None:
     upper, swing = 100.0 * com_shift_per_radian(link)
     needed = 100.0 * center_offset(link, 20.0)
     turns = needed / (abs(upper) + abs(swing))
-    result.show("a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}", "cm")
-    result.show("turns of both that 20° would take, hips of any strength", f"{np.degrees(turns):.0f}", "°")
-    result.show("the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}", "°")
+    result.add_note("a swift radian of the upper body, of the swing leg, moves the COM", f"{upper:.1f}, {swing:.1f}",
+                    "cm")  # fmt: skip
+    result.add_note("turns of both that 20° would take, hips of any strength", f"{np.degrees(turns):.0f}", "°")
+    result.add_note("the most that 90° of both can recover from", f"{largest_lean_bound(link, _FLEXED, _FLEXED):.1f}",
+                    "°")  # fmt: skip
 
 
-def _draw(path: Path | None, stand: AnkleStand, largest: float) -> None:
+@figures.plot(8, 3.2, 1, 2)
+def _draw(both: Sequence[figures.Axes], stand: AnkleStand, largest: float) -> None:
     """Squared tracking error over time for several leans, and the torques of the largest (figure 5)."""
-    if path is None:
-        return
-    figure = figures.new_figure(8, 3.2)
-    errors, torques = figure.subplots(1, 2)
+    errors, torques = both
     dt = stand.link.model.opt.timestep
     for share in (0.25, 0.5, 0.75, 0.98):
         fall = stand.lean(share * largest, np.array(_DIRECTIONS["forward"]), _LIMIT)
@@ -129,7 +129,6 @@ def _draw(path: Path | None, stand: AnkleStand, largest: float) -> None:
     torques.plot(dt * np.arange(len(fall.torques)), fall.torques[:, stand.link.axes], label="swing leg")
     torques.set(xlabel="time [s]", ylabel="hip torque about y [N·m]")
     torques.legend()
-    figures.save(figure, path)
 
 
 def _stand(result: Result, setting: Setting) -> None:
@@ -142,8 +141,8 @@ def _stand(result: Result, setting: Setting) -> None:
     tracker = tracker_state(sim.memory.memory)
     held = not sim.fallen and tracker.failures == 0
     text = f"{sim.time / 60.0:.2f}, {int(tracker.failures)} of {int(tracker.solves)} solutions failed"
-    result.row("the whole character stands", "", text, f"min (≥ {minutes:g})", held)
-    result.show("peak torque while standing", f"{sim.memory.report[0].peak_torque:.0f}", "N·m")
+    result.add_row("the whole character stands", "", text, f"min (≥ {minutes:g})", held)
+    result.add_note("peak torque while standing", f"{sim.memory.report[0].peak_torque:.0f}", "N·m")
 
 
 def _push(result: Result, setting: Setting) -> None:
@@ -165,8 +164,6 @@ def _push(result: Result, setting: Setting) -> None:
         grid = [10.0 * i for i in range(4, 26, 4 if setting.quick else 1)]
         found[way], tried = robust_threshold(survives, grid, 2)
         result.runs += [{"push": way, "newton": level, "survived": count} for level, count in tried]
-    result.row(
-        f"largest push forward of {_LASTS:g} s, {NEEDED} of {REPLICAS} replicas", "", f"{found['forward']:g}",
-        f"N (≥ {_FORWARD:g})", found["forward"] >= _FORWARD,
-    )  # fmt: skip
-    result.show("largest push backward, sideways", f"{found['backward']:g}, {found['sideways']:g}", "N")
+    result.add_row(f"largest push forward of {_LASTS:g} s, {NEEDED} of {REPLICAS} replicas", "",
+                   f"{found['forward']:g}", f"N (≥ {_FORWARD:g})", found["forward"] >= _FORWARD)  # fmt: skip
+    result.add_note("largest push backward, sideways", f"{found['backward']:g}, {found['sideways']:g}", "N")

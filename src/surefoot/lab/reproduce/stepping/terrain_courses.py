@@ -11,7 +11,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, WALK, tell, upright
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, STAND, WALK, tell, upright
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
@@ -62,21 +62,17 @@ def run(result: Result, setting: Setting) -> None:
     """Stand on the steepest slope from both sides, then walk all courses."""
     for angle in (STEEP, -STEEP):
         creep, fell = crept(angle, 15.0 if setting.quick else SECONDS)
-        result.row(
-            f"stands on {angle:+g}°", "slopes to about 25°", "fell" if fell else f"{1000 * creep:.2f}",
-            f"mm/s (< {1000 * CREEP:g})", not fell and creep < CREEP,
-        )  # fmt: skip
+        result.add_row(f"stands on {angle:+g}°", "slopes to about 25°", "fell" if fell else f"{1000 * creep:.2f}",
+                       f"mm/s (< {1000 * CREEP:g})", not fell and creep < CREEP)  # fmt: skip
     each = courses()
     for i, course in enumerate(each):
         setting.progress(course.name, (i + 1) / (len(each) + 1))
         tries = min(course.tries, 2) if setting.quick else course.tries
         arrived, came = walked(course, tries, setting)
         result.runs += [{"course": course.name, "try": k, "came": float(far)} for k, far in enumerate(came)]
-        result.row(
-            course.name, "slopes to about 25°, stairs, gaps of 0.2 m, uneven",
-            f"{arrived.sum()} of {tries}, the least {came.min():.1f} m", f"of {course.length:.1f} m",
-            bool(arrived.all()),
-        )  # fmt: skip
+        result.add_row(course.name, "slopes to about 25°, stairs, gaps of 0.2 m, uneven",
+                       f"{arrived.sum()} of {tries}, the least {came.min():.1f} m", f"of {course.length:.1f} m",
+                       bool(arrived.all()))  # fmt: skip
 
 
 def on_slope(angle: float) -> Skill:

@@ -35,18 +35,17 @@ def run(result: Result, setting: Setting) -> None:
             setting.progress("reaching", i / count)
             result.runs.append({"target": i} | record)
     held = [run["cause"] == "" for run in result.runs]
-    result.row(
-        "random targets held 0.5 s within 3 cm, then stands upright", "an arbitrary location and height",
-        f"{sum(held)} of {count}", f"targets (≥ {100 * _NEEDED:g} %)", sum(held) >= _NEEDED * count,
-    )  # fmt: skip
+    result.add_row("random targets held 0.5 s within 3 cm, then stands upright", "an arbitrary location and height",
+                   f"{sum(held)} of {count}", f"targets (≥ {100 * _NEEDED:g} %)",
+                   sum(held) >= _NEEDED * count)  # fmt: skip
     for cause, number in Counter(run["cause"] for run in result.runs if run["cause"]).most_common():
-        result.show(f"failed: {cause}", f"{number}", "targets")
+        result.add_note(f"failed: {cause}", f"{number}", "targets")
     for low, high in ((0.1, 0.5), (0.5, 1.4), (1.4, 1.9)):
         here = [ok for ok, run in zip(held, result.runs, strict=True) if low <= run["z"] < high]
-        result.show(f"targets {low:g} … {high:g} m high", f"{sum(here)} of {len(here)}", "targets")
-    result.show("mean error while held", f"{100 * np.nanmean([run['error'] for run in result.runs]):.1f}", "cm")
-    result.show("time, mean", f"{np.mean([run['time'] for run in result.runs]):.1f}", "s")
-    result.show("changes of place, all targets", f"{sum(run['tries'] for run in result.runs)}", "")
+        result.add_note(f"targets {low:g} … {high:g} m high", f"{sum(here)} of {len(here)}", "targets")
+    result.add_note("mean error while held", f"{100 * np.nanmean([run['error'] for run in result.runs]):.1f}", "cm")
+    result.add_note("time, mean", f"{np.mean([run['time'] for run in result.runs]):.1f}", "s")
+    result.add_note("changes of place, all targets", f"{sum(run['tries'] for run in result.runs)}", "")
     for name, target in _SHOWN.items():
         _draw(setting, result.experiment, name, target)
 

@@ -10,7 +10,7 @@ from surefoot.engine.population import Population
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import seeded_generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, STAND, Shove
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, STAND, Shove
 
 ANGLES, BAR, PERIOD, SECONDS = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0), 35.0, 15.0, 180.0  # [°], [°], [s], [s]
 _RAMP, _EVERY, _STRONGEST = 10.0, 5.0, 150.0  # [s], [s], [N]
@@ -26,18 +26,15 @@ def run(result: Result, setting: Setting) -> None:
             setting.progress(f"{angle:g}°", (k + i / len(ANGLES)) / 2)
             fell = stood(angle, seconds, pushed, setting)
             word = "with pushes" if pushed else "without pushes"
-            result.show(
-                f"{angle:g}°, {word}", "held" if math.isinf(fell) else f"fell at {fell:.0f} s", f"of {seconds:g} s"
-            )
+            result.add_note(f"{angle:g}°, {word}", "held" if math.isinf(fell) else f"fell at {fell:.0f} s",
+                            f"of {seconds:g} s")  # fmt: skip
             result.runs.append({"angle": angle, "pushed": int(pushed), "fell": fell})
             if not math.isinf(fell):
                 break
             held[pushed] = angle
-    result.row(
-        f"gyrates once in {PERIOD:g} s, highest angle held without pushes", "45", f"{held[False]:g}", f"° (≥ {BAR:g})",
-        held[False] >= BAR,
-    )  # fmt: skip
-    result.show(f"with pushes of up to {_STRONGEST:g} N every {_EVERY:g} s", f"{held[True]:g}", "°", "45")
+    result.add_row(f"gyrates once in {PERIOD:g} s, highest angle held without pushes", "45", f"{held[False]:g}",
+                   f"° (≥ {BAR:g})", held[False] >= BAR)  # fmt: skip
+    result.add_note(f"with pushes of up to {_STRONGEST:g} N every {_EVERY:g} s", f"{held[True]:g}", "°", "45")
 
 
 def stood(angle: float, seconds: float, pushed: bool, setting: Setting) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.replicas import seeded_generator
-from surefoot.lab.reproduce.stepping.trials import CHARACTER, SETTLED, STAND, WALK
+from surefoot.lab.reproduce.stepping.stepping_trials import CHARACTER, SETTLED, STAND, WALK
 from surefoot.terrains import Ball, flat, with_props
 
 COUNT, DENSITY, HEAVY = 200, 50.0, 20.0  # balls, [kg/m³], [N·s]
@@ -23,14 +23,11 @@ def run(result: Result, setting: Setting) -> None:
     count = 10 if setting.quick else COUNT
     for i, case in enumerate(("standing", "walking")):
         survived, heavy, fell = thrown(case, count, setting, 0.5 * i)
-        result.row(
-            f"{case}: {count} balls in a row", "stays upright under balls of 50 kg/m³",
-            f"{survived} survived" + ("" if math.isinf(fell) else f", fell at {fell:.0f} s"), "balls",
-            survived == count,
-        )  # fmt: skip
-        result.row(
-            f"{case}: balls above {HEAVY:g} N·s", "", f"{100 * heavy:.0f}", f"% (≥ {100 * SHARE:g})", heavy >= SHARE
-        )
+        result.add_row(f"{case}: {count} balls in a row", "stays upright under balls of 50 kg/m³",
+                       f"{survived} survived" + ("" if math.isinf(fell) else f", fell at {fell:.0f} s"), "balls",
+                       survived == count)  # fmt: skip
+        result.add_row(f"{case}: balls above {HEAVY:g} N·s", "", f"{100 * heavy:.0f}", f"% (≥ {100 * SHARE:g})",
+                       heavy >= SHARE)  # fmt: skip
 
 
 def sizes() -> np.ndarray:
@@ -39,7 +36,7 @@ def sizes() -> np.ndarray:
 
 
 def thrown(case: str, count: int, setting: Setting, begin: float) -> tuple[int, float, float]:
-    """How many balls it survived, which share of them was heavy, and when it fell [s]."""
+    """How many balls it survived, which share of those was heavy, and when it fell [s]."""
     diameters = sizes()
     each = [Ball(float(0.5 * d), DENSITY) for d in diameters]
     sim = Simulation(CHARACTER, WALK if case == "walking" else STAND, with_props(flat(), each), seed=setting.seed)
@@ -48,10 +45,8 @@ def thrown(case: str, count: int, setting: Setting, begin: float) -> tuple[int, 
     sim.step(round(SETTLED / sim.model.opt.timestep))
     rng, survived, heavy = seeded_generator(setting.seed, "stepping", "balls", case), 0, 0
     trunk = sim.model.body("trunk").id
-    for i in range(count):
-        setting.progress(case, begin + 0.5 * i / count)
+    for _ in setting.each(range(count), begin, begin + 0.5, case):
         kind, speed, way = int(rng.integers(_KINDS)), float(rng.uniform(*SPEEDS)), float(rng.uniform(-math.pi, math.pi))
-        heavy += each[kind].mass * speed > HEAVY
         aim = np.array(sim.data.xipos[trunk])
         flight = _AWAY / speed
         ahead = np.array([WALKING * flight if case == "walking" else 0.0, 0.0, 0.0])
@@ -63,4 +58,5 @@ def thrown(case: str, count: int, setting: Setting, begin: float) -> tuple[int, 
         if sim.fallen:
             break
         survived += 1
+        heavy += each[kind].mass * speed > HEAVY
     return survived, heavy / max(survived, 1), sim.fallen_at

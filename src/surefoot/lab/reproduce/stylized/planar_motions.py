@@ -1,8 +1,11 @@
-"""Table 1, 2D data: walk, uphill, backwards, march and walk in the plane, all with the same parameters."""
+"""Table 1, 2D data: walk, uphill, backwards, march and walk in the plane, all with the same parameters.
+
+Clips are projected: shadows of their bones on the sagittal plane, which turns slowly with the clip's heading. The
+reference's root is set down over the feet that bear.
+"""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +18,8 @@ from surefoot.controllers.stylized.reference_sources import Cycle, clip_sequence
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import NO_CLIPS, Result, Setting, find_clip, make_folder
-from surefoot.lab.reference_tracking import TrackingRun, track_reference
+from surefoot.lab.experiment import Result, Setting, find_clip
+from surefoot.lab.reference_tracking import TrackingRun, reference_folder, track_reference
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
@@ -71,7 +74,8 @@ KINDS = {
     "walk": _looped(WALK),
     "uphill": _Kind(
         f"simulated: SIMBICON, {UPHILL} up {SLOPE:g}°", f"incline:{SLOPE:g}", (),
-        lambda scene, clips: reference_on_slope(scene, UPHILL, SLOPE), lambda scene, clips: cycle_on_slope(scene, UPHILL, SLOPE),
+        lambda scene, clips: reference_on_slope(scene, UPHILL, SLOPE),
+        lambda scene, clips: cycle_on_slope(scene, UPHILL, SLOPE),
     ),
     "backwards": _looped(BACKWARDS),
     "march and walk": _Kind(
@@ -84,21 +88,19 @@ def run(result: Result, setting: Setting) -> None:
     """Every motion with the same parameters, then with others; a filmstrip of each."""
     seconds, replicas = (10.0, 1) if setting.quick else (SECONDS, REPLICAS)
     skills, good = dict[str, Skill](), 0
-    for i, (name, kind) in enumerate(KINDS.items()):
-        setting.progress(name, 0.7 * i / len(KINDS))
+    for name, kind in setting.each(KINDS.items(), 0.0, 0.7):
         clips = [clip for stem in kind.clips if (clip := find_clip(setting, stem)) is not None]
         if len(clips) < len(kind.clips):
-            result.show(f"{name}: {kind.source}", NO_CLIPS)
-            result.partial = True
+            result.add_missing(f"{name}: {kind.source}", "followed")
             continue
         scene = Simulation(skill=UPHILL).scene
         reference = kind.make(scene, clips)
-        path = _file(setting, name)
+        path = reference_folder(setting) / f"planar_arms-{name.replace(' ', '-')}.npz"
         reference.save(path)
         skills[name] = with_parameters(load(SKILL), {"reference": str(path)})
         if kind.cycle is not None:
             off = _changed(reference, kind.cycle(scene, clips))
-            result.show(f"{name}: joints of the reference against what was recorded", f"{off:.1f}", "°")
+            result.add_note(f"{name}: joints of the reference against what was recorded", f"{off:.1f}", "°")
         found = [track_reference(skills[name], seconds, kind.ground, (), k, setting.seed) for k in range(replicas)]
         result.runs += [
             {"kind": name, "replica": k, "fallen_at": one.fallen_at, "joints": one.joints, "slip": one.slip}
@@ -107,51 +109,38 @@ def run(result: Result, setting: Setting) -> None:
         holds = all(_good(one) for one in found)
         good += holds
         worst = max(found, key=lambda one: (not one.stays_up, one.joints))
-        text = f"{sum(map(_good, found))} of {replicas} replicas; the worst {worst}, feet slide {_slide(worst)}"
-        result.row(f"{name}: {kind.source}", "followed", text, f"({seconds:g} s, ≤ {np.degrees(LIKE):.0f}°)", holds)
+        slide = f"feet slide {1000.0 * worst.slip:.0f} mm/m"
+        text = f"{sum(map(_good, found))} of {replicas} replicas; the worst {worst}, {slide}"
+        result.add_row(f"{name}: {kind.source}", "followed", text, f"({seconds:g} s, ≤ {np.degrees(LIKE):.0f}°)", holds)
         _draw(setting.figure_path(result.experiment, f"{name.replace(' ', '-')}.png"), skills[name], name, kind)
     used = load(SKILL).parameters
-    if len(skills) == len(KINDS):
-        result.row(
-            f"motions followed with one set: k_s {used.style:g}, w_b {used.balance_weight:g}, w_s {used.style_weight}",
-            "4", f"{good}", f"(of {len(KINDS)})", good == len(KINDS),
-        )  # fmt: skip
-    result.show("projected", "shadows of the clip's bones on its sagittal plane, which turns slowly with its heading")
-    result.show(
-        "of what was added to the paper",
-        f"the root's rows count {used.root_weight:g} times, the reference's root is set down over the feet that bear; "
-        "steps are not adapted",
-    )
+    result.add_row(
+        f"motions followed with one set: k_s {used.style:g}, w_b {used.balance_weight:g}, w_s {used.style_weight}",
+        "4", f"{good}", f"(of {len(KINDS)})", good == len(KINDS),
+    )  # fmt: skip
+    result.add_note("what was added to the paper: weight of the root's rows, leading and adapting steps",
+                    f"{used.root_weight:g}, {used.leading:g}, {used.stepping:g}")  # fmt: skip
     _try_otherwise(result, setting, skills, min(seconds, LESS), replicas)
 
 
 def _try_otherwise(result: Result, setting: Setting, skills: dict[str, Skill], seconds: float, replicas: int) -> None:
     """How many of the motions all replicas follow with other parameters."""
-    for i, (case, changes) in enumerate(OTHERWISE.items()):
-        setting.progress(case, 0.7 + 0.3 * i / len(OTHERWISE))
-        held = 0
-        for name, skill in skills.items():
-            other = with_parameters(skill, changes)
-            held += all(
-                _good(track_reference(other, seconds, KINDS[name].ground, (), k, setting.seed)) for k in range(replicas)
+    for case, changes in setting.each(OTHERWISE.items(), 0.7):
+        held = sum(
+            all(
+                _good(
+                    track_reference(with_parameters(skill, changes), seconds, KINDS[name].ground, (), k, setting.seed)
+                )
+                for k in range(replicas)
             )
-        result.show(f"{case}: motions that {replicas} of {replicas} replicas follow for {seconds:g} s",
+            for name, skill in skills.items()
+        )
+        result.add_note(f"{case}: motions that {replicas} of {replicas} replicas follow for {seconds:g} s",
                     f"{held} of {len(skills)}")  # fmt: skip
 
 
 def _good(one: TrackingRun) -> bool:
     return one.stays_up and one.joints <= LIKE
-
-
-def _slide(one: TrackingRun) -> str:
-    return f"{1000.0 * one.slip:.0f} mm/m"
-
-
-def _file(setting: Setting, name: str) -> Path:
-    """Where a motion's reference is kept."""
-    folder = (setting.out or Path(tempfile.gettempdir())) / "references"
-    make_folder(folder)
-    return folder / f"planar_arms-{name.replace(' ', '-')}.npz"
 
 
 def _changed(reference: Reference, recorded: Cycle) -> float:
