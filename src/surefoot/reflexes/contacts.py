@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from surefoot.native.kernels import kernel
-from surefoot.native.physics import ELSEWHERE, GROUND, OTHER
+from surefoot.native.physics import ELSEWHERE, GROUND, OTHER, World
 
 
 @kernel
-def detect_foot_contacts(world: Any, touch: Any) -> bool:
+def detect_foot_contacts(world: World, touch: np.ndarray) -> bool:
     """Set `touch` per foot; true if any other part of the character bears on the ground."""
     for foot in range(len(touch)):
         touch[foot] = 0.0
@@ -29,7 +29,7 @@ def detect_foot_contacts(world: Any, touch: Any) -> bool:
 
 
 @kernel
-def find_touched_object(world: Any) -> tuple[int, int]:
+def find_touched_object(world: World) -> tuple[int, int]:
     """A thing that the character touches, and with which body; 0 and 0 if there is none."""
     for i in range(len(world.contact)):
         contact = world.contact[i]

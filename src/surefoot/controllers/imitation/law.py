@@ -21,22 +21,34 @@ from typing import Any
 import numpy as np
 
 from surefoot.controllers.command import DEGREES, Command
-from surefoot.controllers.imitation.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
+from surefoot.controllers.imitation.trajectory import (
+    EXTRA,
+    PACE,
+    PLACES,
+    THIGHS,
+    TORSO,
+    Plan,
+    evaluate_series,
+    plan_of,
+    step_span,
+)
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.controllers.simbicon.law import HEADING, LEAN, LIFT, SIDEWAYS, SLOPE, SPEED, WIDTH
 from surefoot.native.kernels import kernel, noinline, records
+from surefoot.native.physics import World
+from surefoot.native.userdata import Row
 from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     hip_midpoint,
     lean_for_speed,
     over_stance_ankle,
-    seeded,
+    random_state,
+    reaction_stiffness,
     sense_balance,
-    stiffness,
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
-from surefoot.reflexes.feedback_error import absorb, lesson_of, slope_at, visits_of
+from surefoot.reflexes.feedback_error import learn_from_step, lesson_of, slope_at, visits_of
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.servo import actuate, along_axis, clamp
 
@@ -45,7 +57,7 @@ _LONGEST = 1.2  # a step that bins are for, by the clip's
 
 @noinline
 def track(
-    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, limit: float, error: float,
+    world: World, row: Row, imitator: Any, plan: Plan, channel: int, kp: float, kd: float, limit: float, error: float,
     rate: float, is_new: bool,
 ) -> tuple[float, float]:  # fmt: skip
     """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m].
@@ -64,7 +76,7 @@ def track(
 
 
 @noinline
-def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
+def learn(world: World, row: Row, imitator: Any, plan: Plan) -> None:
     """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, side = int(head.bins), int(imitator.swing)
@@ -73,7 +85,7 @@ def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
         for channel in range(channels):
             kp = head.torso_kp if channel >= channels - 3 else _kp_of(world, plan, channel)
             lesson = lesson_of(row.table, channels, bins, 1 - side, channel)
-            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp, head.displaces)
+            learn_from_step(lesson, visits, head.learning_rate, head.learning_limit * kp, head.displaces)
         for n in range(bins):
             visits[n] = 0.0
     imitator.learned = imitator.steps
@@ -84,7 +96,7 @@ def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
 
 
 @kernel
-def _kp_of(world: Any, plan: Any, actuator: int) -> float:
+def _kp_of(world: World, plan: Plan, actuator: int) -> float:
     """The gain of a joint, whose role has the same on either side."""
     for role in range(int(world.anatomy[0].roles)):
         if int(world.role[0, role]) == actuator:
@@ -103,7 +115,7 @@ long it has been waiting for a footstrike [s]. Once it has `landed`, the legs ar
 
 
 @kernel
-def advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
+def advance(world: World, row: Row, imitator: Any, roles: int, actuators: int) -> None:
     """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
 
     A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
@@ -127,12 +139,12 @@ def advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> 
     if imitator.landed != 0.0:
         imitator.wait -= pace * world.dt
         if imitator.wait <= 0.0:
-            begin = _exchange(row, imitator, span, roles, actuators, world.time)
+            begin = _exchange_legs(row, imitator, span, roles, actuators, world.time)
     imitator.phase = (begin + imitator.done) % 1.0
 
 
 @kernel
-def _exchange(row: Any, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
+def _exchange_legs(row: Row, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
     """Let the other leg swing, and a requested skill begin; returns the phase at which its step begins."""
     imitator.period = time - imitator.step_start
     imitator.step_start, imitator.steps = time, imitator.steps + 1.0
@@ -162,7 +174,7 @@ def memory_size(roles: int, actuators: int, samples: int) -> int:
 
 
 @kernel
-def law(world: Any, row: Any, is_new: bool) -> None:
+def law(world: World, row: Row, is_new: bool) -> None:
     """One control step; `is_new` is false when the same moment is evaluated again."""
     anatomy = world.anatomy[0]
     roles, actuators = int(anatomy.roles), int(anatomy.actuators)
@@ -176,12 +188,12 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     if is_new:
         advance(world, row, imitator, roles, actuators)
         plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
-        follow(plan.series, imitator.phase, imitator.pace, values, rates)
-        _look(world, row, imitator, plan, values, roles, actuators)
+        evaluate_series(plan.series, imitator.phase, imitator.pace, values, rates)
+        _sense(world, row, imitator, plan, values, roles, actuators)
         _displace(world, row, imitator, plan, roles)
         if plan.head[0].bins > 0.0:
             learn(world, row, imitator, plan)
-    feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
+    feedback, feedforward = _drive(world, row, imitator, plan, values, rates, is_new)
     report = row.report[0]
     report.state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just come down
     report.swing, report.steps, report.phase = imitator.swing, imitator.steps, imitator.phase
@@ -191,16 +203,16 @@ def law(world: Any, row: Any, is_new: bool) -> None:
 
 
 @noinline
-def _take_over(world: Any, row: Any, imitator: Any) -> None:
+def _take_over(world: World, row: Row, imitator: Any) -> None:
     """Begin with the step that another controller has just begun."""
     row.header[0].handover = NONE
     imitator.heading = row.commands[HEADING] = row.report[0].heading
-    imitator.random = seeded(row.header[0].seed)
+    imitator.random = random_state(row.header[0].seed)
     imitator.swing, imitator.step_start = row.report[0].swing, world.time
 
 
 @noinline
-def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: int, actuators: int) -> None:
+def _sense(world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, roles: int, actuators: int) -> None:
     """Take in the heading, and by how much d and v differ from what they are in the clip at this phase."""
     head, stance = plan.head[0], 1 - int(imitator.swing)
     turn = head.turn * world.dt
@@ -222,7 +234,7 @@ def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: in
 
 
 @kernel
-def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> None:
+def _displace(world: World, row: Row, imitator: Any, plan: Plan, roles: int) -> None:
     """Write what the skill's offsets, its clearance and the commands add to this step's targets."""
     displaced, commands, anatomy = row.memory[_IMITATOR : _IMITATOR + roles], row.commands, world.anatomy[0]
     for role in range(roles):
@@ -241,7 +253,7 @@ def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> Non
 
 
 @kernel
-def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
+def _balance_feedback(world: World, imitator: Any, plan: Plan, role: int) -> float:
     """Balance feedback of a role in the plane it moves in (eq. 1) [rad]."""
     cd, cv = plan.feedback[role, 0], plan.feedback[role, 1]
     if imitator.landed != 0.0 and role < int(world.anatomy[0].side_roles):
@@ -253,8 +265,8 @@ def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
 
 
 @kernel
-def _torques(
-    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, is_new: bool
+def _drive(
+    world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, is_new: bool
 ) -> tuple[float, float]:
     """Torques of all joints; returns the root of the sum of squares of the feedback and of the learned [N·m]."""
     head, anatomy = plan.head[0], world.anatomy[0]
@@ -267,10 +279,10 @@ def _torques(
     yaw, roll, pitch = imitator.heading + values[at], values[at + 1] + head.torso_roll, values[at + 2] + lean
     wanted = from_yaw_roll_pitch(yaw, roll, pitch)
     error = rotation_between(wanted, world.xquat[torso])
-    soft = stiffness(imitator, head, norm(error), world.time)
-    spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+    soft = reaction_stiffness(imitator, head, norm(error), world.time)
+    spin = _target_spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
                  pitch + _SOON * rates[at + 2])  # fmt: skip
-    upright, squares, learned = _turn_torque(
+    upright, squares, learned = _orientation_torque(
         world,
         row,
         imitator,
@@ -294,12 +306,12 @@ def _torques(
         joint = int(world.role[swing, side + hinge])
         reaction = (-upright[0] - moved[0], -upright[1] - moved[1], -upright[2] - moved[2])
         actuate(world, row, joint, along_axis(world, joint, reaction), plan.gains[side + hinge])
-    fb, ff = _joints(world, row, imitator, plan, values, rates, soft, is_new)
+    fb, ff = _drive_joints(world, row, imitator, plan, values, rates, soft, is_new)
     return (squares + fb) ** 0.5, (learned + ff) ** 0.5
 
 
 @kernel
-def _spin(
+def _target_spin(
     wanted: tuple[float, float, float, float], yaw: float, roll: float, pitch: float
 ) -> tuple[float, float, float]:
     """Angular velocity of a target whose orientation is given now and a moment later [rad/s], world axes."""
@@ -309,7 +321,7 @@ def _spin(
 
 @kernel
 def _thigh_torque(
-    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+    world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
 ) -> tuple[tuple[float, float, float], float, float]:
     """Torque vector that turns the swing thigh to its target in the world = heading ∘ lateral ∘ sagittal."""
     head, gain, swing = plan.head[0], plan.gains[0], int(imitator.swing)
@@ -317,7 +329,7 @@ def _thigh_torque(
     at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
     heading, thigh = imitator.heading, int(world.leg[swing, 0])
     yaw, roll, pitch = heading + values[at], values[at + 1], values[at + 2]
-    spin = _spin(from_yaw_roll_pitch(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
+    spin = _target_spin(from_yaw_roll_pitch(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
                  pitch + _SOON * rates[at + 2])  # fmt: skip
     moved = (
         yaw + outward * displaced[2], roll + outward * displaced[1],
@@ -327,13 +339,14 @@ def _thigh_torque(
     if head.bins > 0.0:  # a displacement of the target is a torque of its own, which needs no learning
         followed = from_yaw_roll_pitch(yaw, roll, pitch)
         extra = rotation_between(wanted, followed)
-    torque, squares, learned = _turn_torque(
+    torque, squares, learned = _orientation_torque(
         world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, gain.limit,
         rotation_between(followed, world.xquat[thigh]), spin, is_new,
     )  # fmt: skip
-    balanced = clamp(moved[2] + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
+    balanced = clamp(moved[2] + _balance_feedback(world, imitator, plan, 0), head.hip_low, head.hip_high)
     answer = rotation_between(
-        from_yaw_roll_pitch(moved[0], moved[1] + outward * _answer(world, imitator, plan, 1), balanced), wanted
+        from_yaw_roll_pitch(moved[0], moved[1] + outward * _balance_feedback(world, imitator, plan, 1), balanced),
+        wanted,
     )
     kp, full = soft * gain.kp, gain.kp  # a soft leg is moved as far by its answer as a stiff one
     torque = (
@@ -343,8 +356,8 @@ def _thigh_torque(
 
 
 @kernel
-def _turn_torque(
-    world: Any, row: Any, imitator: Any, plan: Any, body: int, channel: int, soft: float, kp: float, kd: float,
+def _orientation_torque(
+    world: World, row: Row, imitator: Any, plan: Plan, body: int, channel: int, soft: float, kp: float, kd: float,
     limit: float, error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
 ) -> tuple[tuple[float, float, float], float, float]:  # fmt: skip
     """Torque vector of a servo in the world and what was learned, which lies in three channels by heading axes."""
@@ -365,8 +378,8 @@ def _turn_torque(
 
 
 @kernel
-def _joints(
-    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+def _drive_joints(
+    world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
 ) -> tuple[float, float]:
     """Servo the joints that follow their parent's frame; returns Σ feedback² and Σ learned²."""
     anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
@@ -386,7 +399,7 @@ def _joints(
             feedback, learned, displaced = kp * (error + moved) + kd * rate, 0.0, 0.0
         squares += feedback * feedback
         learned_squares += learned * learned
-        answer = _answer(world, imitator, plan, role)
+        answer = _balance_feedback(world, imitator, plan, role)
         if role == stance_knee:
             answer += plan.head[0].support * imitator.sunk
         actuate(world, row, joint, feedback + learned + displaced + gains[role].kp * answer, gains[role])

@@ -11,7 +11,7 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import write_header
 from surefoot.controllers.imitation import trajectory
 from surefoot.controllers.imitation.parameters import ROOT, Cycle
-from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, WIDTH
+from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, WIDTH, Plan
 from surefoot.controllers.simbicon.slot import body_gains, merge_gain, write_senses
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
@@ -68,7 +68,7 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: 
     _write_series(plan, parameters, table)
 
 
-def _write_series(plan: Any, parameters: Any, table: CharacterTable) -> None:
+def _write_series(plan: Plan, parameters: Any, table: CharacterTable) -> None:
     cycle, joints = parameters.cycle, list(table.gains)
     for i, name in enumerate(joints):
         series = cycle.joints.get(name, [0.0])
@@ -145,7 +145,7 @@ def _angles(frame: np.ndarray) -> np.ndarray:
     return np.unwrap(np.column_stack([yaw, roll, pitch]), axis=0)
 
 
-def same_size(one: np.ndarray, other: np.ndarray, table: CharacterTable) -> bool:
+def is_same_size(one: np.ndarray, other: np.ndarray, table: CharacterTable) -> bool:
     """Whether two plans measure and learn alike."""
     a, b = view(one, table).head[0], view(other, table).head[0]
     return all(a[f] == b[f] for f in ("bins", "true_com", "delay"))

@@ -16,7 +16,7 @@ from mujoco.batch import Batch
 
 from surefoot.controllers.base import NEVER, ControlledScene, Planner, RowHandle, names
 from surefoot.controllers.limit_cycle import law as limit_cycle
-from surefoot.controllers.limit_cycle.regulation import TRIALS, solve
+from surefoot.controllers.limit_cycle.regulation import TRIALS, solve_perturbation
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes.handover import ASKED
@@ -32,7 +32,7 @@ class Watch:
     def __init__(self, scene: ControlledScene, row: userdata.Row) -> None:
         """Watch one row of a scene."""
         self.row, self._dt = row, float(scene.model.opt.timestep)
-        self._number = _number()
+        self._number = _controller_number()
         self._roles = len(scene.table.anatomy.roles)
         self._graphs = [python_impl(graph_of)(slot, self._roles) for slot in row.slots]
         begin = slot_size(CAPACITY, self._roles)
@@ -94,7 +94,7 @@ class TrialPlanner(Planner):
 
     def __init__(self, scene: ControlledScene) -> None:
         """Plan the rows of a scene."""
-        self._scene, self._number = scene, _number()
+        self._scene, self._number = scene, _controller_number()
         self._watches: WeakKeyDictionary[RowHandle, Watch] = WeakKeyDictionary()
         self._trials = 0  # rows of the batch
         self._views: dict[int, Watch] = {}
@@ -124,7 +124,7 @@ class TrialPlanner(Planner):
             self._begin(i, watch)
         self._run(batch, [watch for _, watch in due])
         for i, (_, watch) in enumerate(due):
-            _perturb(watch, np.array([self._end(4 * i + k, watch) for k in range(4)]))
+            _choose_perturbation(watch, np.array([self._end(4 * i + k, watch) for k in range(4)]))
 
     def _batch_of(self, trials: int) -> Batch:
         """A batch with room for so many trials."""
@@ -179,12 +179,12 @@ class TrialPlanner(Planner):
         return float(trial.cycle.forward), float(trial.cycle.lateral)
 
 
-def _number() -> float:
+def _controller_number() -> float:
     """The number by which a slot says that it is of limit cycle control."""
     return float(names().index("limit_cycle"))
 
 
-def _perturb(watch: Watch, ends: np.ndarray) -> None:
+def _choose_perturbation(watch: Watch, ends: np.ndarray) -> None:
     """Make the local model of (4, 2) ends of trials, and write the perturbation that meets the target (figure 11).
 
     Where a trial was lost, the derivatives are those of the step before.
@@ -205,7 +205,7 @@ def _perturb(watch: Watch, ends: np.ndarray) -> None:
     tried = watch.centre + regulation.trial * _SIGNS
     cycle.nominal_forward, cycle.nominal_lateral = (ends - tried @ by.T)[known].mean(axis=0)
     (a, b), (c, d) = by
-    cycle.pitch, cycle.roll, singular = python_impl(solve)(
+    cycle.pitch, cycle.roll, singular = python_impl(solve_perturbation)(
         regulation, a, b, c, d, cycle.wanted_forward - cycle.nominal_forward,
         cycle.wanted_lateral - cycle.nominal_lateral,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.native.kernels import kernel
+from surefoot.native.physics import World
 from surefoot.reflexes.servo import clamp
 
 OPEN_LOOP, TRIALS, PREDICTED = 0.0, 1.0, 2.0  # where the perturbation of a step comes from: nowhere, trials, a model
@@ -42,7 +43,7 @@ far that pitches the torso back [rad]; `centre` is the mean perturbation of late
 
 
 @kernel
-def facing(world: Any, body: int) -> tuple[float, float]:
+def yaw_direction(world: World, body: int) -> tuple[float, float]:
     """Cosine and sine of the world yaw of a body's x axis."""
     x, y = world.xmat[body, 0], world.xmat[body, 3]
     size = math.sqrt(x * x + y * y)
@@ -52,10 +53,10 @@ def facing(world: Any, body: int) -> tuple[float, float]:
 
 
 @kernel
-def regulated(world: Any, regulation: Any, swing: int) -> tuple[float, float]:
+def regulation_variables(world: World, regulation: Any, swing: int) -> tuple[float, float]:
     """The regulation variables now, forward and lateral (§3.2)."""
     side = 1.0 if swing == 0 else -1.0
-    c, s = facing(world, int(world.anatomy[0].pelvis))
+    c, s = yaw_direction(world, int(world.anatomy[0].pelvis))
     if regulation.variable == SWING_COM:
         foot = world.xpos[int(world.leg[swing, 2])]
         com = world.subtree_com[world.rootid[int(world.anatomy[0].pelvis)]]
@@ -68,7 +69,7 @@ def regulated(world: Any, regulation: Any, swing: int) -> tuple[float, float]:
 
 
 @kernel
-def solve(
+def solve_perturbation(
     regulation: Any,
     forward_by_pitch: float,
     forward_by_roll: float,
@@ -108,11 +109,11 @@ def feature_count(roles: int) -> int:
 
 
 @kernel
-def describe(world: Any, cycle: Any, swing: int, features: Any) -> None:
+def write_features(world: World, cycle: Any, swing: int, features: np.ndarray) -> None:
     """Write what the body does at the beginning of a step, as the swing leg sees it."""
     anatomy = world.anatomy[0]
     pelvis, side, roles = int(anatomy.pelvis), 1.0 if swing == 0 else -1.0, int(anatomy.roles)
-    c, s = facing(world, pelvis)
+    c, s = yaw_direction(world, pelvis)
     axes, spin, v = world.xmat[pelvis], world.cvel[pelvis], world.qvel
     features[0] = world.xpos[pelvis, 2] - world.xpos[int(world.leg[1 - swing, 2]), 2]
     features[1], features[2] = c * axes[2] + s * axes[5], side * (c * axes[5] - s * axes[2])
@@ -131,7 +132,7 @@ FARTHEST = 3.0  # standard deviations beyond which a model is not asked
 
 
 @kernel
-def predict(model: Any, features: Any, output: int) -> float:
+def predict(model: np.ndarray, features: np.ndarray, output: int) -> float:
     """One output of a linear model of how a step begins: (2 + 6, n + 1) means, scales, weights, constants last."""
     total, n = model[2 + output, len(features)], len(features)
     for i in range(n):

@@ -27,10 +27,10 @@ def features(table: CharacterTable) -> int:
 
 def slot_size(table: CharacterTable) -> int:
     """Numbers in a parameter slot of this character."""
-    return graph.slot_size(table) + limit_cycle.own_size(features(table))
+    return graph.slot_size(table) + limit_cycle.regulation_size(features(table))
 
 
-def own_begin(table: CharacterTable) -> int:
+def regulation_begin(table: CharacterTable) -> int:
     """Where in a slot the numbers behind the graph begin."""
     return pose_graph.slot_size(pose_graph.CAPACITY, len(table.anatomy.roles))
 
@@ -43,9 +43,9 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     graph.write_gains(view, skill, table)
     states = [PoseState.model_construct(**dict(state)) for state in parameters.states]
     view.head[0].states = graph.write_states(view, states, 2, True, 0, table)
-    _write_regulation(python_impl(limit_cycle.regulation_of)(slot, own_begin(table))[0], parameters, table)
+    _write_regulation(python_impl(limit_cycle.regulation_of)(slot, regulation_begin(table))[0], parameters, table)
     if parameters.model:
-        model = python_impl(limit_cycle.model_of)(slot, own_begin(table), features(table))
+        model = python_impl(limit_cycle.model_of)(slot, regulation_begin(table), features(table))
         model[0, :-1], model[1, :-1] = parameters.model.mean, parameters.model.scale
         model[2:] = parameters.model.weights
 

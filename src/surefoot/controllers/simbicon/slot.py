@@ -12,6 +12,7 @@ from surefoot.controllers.base import write_header
 from surefoot.controllers.simbicon.parameters import MAX_STATES, GainModel, PoseState
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
+from surefoot.reflexes.pose_graph import Graph
 from surefoot.skills.schema import Skill
 
 _ENDINGS = {
@@ -64,7 +65,7 @@ def write_slot(
     head.states = count
 
 
-def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
+def _splice(graph: Graph, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
     """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
     them = follower.parameters
     end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
@@ -76,7 +77,7 @@ def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: Charac
     return end
 
 
-def write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
+def write_gains(graph: Graph, skill: Skill, table: CharacterTable) -> None:
     """Write the gains of every role."""
     for i, gain in enumerate(body_gains(skill, table)):
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
@@ -94,7 +95,7 @@ def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
 
 
 def write_states(
-    graph: Any, states: Sequence[PoseState], halves: int, mirrored: bool, begin: int, table: CharacterTable
+    graph: Graph, states: Sequence[PoseState], halves: int, mirrored: bool, begin: int, table: CharacterTable
 ) -> int:
     """Write states from index `begin` on; return the index behind the last."""
     n = len(states)
@@ -116,7 +117,7 @@ def write_states(
     return begin + int(halves) * n
 
 
-def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:
+def _write_pose(graph: Graph, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:
     """Write targets and feedback; `mirror` is −1 where the right leg swings: the middle then turns the other way."""
     anatomy, hinges = table.anatomy, table.hinges
     for i, role in enumerate(anatomy.roles):
@@ -152,10 +153,10 @@ def has_same_states(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
     """Whether two graphs have the same states with the same endings and successors, and measure and learn alike."""
     a, b = _view(one, roles), _view(other, roles)
     fields = ("ending", "next", "swing", "order", "both")
-    return same_size(one, other, roles) and all(bool((a.states[f] == b.states[f]).all()) for f in fields)
+    return is_same_size(one, other, roles) and all(bool((a.states[f] == b.states[f]).all()) for f in fields)
 
 
-def same_size(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
+def is_same_size(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
     """Whether two graphs have as many states, and measure and learn alike."""
     a, b = _view(one, roles).head[0], _view(other, roles).head[0]
     return all(a[f] == b[f] for f in ("states", "bins", "true_com", "delay"))
