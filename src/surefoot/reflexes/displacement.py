@@ -25,15 +25,9 @@ def steer(machine: Any, wanted: float, rate: float, dt: float) -> None:
 
 @kernel
 def displace_leg(
-    anatomy: Any,
-    displaced: np.ndarray,
-    first: int,
-    outward: float,
-    sideways: float,
-    width: float,
-    slope: float,
+    anatomy: Any, displaced: np.ndarray, first: int, outward: float, sideways: float, width: float, slope: float,
     lift: float,
-) -> None:
+) -> None:  # fmt: skip
     """Displace the targets of the swing leg, whose roles begin at `first` (the stance hip has no target).
 
     `sideways` sets the foot down further right whichever leg swings (anti-symmetric), so that the body goes to the

@@ -32,14 +32,9 @@ FIRST_GUESS: dict[str, Any] = {
 
 
 def skill_from_gait(
-    cycle: GaitCycle,
-    table: CharacterTable,
-    name: str,
-    summary: str,
-    clip: str,
-    credit: str = "",
+    cycle: GaitCycle, table: CharacterTable, name: str, summary: str, clip: str, credit: str = "",
     in_place: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """The document of a skill that follows a cycle.
 
     Args:

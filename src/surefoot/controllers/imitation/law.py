@@ -1,16 +1,15 @@
-"""Feedback-error learning of every tracked joint of a captured gait (SIMBICON §7.2).
+"""SIMBICON from motion capture (Yin, Loken, van de Panne 2007, §5): target trajectories Θ(φ) in place of poses.
 
-Bins begin at a step's footstrike and not at a phase of the clip: a leg bears from its footstrike on, whenever that is.
+Steps. There are two states, one for each swing leg. The phase advances evenly; a footstrike exchanges the legs and
+resets the phase (§5).
 
-The steps of a captured gait: a phase that goes on evenly, and footstrikes that exchange the legs (SIMBICON §5).
+Tracking. Swing thigh and torso follow the clip in the world frame, and the stance hip exerts their torques; every other
+joint follows its own trajectory with τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) acts on the differences
+of d and v from their values in the clip: with d and v themselves, as printed, it would treat the clip's own swing of
+the hips as a disturbance. Beyond the paper, the stance knee straightens if the hips sink below their clip height.
 
-SIMBICON from motion capture (Yin, Loken, van de Panne 2007, §5): target trajectories Θ(φ) in place of poses.
-
-Two states, one for each leg that swings; a footstrike ends a state and resets the phase. Swing thigh and torso follow
-the clip in the world frame, the stance hip makes their torques real, every other joint follows its own trajectory with
-τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) answers how far d and v are from what they were in the clip:
-with d and v themselves, as printed, the clip's own swing of the hips would be answered like a disturbance. Beyond the
-paper, a stance knee straightens if the hips sink below where they were in the clip.
+Learning. Every tracked joint learns feed-forward torques (§7.2). Bins begin at a step's footstrike and not at a phase
+of the clip, because a leg bears from its footstrike on, whenever that is.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from surefoot.controllers.simbicon.law import HEADING, LEAN, LIFT, SIDEWAYS, SLO
 from surefoot.native.kernels import kernel, noinline, records
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
-from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
+from surefoot.native.vectors import Quaternion, Vector, from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     hip_midpoint,
@@ -49,10 +48,11 @@ from surefoot.reflexes.balance import (
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
 from surefoot.reflexes.feedback_error import learn_from_step, lesson_of, slope_at, visits_of
-from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.handover import switch_skill, take_over
+from surefoot.reflexes.report import report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp
 
-_LONGEST = 1.2  # a step that bins are for, by the clip's
+_LONGEST_STEP = 1.2  # [step of the clip] that the bins cover
 
 
 @noinline
@@ -62,7 +62,7 @@ def track(
 ) -> tuple[float, float]:  # fmt: skip
     """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m].
 
-    No more is learned than the joint's `limit` lets it exert.
+    A channel learns no more torque than the joint's `limit`.
     """
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, here = int(head.bins), int(imitator.bin)
@@ -77,7 +77,7 @@ def track(
 
 @noinline
 def learn(world: World, row: Row, imitator: Any, plan: Plan) -> None:
-    """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
+    """Find the present bin, counted from the step's footstrike; when a step begins, learn from the one before."""
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, side = int(head.bins), int(imitator.swing)
     if imitator.steps != imitator.learned and head.learning_rate > 0.0:
@@ -89,7 +89,7 @@ def learn(world: World, row: Row, imitator: Any, plan: Plan) -> None:
         for n in range(bins):
             visits[n] = 0.0
     imitator.learned = imitator.steps
-    imitator.bins_per_second = bins * head.rate / (_LONGEST * step_span(plan, side)[1])
+    imitator.bins_per_second = bins * head.rate / (_LONGEST_STEP * step_span(plan, side)[1])
     imitator.bin = float(min(int((world.time - imitator.step_start) * imitator.bins_per_second), bins - 1))
     if head.learning_rate > 0.0:
         visits_of(row.table, channels, bins, side)[int(imitator.bin)] += 1.0
@@ -97,7 +97,7 @@ def learn(world: World, row: Row, imitator: Any, plan: Plan) -> None:
 
 @kernel
 def _kp_of(world: World, plan: Plan, actuator: int) -> float:
-    """The gain of a joint, whose role has the same on either side."""
+    """Stiffness of a joint; the roles of both sides have the same [N·m/rad]."""
     for role in range(int(world.anatomy[0].roles)):
         if int(world.role[0, role]) == actuator:
             return plan.gains[role].kp  # type: ignore[no-any-return]
@@ -109,18 +109,18 @@ IMITATOR = np.dtype([(n, "f8") for n in (
     "heading", "alarmed", "random", "measured",
     "d", "v", "lateral_d", "lateral_v", "sunk", "speed_step", "speed_time", "speed_x", "speed_y", "lean",
     "learned", "bin", "bins_per_second")])  # fmt: skip
-"""`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
-the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
-long it has been waiting for a footstrike [s]. Once it has `landed`, the legs are exchanged after `wait` [cycles]."""
+"""`done` is the share of a cycle since the step began, `pace` the rate of the phase [cycles/s]. d and v are the body's
+differences from the clip, `sunk` is how much lower its hips are [m], `late` how long it has been waiting for a
+footstrike [s]. Once the foot has `landed`, the legs are exchanged after `wait` [cycles]."""
 
 
 @kernel
 def advance(world: World, row: Row, imitator: Any, roles: int, actuators: int) -> None:
-    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
+    """Advance the phase; a footstrike that is not too early begins the other leg's step and resets the phase (§5).
 
-    A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
-    ends late waits for its footstrike a little after the phase of the clip's own. The leg that stood may go on bearing
-    for a share `handoff` of the time that both feet stand in the clip; printed, it is 0.
+    The printed law resets the phase at once; here it runs faster for a while, so that targets do not jump. A late step
+    waits for its footstrike a little after the clip's. The stance leg may go on bearing for a share `handoff` of the
+    time that both feet stand in the clip; in the paper it is 0.
     """
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     head, swing = plan.head[0], int(imitator.swing)
@@ -145,13 +145,12 @@ def advance(world: World, row: Row, imitator: Any, roles: int, actuators: int) -
 
 @kernel
 def _exchange_legs(row: Row, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
-    """Let the other leg swing, and a requested skill begin; returns the phase at which its step begins."""
+    """Exchange the legs and activate a requested skill; return the phase at which the new step begins."""
     imitator.period = time - imitator.step_start
     imitator.step_start, imitator.steps = time, imitator.steps + 1.0
     imitator.done, imitator.landed = imitator.done - span, 0.0
     imitator.swing = 1.0 - imitator.swing
-    if row.header[0].pending != 0.0:
-        row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
+    switch_skill(row)
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     return step_span(plan, int(imitator.swing))[0]
 
@@ -159,16 +158,16 @@ def _exchange_legs(row: Row, imitator: Any, span: float, roles: int, actuators: 
 COMMANDS = simbicon.COMMANDS | {
     "ahead": Command(DEGREES, -0.4, 0.4)  # of the swing leg, away from the way to go: positive is forward
 }
-AHEAD, SPEED_GIVEN = 7, 8
+AHEAD, SPEED_GIVEN = 7, 8  # places behind SIMBICON's commands
 
 # The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
 _IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
-_SUNK = 0.2  # [m] the most that is answered
-_SOON = 1e-3  # [s] over which the spin of a target is measured
+_MOST_SUNK = 0.2  # [m] sinking of the hips that the stance knee answers
+_LOOKAHEAD = 1e-3  # [s] over which the spin of a target is measured
 
 
 def memory_size(roles: int, actuators: int, samples: int) -> int:
-    """Numbers it remembers."""
+    """Numbers of memory."""
     count = actuators + EXTRA
     return _IMITATOR + roles + 2 * count + _SAMPLE * samples
 
@@ -179,8 +178,9 @@ def law(world: World, row: Row, is_new: bool) -> None:
     anatomy = world.anatomy[0]
     roles, actuators = int(anatomy.roles), int(anatomy.actuators)
     imitator = records(row.memory, 0, 1, IMITATOR)[0]
-    if is_new and row.header[0].handover == TAKEN:
-        _take_over(world, row, imitator)
+    if is_new and take_over(row, imitator, HEADING):
+        imitator.random = random_state(row.header[0].seed)
+        imitator.swing, imitator.step_start = row.report[0].swing, world.time
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     at = _IMITATOR + roles
     count = actuators + EXTRA
@@ -194,26 +194,14 @@ def law(world: World, row: Row, is_new: bool) -> None:
         if plan.head[0].bins > 0.0:
             learn(world, row, imitator, plan)
     feedback, feedforward = _drive(world, row, imitator, plan, values, rates, is_new)
-    report = row.report[0]
-    report.state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just come down
-    report.swing, report.steps, report.phase = imitator.swing, imitator.steps, imitator.phase
-    report.distance, report.velocity, report.heading = imitator.d, imitator.v, imitator.heading
-    report.lateral_distance, report.lateral_velocity = imitator.lateral_d, imitator.lateral_v
-    report.feedback, report.feedforward = feedback, feedforward
-
-
-@noinline
-def _take_over(world: World, row: Row, imitator: Any) -> None:
-    """Begin with the step that another controller has just begun."""
-    row.header[0].handover = NONE
-    imitator.heading = row.commands[HEADING] = row.report[0].heading
-    imitator.random = random_state(row.header[0].seed)
-    imitator.swing, imitator.step_start = row.report[0].swing, world.time
+    row.report[0].state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just landed
+    row.report[0].phase = imitator.phase
+    report_measured(row, imitator, imitator.swing, feedback, feedforward)
 
 
 @noinline
 def _sense(world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, roles: int, actuators: int) -> None:
-    """Take in the heading, and by how much d and v differ from what they are in the clip at this phase."""
+    """Follow the commanded heading, and measure how d and v differ from the clip at this phase."""
     head, stance = plan.head[0], 1 - int(imitator.swing)
     turn = head.turn * world.dt
     row.commands[HEADING] += turn
@@ -230,12 +218,12 @@ def _sense(world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray
     sample = (d - values[place], v - wanted, lateral_d - values[place + 1], lateral_v - values[pace + 1])
     sense_balance(imitator, ring, head, sample)
     height = hip_midpoint(world, 2) - world.xpos[int(world.leg[stance, 2]), 2]
-    imitator.sunk = clamp(values[place + 2] - height, -_SUNK, _SUNK)
+    imitator.sunk = clamp(values[place + 2] - height, -_MOST_SUNK, _MOST_SUNK)
 
 
 @kernel
 def _displace(world: World, row: Row, imitator: Any, plan: Plan, roles: int) -> None:
-    """Write what the skill's offsets, its clearance and the commands add to this step's targets."""
+    """Write the displacements of the targets: the skill's offsets, its clearance and the commands."""
     displaced, commands, anatomy = row.memory[_IMITATOR : _IMITATOR + roles], row.commands, world.anatomy[0]
     for role in range(roles):
         displaced[role] = plan.offsets[role]
@@ -247,7 +235,9 @@ def _displace(world: World, row: Row, imitator: Any, plan: Plan, roles: int) -> 
     displaced[0] += plan.head[0].clearance * middle - commands[AHEAD]
     displaced[int(anatomy.knee)] -= plan.head[0].tuck * middle
     displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
-    reach = plan.head[0].reach * imitator.late  # for the ground: the swing leg straightens, the stance leg yields
+    reach = (
+        plan.head[0].reach * imitator.late
+    )  # a late foot reaches for the ground
     displaced[int(anatomy.knee)] += reach
     displaced[int(anatomy.side_roles) + int(anatomy.knee)] -= reach
 
@@ -257,7 +247,7 @@ def _balance_feedback(world: World, imitator: Any, plan: Plan, role: int) -> flo
     """Balance feedback of a role in the plane it moves in (eq. 1) [rad]."""
     cd, cv = plan.feedback[role, 0], plan.feedback[role, 1]
     if imitator.landed != 0.0 and role < int(world.anatomy[0].side_roles):
-        return 0.0  # a leg that has come down pushes where it would step
+        return 0.0  # after footstrike, feedback would push instead of placing the foot
     if world.plane[role] == 0.0:
         return cd * imitator.d + cv * imitator.v  # type: ignore[no-any-return]
     sign = world.outward[int(imitator.swing), role]
@@ -268,7 +258,7 @@ def _balance_feedback(world: World, imitator: Any, plan: Plan, role: int) -> flo
 def _drive(
     world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, is_new: bool
 ) -> tuple[float, float]:
-    """Torques of all joints; returns the root of the sum of squares of the feedback and of the learned [N·m]."""
+    """Drive all joints; return √Σ feedback² and √Σ learned² [N·m]."""
     head, anatomy = plan.head[0], world.anatomy[0]
     swing, side, actuators = int(imitator.swing), int(anatomy.side_roles), int(anatomy.actuators)
     torso = int(anatomy.torso)
@@ -280,23 +270,11 @@ def _drive(
     wanted = from_yaw_roll_pitch(yaw, roll, pitch)
     error = rotation_between(wanted, world.xquat[torso])
     soft = reaction_stiffness(imitator, head, norm(error), world.time)
-    spin = _target_spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
-                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    spin = _target_spin(wanted, yaw, roll, pitch, rates[at : at + 3], head.turn)
     upright, squares, learned = _orientation_torque(
-        world,
-        row,
-        imitator,
-        plan,
-        torso,
-        actuators,
-        soft,
-        head.torso_kp,
-        head.torso_kd,
-        head.torso_limit,
-        error,
-        spin,
-        is_new,
-    )
+        world, row, imitator, plan, torso, actuators, soft, head.torso_kp, head.torso_kd, head.torso_limit, error,
+        spin, is_new,
+    )  # fmt: skip
     upright = limit_norm(upright, head.torso_limit)
     moved, fb, ff = _thigh_torque(world, row, imitator, plan, values, rates, soft, is_new)
     squares, learned = squares + fb, learned + ff
@@ -311,44 +289,42 @@ def _drive(
 
 
 @kernel
-def _target_spin(
-    wanted: tuple[float, float, float, float], yaw: float, roll: float, pitch: float
-) -> tuple[float, float, float]:
-    """Angular velocity of a target whose orientation is given now and a moment later [rad/s], world axes."""
-    x, y, z = rotation_between(from_yaw_roll_pitch(yaw, roll, pitch), wanted)
-    return x / _SOON, y / _SOON, z / _SOON
+def _target_spin(wanted: Quaternion, yaw: float, roll: float, pitch: float, rates: np.ndarray, turn: float) -> Vector:
+    """Angular velocity of a target orientation with its angles' rates (3,) and a turn of the heading [rad/s]."""
+    dt = _LOOKAHEAD
+    later = from_yaw_roll_pitch(yaw + dt * (rates[0] + turn), roll + dt * rates[1], pitch + dt * rates[2])
+    x, y, z = rotation_between(later, wanted)
+    return x / dt, y / dt, z / dt
 
 
 @kernel
 def _thigh_torque(
     world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
-) -> tuple[tuple[float, float, float], float, float]:
+) -> tuple[Vector, float, float]:
     """Torque vector that turns the swing thigh to its target in the world = heading ∘ lateral ∘ sagittal."""
     head, gain, swing = plan.head[0], plan.gains[0], int(imitator.swing)
     displaced, outward = row.memory[_IMITATOR : _IMITATOR + int(world.anatomy[0].roles)], world.outward[swing, 1]
     at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
     heading, thigh = imitator.heading, int(world.leg[swing, 0])
     yaw, roll, pitch = heading + values[at], values[at + 1], values[at + 2]
-    spin = _target_spin(from_yaw_roll_pitch(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
-                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    plain = from_yaw_roll_pitch(yaw, roll, pitch)
+    spin = _target_spin(plain, yaw, roll, pitch, rates[at : at + 3], head.turn)
     moved = (
         yaw + outward * displaced[2], roll + outward * displaced[1],
         clamp(pitch + displaced[0], head.hip_low, head.hip_high))  # fmt: skip
     wanted, extra = from_yaw_roll_pitch(moved[0], moved[1], moved[2]), (0.0, 0.0, 0.0)
     followed = wanted
-    if head.bins > 0.0:  # a displacement of the target is a torque of its own, which needs no learning
-        followed = from_yaw_roll_pitch(yaw, roll, pitch)
+    if head.bins > 0.0:  # a displacement of the target acts as a torque of its own, which is not learned
+        followed = plain
         extra = rotation_between(wanted, followed)
     torque, squares, learned = _orientation_torque(
         world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, gain.limit,
         rotation_between(followed, world.xquat[thigh]), spin, is_new,
     )  # fmt: skip
     balanced = clamp(moved[2] + _balance_feedback(world, imitator, plan, 0), head.hip_low, head.hip_high)
-    answer = rotation_between(
-        from_yaw_roll_pitch(moved[0], moved[1] + outward * _balance_feedback(world, imitator, plan, 1), balanced),
-        wanted,
-    )
-    kp, full = soft * gain.kp, gain.kp  # a soft leg is moved as far by its answer as a stiff one
+    roll = moved[1] + outward * _balance_feedback(world, imitator, plan, 1)
+    answer = rotation_between(from_yaw_roll_pitch(moved[0], roll, balanced), wanted)
+    kp, full = soft * gain.kp, gain.kp
     torque = (
         torque[0] + full * extra[0] + kp * answer[0], torque[1] + full * extra[1] + kp * answer[1],
         torque[2] + full * extra[2] + kp * answer[2])  # fmt: skip
@@ -358,9 +334,9 @@ def _thigh_torque(
 @kernel
 def _orientation_torque(
     world: World, row: Row, imitator: Any, plan: Plan, body: int, channel: int, soft: float, kp: float, kd: float,
-    limit: float, error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
-) -> tuple[tuple[float, float, float], float, float]:  # fmt: skip
-    """Torque vector of a servo in the world and what was learned, which lies in three channels by heading axes."""
+    limit: float, error: Vector, spin: Vector, is_new: bool,
+) -> tuple[Vector, float, float]:  # fmt: skip
+    """Torque vector of a world servo and its learned torque, which has three channels along the heading's axes."""
     is_spin, head = world.cvel[body], plan.head[0]
     kp, kd = soft * kp, soft * kd
     wx, wy, wz = spin[0] - is_spin[0], spin[1] - is_spin[1], spin[2] - is_spin[2]
@@ -381,7 +357,7 @@ def _orientation_torque(
 def _drive_joints(
     world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
 ) -> tuple[float, float]:
-    """Servo the joints that follow their parent's frame; returns Σ feedback² and Σ learned²."""
+    """Servo the joints in their parents' frames; return Σ feedback² and Σ learned²."""
     anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
     hinges, side, roles = int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
     squares, learned_squares, stance_knee = 0.0, 0.0, side + int(anatomy.knee)
@@ -392,7 +368,7 @@ def _drive_joints(
         error, moved = values[joint] - world.qpos[int(world.qadr[joint])], row.memory[_IMITATOR + role]
         rate = rates[joint] - world.qvel[int(world.dof[joint])]
         kp, kd = soft * gains[role].kp, soft * gains[role].kd
-        if learns:  # a displacement of the target is a torque of its own, which needs no learning
+        if learns:  # a displacement of the target acts as a torque of its own, which is not learned
             limit, displaced = gains[role].limit, gains[role].kp * moved
             feedback, learned = track(world, row, imitator, plan, joint, kp, kd, limit, error, rate, is_new)
         else:

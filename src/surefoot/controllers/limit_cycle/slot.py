@@ -1,4 +1,4 @@
-"""From a limit-cycle skill to the numbers its law reads."""
+"""Writes a limit-cycle skill into the parameter slot that its law reads."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from surefoot.skills.schema import Problem, Skill
 
 
 class PoseGraphController(Controller):
-    """What SIMBICON and imitation share: commands of which only the speed is off until it is set."""
+    """Common base of SIMBICON and imitation: all commands have a default except speed, which is off until it is set."""
 
     speed_given: ClassVar[int]  # place of the flag that a speed is commanded
 

@@ -1,8 +1,8 @@
 """SIMBICON: simple biped locomotion control (Yin, Loken, van de Panne 2007), §3 and §6, planar and in 3D.
 
-Roles, in the order of every table: the joints of the swing leg's side, hip first, those of the stance
-leg's side, then those of neither. Flexion is positive counter-clockwise with x to the right: hip forward,
-torso back, toes up, knee bent negative. Roll and yaw of limbs are positive outward.
+Roles are ordered alike in every table: the joints of the swing leg's side, hip first, those of the stance leg's side,
+then those of neither side. Flexion is positive counter-clockwise with x to the right: hip forward, torso back, toes up;
+a bent knee is negative. Roll and yaw of limbs are positive outward.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.native.kernels import array_kernel, kernel, noinline, records
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
-from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
+from surefoot.native.vectors import Vector, from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     distance_to_stance_ankle,
@@ -31,8 +31,9 @@ from surefoot.reflexes.balance import (
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
-from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.handover import take_over
 from surefoot.reflexes.pose_graph import MACHINE, Graph, advance, balanced_target, begin_at, graph_of
+from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 
 SWING_HIP = 0
@@ -47,14 +48,14 @@ COMMANDS = {
     "lift": Command(DEGREES, -0.3, 1.0),  # by which the swing thigh is lifted further, for steps
 }
 PLANAR_COMMANDS = ("lean", "speed")
-LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, SPEED_GIVEN = 0, 1, 2, 3, 4, 5, 6, 7
+LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, SPEED_GIVEN = range(8)
 
 # The memory: a MACHINE, displacements of the targets, a LEARNER for every learned torque, delayed samples.
 _MACHINE, _LEARNER, _SAMPLE = MACHINE.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
 
 
 def memory_size(roles: int, channels: int, samples: int) -> int:
-    """Numbers it remembers: of so many roles, learned torques and delayed samples."""
+    """Numbers of memory for so many roles, learned torques and delayed samples."""
     return _MACHINE + roles + _LEARNER * channels + _SAMPLE * samples
 
 
@@ -69,8 +70,8 @@ def law(world: World, row: Row, is_new: bool) -> None:
     """One control step; `is_new` is false when the same moment is evaluated again."""
     roles, planar = int(world.anatomy[0].roles), world.anatomy[0].planar != 0.0
     machine = records(row.memory, 0, 1, MACHINE)[0]
-    if is_new and row.header[0].handover == TAKEN:
-        _take_over(world, row, machine, roles)
+    if is_new and take_over(row, machine, HEADING):
+        _begin(world, row, machine, roles)
     if is_new:
         advance(row, machine, roles, world.time, world.dt)
     graph = graph_of(row.slots[int(row.header[0].active)], roles)
@@ -89,19 +90,13 @@ def law(world: World, row: Row, is_new: bool) -> None:
     else:
         feedback, feedforward = _spatial_hips(world, row, machine, graph, is_new)
 
-    report = row.report[0]
-    report.state, report.swing, report.steps = machine.state, state.swing, machine.steps
-    report.phase = 0.5 * (machine.phase + (1.0 if state.swing == 0.0 else 0.0))
-    report.distance, report.velocity, report.heading = machine.d, machine.v, machine.heading
-    report.lateral_distance, report.lateral_velocity = machine.lateral_d, machine.lateral_v
-    report.feedback, report.feedforward = feedback, feedforward
+    row.report[0].state, row.report[0].phase = machine.state, cycle_phase(machine.phase, state.swing)
+    report_measured(row, machine, state.swing, feedback, feedforward)
 
 
 @noinline
-def _take_over(world: World, row: Row, machine: Any, roles: int) -> None:
-    """Begin from the step that another controller has just begun."""
-    row.header[0].handover = NONE
-    machine.heading = row.commands[HEADING] = row.report[0].heading
+def _begin(world: World, row: Row, machine: Any, roles: int) -> None:
+    """Go on from the step that another controller has just begun."""
     machine.random = random_state(row.header[0].seed)
     learners = learners_of(row.memory, roles, 3 + int(world.anatomy[0].channels))
     for i in range(len(learners)):
@@ -111,7 +106,7 @@ def _take_over(world: World, row: Row, machine: Any, roles: int) -> None:
 
 @noinline
 def _sense(world: World, row: Row, machine: Any, head: Any, stance: int, roles: int) -> None:
-    """Take in heading, d and v of this moment."""
+    """Follow the commanded heading and measure d and v."""
     steer(machine, row.commands[HEADING], head.turn_rate, world.dt)
     at = _MACHINE + roles + _LEARNER * (3 + int(world.anatomy[0].channels))
     ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
@@ -120,7 +115,7 @@ def _sense(world: World, row: Row, machine: Any, head: Any, stance: int, roles: 
 
 @noinline
 def _displace(world: World, row: Row, machine: Any, head: Any, swing: int, roles: int) -> None:
-    """Write the displacements that commands and arm styles add to this step's targets."""
+    """Write the displacements that commands and arm styles add to the targets."""
     displaced, commands, anatomy = row.memory[_MACHINE : _MACHINE + roles], row.commands, world.anatomy[0]
     for role in range(roles):
         displaced[role] = 0.0
@@ -135,7 +130,7 @@ def _displace(world: World, row: Row, machine: Any, head: Any, swing: int, roles
 
 @kernel
 def _target(world: World, row: Row, machine: Any, graph: Graph, role: int) -> float:
-    """Target of a role, answering d and v of the plane it moves in (§3.3, eq. 1), displaced."""
+    """Displaced target of a role, with balance feedback from d and v of its plane (§3.3, eq. 1)."""
     at = int(machine.state)
     if world.anatomy[0].planar != 0.0:
         return balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
@@ -148,7 +143,7 @@ def _target(world: World, row: Row, machine: Any, graph: Graph, role: int) -> fl
 
 @kernel
 def _drive_joints(world: World, row: Row, machine: Any, graph: Graph, soft: float, is_new: bool) -> tuple[float, float]:
-    """Servo the joints that follow their parent's frame; return Σ feedback² and Σ feed-forward² of the learned."""
+    """Servo the joints in their parents' frames; return Σ feedback² and Σ feed-forward² of those that learn."""
     anatomy, gains, head = world.anatomy[0], graph.gains, graph.head[0]
     at, hinges, side, roles = int(machine.state), int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
     swing, planar, learns = int(graph.states[at].swing), anatomy.planar != 0.0, head.bins > 0.0
@@ -194,13 +189,13 @@ def _planar_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: boo
     """§3.2 in the sagittal plane; returns the torso's feedback and feed-forward torque [N·m]."""
     head, gains, state = graph.head[0], graph.gains, graph.states[int(machine.state)]
     swing, stance_hip = int(state.swing), int(world.anatomy[0].side_roles)
-    # §3.3, eq. 1: the swing hip's target, in the world frame, answers d and v
+    # §3.3, eq. 1: the swing hip's target, in the world frame, has feedback from d and v
     target = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
     thigh = int(world.leg[swing, 0])
     torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
     torque_b = actuate(world, row, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP])
 
-    # a virtual servo holds the torso in the world frame; the stance hip makes it real
+    # a virtual servo holds the torso in the world frame; the stance hip exerts its torque
     torso = int(world.anatomy[0].torso)
     lean = row.commands[LEAN]
     if row.commands[SPEED_GIVEN] != 0.0:
@@ -208,7 +203,7 @@ def _planar_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: boo
     error = nearest_turn(state.torso + lean - pitch(world, torso))
     feedback = head.torso_kp * error - head.torso_kd * pitch_rate(world, torso)
     feedforward = 0.0
-    if head.bins > 0.0:  # §6: what has been learned is added to the feedback it is learned from
+    if head.bins > 0.0:  # §6: the learned torque is added to the feedback from which it is learned
         feedforward = _learned_torque(world, row, machine, graph, 0, head.torso_kp, feedback, is_new)
     torque_torso = clamp(feedback + feedforward, -head.torso_limit, head.torso_limit)
     actuate(world, row, int(world.role[swing, stance_hip]), -torque_torso - torque_b, gains[stance_hip])
@@ -235,7 +230,7 @@ def _spatial_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: bo
         ly = _learned_torque(world, row, machine, graph, 1, head.torso_kp, fy, is_new)
         lz = _learned_torque(world, row, machine, graph, 2, head.torso_kp, fz, is_new)
     torque = limit_norm((fx + lx, fy + ly, fz + lz), head.torso_limit)
-    if state.both == 0.0:  # the stance hip makes both real: τA = −τtorso − τB, all three components
+    if state.both == 0.0:  # the stance hip exerts both: τA = −τtorso − τB, all three components
         moved = _thigh_torque(world, row, machine, graph, swing, 0)
         _drive_hip(world, row, graph, swing, 0, moved)
         _drive_hip(
@@ -254,9 +249,7 @@ def _spatial_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: bo
 
 
 @kernel
-def _thigh_torque(
-    world: World, row: Row, machine: Any, graph: Graph, leg: int, first: int
-) -> tuple[float, float, float]:
+def _thigh_torque(world: World, row: Row, machine: Any, graph: Graph, leg: int, first: int) -> Vector:
     """Torque vector that turns a thigh to its target in the world = heading ∘ lateral ∘ sagittal (§3.3).
 
     The targets are those of the swing hip, for a leg whose roles begin at `first`.
@@ -266,7 +259,7 @@ def _thigh_torque(
     flexion = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
     lateral = outward * _target(world, row, machine, graph, SWING_HIP + 1)
     yaw = outward * _target(world, row, machine, graph, SWING_HIP + 2)
-    if first != SWING_HIP:  # of the other leg, what points outward points the other way
+    if first != SWING_HIP:  # the outward direction of the other leg is the opposite one
         lateral -= 2.0 * outward * _hip_spread(row, graph, at)
         yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
     thigh = int(world.leg[leg, 0])
@@ -275,10 +268,8 @@ def _thigh_torque(
 
 
 @kernel
-def _brace_hip(
-    world: World, row: Row, machine: Any, graph: Graph, first: int, torque: tuple[float, float, float]
-) -> None:
-    """Flex a hip with a torque vector's share; roll and yaw hold the pose, so that two legs are a rigid frame."""
+def _brace_hip(world: World, row: Row, machine: Any, graph: Graph, first: int, torque: Vector) -> None:
+    """Flex a hip by its part of a torque vector; roll and yaw hold the pose, so that two legs form a rigid frame."""
     at, swing = int(machine.state), int(graph.states[int(machine.state)].swing)
     for hinge in range(int(world.anatomy[0].hip_hinges)):
         joint, gain = int(world.role[swing, first + hinge]), graph.gains[first + hinge]
@@ -293,15 +284,13 @@ def _brace_hip(
 
 @kernel
 def _hip_spread(row: Row, graph: Graph, at: int) -> float:
-    """Outward share of the swing hip's roll target: the pose's own, and the commanded width [rad]."""
+    """Outward part of the swing hip's roll target: the pose's, plus the commanded width [rad]."""
     return graph.targets[at, SWING_HIP + 1] + row.commands[WIDTH]  # type: ignore[no-any-return]
 
 
 @kernel
-def _drive_hip(
-    world: World, row: Row, graph: Graph, swing: int, first: int, torque: tuple[float, float, float]
-) -> None:
-    """Exert a torque vector with a hip's hinges, each its projection."""
+def _drive_hip(world: World, row: Row, graph: Graph, swing: int, first: int, torque: Vector) -> None:
+    """Exert a torque vector with a hip's hinges, each its projection on its axis."""
     for hinge in range(int(world.anatomy[0].hip_hinges)):
         joint = int(world.role[swing, first + hinge])
         actuate(world, row, joint, along_axis(world, joint, torque), graph.gains[first + hinge])

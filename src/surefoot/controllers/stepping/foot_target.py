@@ -99,16 +99,9 @@ def _keep_feet_apart(stepper: Any, stance: Region, x: float, y: float) -> tuple[
 
 @noinline
 def plan_foothold(
-    world: World,
-    row: Row,
-    limbs: Limbs,
-    plan: Any,
-    stepper: Any,
-    stance: Region,
-    com: Vector,
-    velocity: Vector,
+    world: World, row: Row, limbs: Limbs, plan: Any, stepper: Any, stance: Region, com: Vector, velocity: Vector,
     short: float,
-) -> None:
+) -> None:  # fmt: skip
     """Set the goal of a step that balances or walks (equations 2 and 3); near the end of the step it stays.
 
     Args:

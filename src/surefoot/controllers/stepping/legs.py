@@ -55,16 +55,9 @@ _FASTEST = 20.0  # [rad/s]
 
 @noinline
 def drive_link(
-    world: World,
-    row: Row,
-    servos: np.ndarray,
-    link: Any,
-    torque: Vector,
-    error: Vector,
-    rate: Vector,
-    kp: float,
+    world: World, row: Row, servos: np.ndarray, link: Any, torque: Vector, error: Vector, rate: Vector, kp: float,
     kd: float,
-) -> Vector:
+) -> Vector:  # fmt: skip
     """Drive the hinges of a link; return the part of their torque vector that the servos exert [N·m].
 
     Args:
