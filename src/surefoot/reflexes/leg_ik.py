@@ -80,7 +80,7 @@ def first_rotation(chain: Any, angle: float, target: Vector, axis: Vector) -> Qu
 @kernel
 def leg_angles(chain: Any, to: Vector, axis: Vector) -> tuple[Quaternion, float]:
     """Rotation of the first link and bend of the middle joint [rad] that bring the end to `to` from the root [m]."""
-    bend = middle_angle(chain, math.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2))
+    bend = middle_angle(chain, norm(to))
     return first_rotation(chain, bend, to, axis), bend
 
 

@@ -16,6 +16,12 @@ _LOWEST = 0.1  # [m] a lower pendulum counts as this high: ω stays finite when 
 
 
 @kernel
+def horizontal_norm(x: float, y: float) -> float:
+    """Length of a horizontal vector; products, not powers, so that compiled and plain Python round alike."""
+    return math.sqrt(x * x + y * y)
+
+
+@kernel
 def stopping_distance(v: float, height: float) -> float:
     """Equation 6: how far ahead the foot must stand for a pendulum of this height to come to rest above it [m]."""
     return v * math.sqrt(max(0.0, height) / GRAVITY + v * v / (4.0 * GRAVITY * GRAVITY))

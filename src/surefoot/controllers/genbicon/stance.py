@@ -208,12 +208,14 @@ def _level_bend(world: World, limbs: Limbs, numbers: Any, walker: Any, side: int
     late = clamp((walker.phase - 1.0) / _LATE_PHASE, 0.0, 1.0)
     if late > 0.0:  # the foot should have landed: go down until it can reach its foothold
         other = hip_of(world, limbs, 1 - side)
-        away = (other[0] - walker.aim_x) ** 2 + (other[1] - walker.aim_y) ** 2
+        dx, dy = other[0] - walker.aim_x, other[1] - walker.aim_y
         level -= late * (
-            level - math.sqrt(max(longest * longest - away, _LOWEST_SQUARE * longest * longest)) + _LATE_DROP
+            level
+            - math.sqrt(max(longest * longest - (dx * dx + dy * dy), _LOWEST_SQUARE * longest * longest))
+            + _LATE_DROP
         )
-    across = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
-    return chain.bend * middle_angle(chain, math.sqrt(level * level + across))  # type: ignore[no-any-return]
+    dx, dy = a[0] - b[0], a[1] - b[1]
+    return chain.bend * middle_angle(chain, math.sqrt(level * level + (dx * dx + dy * dy)))  # type: ignore[no-any-return]
 
 
 @kernel

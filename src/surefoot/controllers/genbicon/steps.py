@@ -11,11 +11,11 @@ from surefoot.native.kernels import kernel, noinline
 from surefoot.native.links import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import COMMAND_GIVEN, Row
-from surefoot.native.vectors import Vector, to_heading_frame
+from surefoot.native.vectors import Vector, norm, subtract, to_heading_frame
 from surefoot.reflexes.handover import command_or, switch_skill
 from surefoot.reflexes.leg_ik import middle_angle
 from surefoot.reflexes.limb_servo import ankle_of, hip_of
-from surefoot.reflexes.pendulum import GRAVITY, capture_point, pendulum_frequency, sway_offset
+from surefoot.reflexes.pendulum import GRAVITY, capture_point, horizontal_norm, pendulum_frequency, sway_offset
 from surefoot.reflexes.servo import clamp, nearest_turn
 
 # Constants beyond the paper; docs/genbicon.md gives the reason of each.
@@ -136,7 +136,7 @@ def _foothold_deviation(world: World, limbs: Limbs, walker: Any, numbers: Any) -
     bearing = ankle_of(world, limbs, 1 - side)
     ahead, left = to_heading_frame(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
     width = numbers.step_width * limbs.biped[0].leg_length / LEG_LENGTH * (1.0 if side == 0 else -1.0)
-    off = math.sqrt((ahead - walker.usual) ** 2 + (left - width) ** 2)
+    off = horizontal_norm(ahead - walker.usual, left - width)
     return clamp(off - _FREE_DEVIATION, 0.0, _MOST_DEVIATION)  # type: ignore[no-any-return]
 
 
@@ -144,8 +144,7 @@ def _foothold_deviation(world: World, limbs: Limbs, walker: Any, numbers: Any) -
 def knee_bend(world: World, limbs: Limbs, side: int) -> float:
     """Bend of a knee from neutral, positive in the sense in which it can bend [rad]."""
     chain, a, b = limbs.legs[side], hip_of(world, limbs, side), ankle_of(world, limbs, side)
-    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    return chain.bend * middle_angle(chain, math.sqrt(x * x + y * y + z * z))  # type: ignore[no-any-return]
+    return chain.bend * middle_angle(chain, norm(subtract(b, a)))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -206,7 +205,7 @@ def forward_speed(walker: Any, velocity: Vector) -> float:
 @kernel
 def is_slow(velocity: Vector) -> bool:
     """Whether the COM is slow enough to stand."""
-    return math.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]) < _STAND_SPEED
+    return horizontal_norm(velocity[0], velocity[1]) < _STAND_SPEED
 
 
 @kernel

@@ -229,15 +229,14 @@ def _displace(world: World, row: Row, imitator: Any, plan: Plan, roles: int) -> 
         displaced[role] = plan.offsets[role]
     swing = int(imitator.swing)
     span = step_span(plan, swing)[1]
-    middle = math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0)) ** 2
+    middle = math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0))
+    middle *= middle
     outward = world.outward[swing, 1]
     displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
     displaced[0] += plan.head[0].clearance * middle - commands[AHEAD]
     displaced[int(anatomy.knee)] -= plan.head[0].tuck * middle
     displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
-    reach = (
-        plan.head[0].reach * imitator.late
-    )  # a late foot reaches for the ground
+    reach = plan.head[0].reach * imitator.late  # a late foot reaches for the ground
     displaced[int(anatomy.knee)] += reach
     displaced[int(anatomy.side_roles) + int(anatomy.knee)] -= reach
 

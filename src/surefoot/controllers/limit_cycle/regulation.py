@@ -81,7 +81,8 @@ def solve_perturbation(
     """
     least, singular, pitch, roll = regulation.least, 0.0, 0.0, 0.0
     det = forward_by_pitch * lateral_by_roll - forward_by_roll * lateral_by_pitch
-    size = math.sqrt(forward_by_pitch**2 + forward_by_roll**2 + lateral_by_pitch**2 + lateral_by_roll**2)
+    size = forward_by_pitch * forward_by_pitch + forward_by_roll * forward_by_roll
+    size = math.sqrt(size + lateral_by_pitch * lateral_by_pitch + lateral_by_roll * lateral_by_roll)
     if regulation.full != 0.0 and abs(det) >= least * size > 0.0:  # the smaller singular value is at least det / size
         pitch = (lateral_by_roll * forward - forward_by_roll * lateral) / det
         roll = (forward_by_pitch * lateral - lateral_by_pitch * forward) / det

@@ -16,10 +16,11 @@ from surefoot.controllers.stepping.slip import leg_force
 from surefoot.controllers.stepping.support import Region, is_beyond, on_sole, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.links import Limbs
-from surefoot.native.vectors import Vector, to_heading_frame
+from surefoot.native.vectors import Vector, norm, to_heading_frame
 from surefoot.reflexes.pendulum import (
     GRAVITY,
     capture_point,
+    horizontal_norm,
     pendulum_frequency,
     periodic_capture_ahead,
     periodic_capture_beside,
@@ -72,14 +73,14 @@ def lowest_hip_height(thigh: float, shin: float, ahead: float, lean: float) -> f
 @kernel
 def rest_length(foot_z: float, away: float, height: float) -> float:
     """Rest length of a leg whose foot is `away` horizontally from hips at a height [m]."""
-    return math.sqrt(away * away + (height - foot_z) ** 2)
+    return horizontal_norm(away, height - foot_z)
 
 
 @kernel
 def _pressure_towards(plan: Any, x: float, y: float, cx: float, cy: float) -> tuple[float, float]:
     """Centre of pressure that drives the capture point (x, y) to (cx, cy) [m]; near that place it does nothing."""
     dx, dy = x - cx, y - cy
-    if math.sqrt(dx * dx + dy * dy) < plan.still:  # the first region of figure 13: do nothing
+    if horizontal_norm(dx, dy) < plan.still:  # the first region of figure 13: do nothing
         return x, y
     return cx + (1.0 + plan.stiffness) * dx, cy + (1.0 + plan.stiffness) * dy
 
@@ -165,11 +166,6 @@ def _walking_pressure(plan: Any, stepper: Any, stance: Region, com: Vector, x: f
 
 
 @kernel
-def _distance_on_plan(hip: Vector, x: float, y: float) -> float:
-    return math.sqrt((hip[0] - x) ** 2 + (hip[1] - y) ** 2)
-
-
-@kernel
 def _lowest_hip_height(limbs: Limbs, servos: np.ndarray, leg: int, hip: Vector, ankle: Vector, foot: Region) -> float:
     """Lowest height of the hips at which the ankle of a bearing leg does not bend too far [m]."""
     chain = limbs.legs[leg]
@@ -177,8 +173,8 @@ def _lowest_hip_height(limbs: Limbs, servos: np.ndarray, leg: int, hip: Vector, 
     c, s = foot.ax / size, foot.ay / size
     tilt = -math.atan2(c * foot.up[0] + s * foot.up[1], foot.up[2])
     lean = servos[int(limbs.links[int(chain.end)].first), HIGHEST] - _ANKLE_SPARE - tilt
-    thigh = math.sqrt(chain.ax**2 + chain.ay**2 + chain.az**2)
-    shin = math.sqrt(chain.bx**2 + chain.by**2 + chain.bz**2)
+    thigh = norm((chain.ax, chain.ay, chain.az))
+    shin = norm((chain.bx, chain.by, chain.bz))
     return ankle[2] + lowest_hip_height(thigh, shin, c * (hip[0] - ankle[0]) + s * (hip[1] - ankle[1]), lean)  # type: ignore[no-any-return]
 
 
@@ -203,12 +199,12 @@ def adapt_height(
                 continue
             rest = max(0.0, 1.0 - stepper.phase) * stepper.duration
             soon = (hip[0] + rest * velocity[0], hip[1] + rest * velocity[1], hip[2])
-            away = _distance_on_plan(soon, stepper.goal_x, stepper.goal_y)
+            away = horizontal_norm(soon[0] - stepper.goal_x, soon[1] - stepper.goal_y)
             ground = stepper.goal_z + limbs.legs[leg].depth
             wanted = min(wanted, hip_height_over(ground, away, length))
             most = min(most, hip_height_over(ground, away, _REACHING_LEG * limbs.legs[leg].reach))
         else:
-            away = _distance_on_plan(hip, ankle[0], ankle[1])
+            away = horizontal_norm(hip[0] - ankle[0], hip[1] - ankle[1])
             wanted = min(wanted, hip_height_over(ankle[2], away, length))
             most = min(most, hip_height_over(ankle[2], away, _STANCE_LEG * limbs.legs[leg].reach))
             least = max(least, _lowest_hip_height(limbs, servos, leg, hip, ankle, left if leg == 0 else right))

@@ -18,7 +18,14 @@ from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.handover import switch_skill
-from surefoot.reflexes.pendulum import GRAVITY, capture_point, pendulum_frequency, speed_offset, sway_offset
+from surefoot.reflexes.pendulum import (
+    GRAVITY,
+    capture_point,
+    horizontal_norm,
+    pendulum_frequency,
+    speed_offset,
+    sway_offset,
+)
 from surefoot.reflexes.servo import clamp, nearest_turn
 from surefoot.terrains.ground_kernels import height_at
 
@@ -52,7 +59,7 @@ def discomfort(plan: Any, stepper: Any, left: Region, right: Region) -> float:
     far a foot is turned from the facing direction, to `comfort_angle` [rad].
     """
     along, beside = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
-    off = math.sqrt(along * along + (beside - plan.step_width) ** 2) / plan.comfort_width
+    off = horizontal_norm(along, beside - plan.step_width) / plan.comfort_width
     return max(off, foot_turn(stepper, left) / plan.comfort_angle, foot_turn(stepper, right) / plan.comfort_angle)  # type: ignore[no-any-return]
 
 
@@ -83,7 +90,7 @@ def foot_to_move(plan: Any, stepper: Any, left: Region, right: Region) -> int:
 @kernel
 def is_walking(stepper: Any) -> bool:
     """Whether a speed is wanted."""
-    return math.sqrt(stepper.speed * stepper.speed + stepper.sideways * stepper.sideways) > _SLOWEST
+    return horizontal_norm(stepper.speed, stepper.sideways) > _SLOWEST
 
 
 @noinline
@@ -156,7 +163,7 @@ def _shorten_step(plan: Any, stepper: Any, stance: Region, x: float, y: float, o
     outward = 1.0 if stepper.swing == 0.0 else -1.0
     lead = speed_offset(omega, plan.step_time)
     usual = outward * 0.5 * plan.step_width * sway_offset(omega, plan.step_time) + lead * stepper.sideways
-    off = math.sqrt((along - lead * (stepper.speed + stepper.integral)) ** 2 + (left - usual) ** 2)
+    off = horizontal_norm(along - lead * (stepper.speed + stepper.integral), left - usual)
     stepper.duration = max(plan.push_time, plan.step_time - plan.hurry * max(0.0, off - _FREE_DEVIATION))
 
 
@@ -189,7 +196,7 @@ def _decide_standing(world: World, plan: Any, stepper: Any, left: Region, right:
             side = 0 if along < 0.0 else 1
         begin_shift(stepper, world.time, side, CAREFUL if plan.careful != 0.0 else WALK)
         return
-    calm = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2) < _CALM
+    calm = horizontal_norm(velocity[0], velocity[1]) < _CALM
     if plan.comfort != 0.0 and calm and discomfort(plan, stepper, left, right) > 1.0:
         begin_shift(stepper, world.time, foot_to_move(plan, stepper, left, right), COMFORT)
 
@@ -210,8 +217,8 @@ def _decide_shifting(
         waited = world.time - stepper.since > _PATIENCE
         ready = ready and (waited or not _is_behind(plan, stepper, stance, x, y, omega))
     else:
-        calm = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2) < _CALM
-        ready = calm and math.sqrt((x - stance.x) ** 2 + (y - stance.y) ** 2) < _OVER_FOOT
+        calm = horizontal_norm(velocity[0], velocity[1]) < _CALM
+        ready = calm and horizontal_norm(x - stance.x, y - stance.y) < _OVER_FOOT
     if ready:
         lift_foot(world, plan, stepper, foot, side, stepper.kind, com)
         if stepper.kind == COMFORT:
