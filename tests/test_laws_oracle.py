@@ -1,4 +1,4 @@
-"""The compiled laws of GENBICON, imitation and stylized locomotion against their plain-Python selves, to the last bit."""
+"""The compiled laws of GENBICON, imitation and stylized locomotion against plain Python, to the last bit."""
 
 from __future__ import annotations
 
