@@ -1,7 +1,8 @@
-"""GENBICON behind Surefoot's controller interface."""
+"""GENBICON behind Surefoot's controller interface, and the base that it shares with stepping."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
@@ -18,20 +19,48 @@ from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 
-class Genbicon(Controller):
-    """Generalized biped walking control (Coros, Beaudoin, van de Panne 2010)."""
+class PendulumController(Controller):
+    """Common base of GENBICON and stepping: laws of modes STAND, SHIFT and STEP, for bodies with limbs as numbers."""
 
-    name = "genbicon"
-    skill_class = GenbiconSkill
-    law_module = "surefoot.controllers.genbicon.law"
-    commands: ClassVar[Mapping[str, Command]] = law.COMMANDS
-    any_biped = True
     takes_tasks = True
 
     @classmethod
     def unsupported(cls, table: CharacterTable) -> str:
         """Why it cannot drive a body."""
-        return "" if table.is_biped else "GENBICON needs a character in space with legs of two bones"
+        return "" if table.is_biped else f"{cls.title} needs a character in space with legs of two bones"
+
+    title: ClassVar[str]  # name of the controller in messages
+    heading: ClassVar[int]  # place of the heading among the commands
+
+    @abstractmethod
+    def state(self, row: userdata.Row) -> np.record:
+        """The law's record in a row's memory, with fields `mode`, `heading` and `swing`."""
+
+    def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
+        """Write what a row remembers at its start: it stands on both feet."""
+        state = self.state(row)
+        state.mode = STAND
+        state.heading = row.commands[self.heading] = skill.start.heading
+        state.swing = 0.0 if skill.start.swing == "right" else 1.0  # the other foot takes the first step
+
+    def is_standing(self, row: userdata.Row) -> bool:
+        """Whether it stands on both feet and does not step."""
+        return bool(self.state(row).mode == STAND)
+
+
+class Genbicon(PendulumController):
+    """Generalized biped walking control (Coros, Beaudoin, van de Panne 2010)."""
+
+    name, title = "genbicon", "GENBICON"
+    skill_class = GenbiconSkill
+    law_module = "surefoot.controllers.genbicon.law"
+    commands: ClassVar[Mapping[str, Command]] = law.COMMANDS
+    heading = law.HEADING
+    any_biped = True
+
+    def state(self, row: userdata.Row) -> np.record:
+        """The WALKER record of a row's memory."""
+        return python_impl(law.walker_of)(row.memory)[0]  # type: ignore[no-any-return]
 
     @property
     def slot_size(self) -> int:
@@ -48,21 +77,15 @@ class Genbicon(Controller):
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
-        walker = python_impl(law.walker_of)(row.memory)[0]
-        walker.mode, walker.load = STAND, 0.5
-        walker.heading = row.commands[law.HEADING] = skill.start.heading
-        walker.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
+        super().begin(row, skill, seed)
+        self.state(row).load = 0.5
         python_impl(law.hands_of)(row.memory)["stiff"] = 1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
-        """Let the usual length of a step follow the legs'."""
-        python_impl(law.walker_of)(row.memory)[0].usual *= length
+        """Scale the usual length of a step with the legs."""
+        self.state(row).usual *= length
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether the curves of two styles have as many knots, and both walk or stand."""
         a, b = (python_impl(style.style_of)(slot[: self.slot_size]) for slot in (one, other))
         return bool((a.curves[:, 0] == b.curves[:, 0]).all() and a.numbers[0].walks == b.numbers[0].walks)
-
-    def is_standing(self, row: userdata.Row) -> bool:
-        """Whether it stands on both feet and does not step."""
-        return bool(python_impl(law.walker_of)(row.memory)[0].mode == STAND)

@@ -93,6 +93,4 @@ class Imitation(PoseGraphController):
         """Whether two gaits measure and learn alike."""
         return slots.is_same_size(one, other, self.table)
 
-    def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Whether two gaits measure and learn alike."""
-        return slots.is_same_size(one, other, self.table)
+    is_compatible = can_blend

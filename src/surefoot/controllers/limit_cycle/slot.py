@@ -55,15 +55,13 @@ def _write_regulation(record: Any, parameters: Any, table: CharacterTable) -> No
     record.mode, record.variable = _MODES[given.control], _VARIABLES[given.variable]
     record.full = given.jacobian == "full"
     record.first = len(table.anatomy.side_roles) if given.perturbed == "stance-hip" else 0
-    record.forward, record.lateral, record.least, record.trial = given.forward, given.lateral, given.least, given.trial
+    for name in ("forward", "lateral", "least", "trial", "side_gain", "bias_rate", "recentre"):
+        record[name] = getattr(given, name)
     record.most_pitch, record.most_roll = given.most
-    record.side_gain, record.bias_rate = given.side_gain, given.bias_rate
     record.servo, record.torso = parameters.torso_servo, parameters.torso
     record.twist_gain, record.most_twist, record.turn_rate = twist.gain, twist.most, twist.turn_rate
-    record.recentre = given.recentre
     if speed:
-        record.speed_bias, record.speed_slope = speed.bias, speed.slope
-        record.speed_gain, record.speed_integral = speed.gain, speed.integral
-        record.speed_rise, record.speed_lean, record.speed_upright = speed.rise, speed.lean, speed.upright
+        for name in ("bias", "slope", "gain", "integral", "rise", "lean", "upright"):
+            record[f"speed_{name}"] = getattr(speed, name)
         record.slowest, record.fastest = speed.range
         record.holds, record.usual = speed.usual is not None, speed.usual or 0.0

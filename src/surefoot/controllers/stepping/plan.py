@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.characters.stepper import CONTACT_SCALE as TABLE_2
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import write_header
+from surefoot.controllers.stepping.parameters import SteppingParameters
 from surefoot.native.kernels import block, kernel, python_impl, records
 from surefoot.native.userdata import SLOT
 from surefoot.skills.schema import Skill
@@ -35,14 +36,7 @@ how far its goal was moved along for even ground [m]; speeds it tries to keep ah
 what was missed of them [m/s]; where and when the last step began; centre of pressure [m] and the left foot's share of
 the load; wanted height of the hips [m] and how fast it changes [m/s]; share of the legs' length that it uses; pitch of
 the trunk, and of the ground under the feet that bear, uphill positive [rad]; a body it carries and its mass [kg]."""
-NUMBERS = (
-    "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
-    "crouch", "crouch_lean", "slope_lean", "turn_rate", "acceleration", "stiffness", "still", "margin",
-    "foot_length", "foot_width", "longest_step", "foresight", "alpha", "speed_integral", "steering", "pull_scale",
-    "spring", "damper", "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd",
-    "swing_kp", "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out",
-    "arm_swing", "elbow",
-)  # fmt: skip
+NUMBERS = tuple(SteppingParameters.model_fields)
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
 _PLAN = PLAN.itemsize // 8
 KP, KD, LIMIT, CONTACT_SCALE, HIGHEST, GAINS = range(6)  # columns of a servo, and how many there are
