@@ -73,9 +73,7 @@ _WALKER, _INTENT, _HAND = WALKER.itemsize // 8, INTENT.itemsize // 8, HAND.items
 _HANDS = _WALKER + _INTENT
 _TORQUES = _HANDS + 2 * _HAND
 
-_BACK, _UPPER, _NECK, _HIP, _KNEE, _ANKLE, _TOE, _SHOULDER, _ELBOW, _WRIST = range(
-    10
-)  # places in `characters.links.KINDS`
+_BACK, _UPPER, _NECK, _SHOULDER, _ELBOW, _WRIST = 0, 1, 2, 7, 8, 9  # places in `characters.links.KINDS`
 BEND_SHARES = (0.8, 1.0, 0.6)  # [bend] of lower back, upper back and neck (§4.1: fixed ratios)
 
 

@@ -209,11 +209,8 @@ def _level_bend(world: World, limbs: Limbs, numbers: Any, walker: Any, side: int
     if late > 0.0:  # the foot should have landed: go down until it can reach its foothold
         other = hip_of(world, limbs, 1 - side)
         dx, dy = other[0] - walker.aim_x, other[1] - walker.aim_y
-        level -= late * (
-            level
-            - math.sqrt(max(longest * longest - (dx * dx + dy * dy), _LOWEST_SQUARE * longest * longest))
-            + _LATE_DROP
-        )
+        lowest = math.sqrt(max(longest * longest - (dx * dx + dy * dy), _LOWEST_SQUARE * longest * longest))
+        level -= late * (level - lowest + _LATE_DROP)
     dx, dy = a[0] - b[0], a[1] - b[1]
     return chain.bend * middle_angle(chain, math.sqrt(level * level + (dx * dx + dy * dy)))  # type: ignore[no-any-return]
 
@@ -319,14 +316,11 @@ def double_stance_torques(
     """Torques of both legs in double stance; each hip bears the reaction of its own foot."""
     x, y = standing_pressure_point(world, limbs, style, walker, poised, velocity)
     left, right = ankle_of(world, limbs, 0), ankle_of(world, limbs, 1)
-    one, other = (
-        _pressure_along_heading(world, limbs, walker, 0, x, y),
-        _pressure_along_heading(world, limbs, walker, 1, x, y),
-    )
+    one = _pressure_along_heading(world, limbs, walker, 0, x, y)
+    other = _pressure_along_heading(world, limbs, walker, 1, x, y)
     dx, dy = one[0] - other[0], one[1] - other[1]
-    walker.load = clamp(
-        ((x - other[0]) * dx + (y - other[1]) * dy) / max(dx * dx + dy * dy, 1e-4), _LEAST_LOAD, 1.0 - _LEAST_LOAD
-    )
+    load = ((x - other[0]) * dx + (y - other[1]) * dy) / max(dx * dx + dy * dy, 1e-4)
+    walker.load = clamp(load, _LEAST_LOAD, 1.0 - _LEAST_LOAD)
     weight = mass * GRAVITY
     whole = ground_reaction(com, (x, y, walker.ground), weight)
     for side in range(2):

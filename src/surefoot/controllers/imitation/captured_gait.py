@@ -13,7 +13,7 @@ from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.gait_cycle import GaitCycle, Span
 from surefoot.skills import files
-from surefoot.skills.schema import SCHEMA_VERSION, Skill
+from surefoot.skills.schema import SCHEMA_VERSION
 
 _DIGITS = 5
 _SOON = 1e-4  # [cycles] over which speeds are measured
@@ -148,8 +148,3 @@ def _turns(cycle: GaitCycle, root: dict[str, np.ndarray]) -> tuple[float, float,
 
 def _rounded(values: np.ndarray) -> list[float]:
     return [round(float(value), _DIGITS) for value in values]
-
-
-def skill_from(document: dict[str, Any]) -> Skill:
-    """The skill of a document."""
-    return files.validate(document, document["name"])
