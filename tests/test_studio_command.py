@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from surefoot.cli.bench import _measurements
 from surefoot.cli.main import main
 from surefoot.errors import SurefootError
 from surefoot.lab import bench
@@ -25,7 +26,7 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     """The status that the command line ends with, for what must not start."""
     monkeypatch.setattr(sys, "argv", ["surefoot", "studio", "--no-browser", *arguments])
     with pytest.raises(SystemExit) as left:
-        main.main()
+        main()
     return left.value.code
 
 
@@ -138,10 +139,10 @@ def test_addresses_are_written_for_a_browser() -> None:
 def test_bench_measures_the_studio_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from surefoot.studio import benchmark
 
-    assert bench.choose(None) is bench.measure_all
-    assert bench.choose("studio") is benchmark.measure_studio
+    assert _measurements(None) is bench.measure_all
+    assert _measurements("studio") is benchmark.measure_studio
     with pytest.raises(SurefootError, match="valid: studio"):
-        bench.choose("moon")
+        _measurements("moon")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import mujoco
@@ -17,7 +17,8 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers import base
 from surefoot.controllers.base import Controller, Planner, RecordedWalk
 from surefoot.controllers.stylized.action_graph import ActionGraph
-from surefoot.engine import callback, compiled_laws
+from surefoot.engine import callback
+from surefoot.engine import callback as compiled_laws
 from surefoot.engine.actor import RowKinematics
 from surefoot.engine.initial_pose import clearance, place_root
 from surefoot.errors import CommandError, SurefootError
@@ -102,11 +103,12 @@ class Scene:
         planners: those of the controllers met so far that decide between native runs.
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, model: mujoco.MjModel | None = None) -> None:
         """Build and compile.
 
         Args:
             setup: what to build.
+            model: a copy of the model that this setup builds, to be used in its place.
 
         Raises:
             SurefootError: something in the setup is not valid; the message says what would have been.
@@ -141,6 +143,8 @@ class Scene:
         )  # fmt: skip
         callback.install()
         self.build: CompiledCharacter = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
+        if model is not None:
+            self.build = replace(self.build, model=model)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
         self._planners: dict[str, Planner | None] = {}

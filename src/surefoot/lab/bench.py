@@ -18,7 +18,6 @@ import mujoco
 from surefoot.engine import callback
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
-from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.skills import load, with_parameters
 
 _WALKS = {
@@ -45,22 +44,6 @@ _FIRST_STEP = (
     "import sys, time; t = time.perf_counter(); import surefoot as sf; s = sf.Simulation(*sys.argv[1:]); s.step(); "
     "print(time.perf_counter() - t)"
 )
-
-
-Measure = Callable[[bool, Callable[[str, float], None]], list[dict[str, Any]]]
-
-
-def choose(which: str | None) -> Measure:
-    """The measurements of a name; None is the simulations'."""
-    if which is None:
-        return measure_all
-    if which != "studio":
-        raise UnknownNameError("benchmark", which, ["studio"])
-    try:
-        from surefoot.studio.benchmark import measure_studio
-    except ModuleNotFoundError:
-        raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
-    return measure_studio
 
 
 def measure_all(quick: bool, tick: Callable[[str, float], None]) -> list[dict[str, Any]]:

@@ -35,10 +35,9 @@ from surefoot.controllers.genbicon.style import (
 )
 from surefoot.native.kernels import array_kernel, block, kernel, noinline, records
 from surefoot.native.links import Limbs, limbs_of
-from surefoot.native.physics import World
+from surefoot.native.physics import ELSEWHERE, GROUND, World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, add, from_axis_angle, from_yaw_roll_pitch, multiply
-from surefoot.reflexes.contacts import find_touched_object
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import take_over
 from surefoot.reflexes.limb_servo import (
@@ -213,3 +212,18 @@ def upper_body_torques(
 def _elbow_rotation(chain: Any, angle: float) -> Any:
     """Rotation of an elbow bent by an angle, whichever way its axis points."""
     return from_axis_angle((chain.nx, chain.ny, chain.nz), chain.bend * angle)
+
+
+@kernel
+def find_touched_object(world: World) -> tuple[int, int]:
+    """An object that the character touches and the body that touches it; 0 and 0 if there is none."""
+    for i in range(len(world.contact)):
+        contact = world.contact[i]
+        one, two = world.geom_body[contact.geom1], world.geom_body[contact.geom2]
+        if world.part[two] == ELSEWHERE:
+            one, two = two, one
+        if world.part[one] != ELSEWHERE or world.part[two] == ELSEWHERE or world.part[two] == GROUND:
+            continue
+        if contact.exclude == 0:
+            return one, two
+    return 0, 0
