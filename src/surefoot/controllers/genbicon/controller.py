@@ -1,51 +1,19 @@
-"""GENBICON behind Surefoot's controller interface, and the base that it shares with stepping."""
+"""GENBICON behind Surefoot's controller interface."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Controller
 from surefoot.controllers.command import Command
 from surefoot.controllers.genbicon import law, style
-from surefoot.controllers.genbicon.memory import STAND
 from surefoot.controllers.genbicon.parameters import GenbiconSkill
+from surefoot.controllers.pendulum_controller import PendulumController
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
-
-
-class PendulumController(Controller):
-    """Common base of GENBICON and stepping: laws of modes STAND, SHIFT and STEP, for bodies with limbs as numbers."""
-
-    takes_tasks = True
-
-    @classmethod
-    def unsupported(cls, table: CharacterTable) -> str:
-        """Why it cannot drive a body."""
-        return "" if table.is_biped else f"{cls.title} needs a character in space with legs of two bones"
-
-    title: ClassVar[str]  # name of the controller in messages
-    heading: ClassVar[int]  # place of the heading among the commands
-
-    @abstractmethod
-    def state(self, row: userdata.Row) -> np.record:
-        """The law's record in a row's memory, with fields `mode`, `heading` and `swing`."""
-
-    def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
-        """Write what a row remembers at its start: it stands on both feet."""
-        state = self.state(row)
-        state.mode = STAND
-        state.heading = row.commands[self.heading] = skill.start.heading
-        state.swing = 0.0 if skill.start.swing == "right" else 1.0  # the other foot takes the first step
-
-    def is_standing(self, row: userdata.Row) -> bool:
-        """Whether it stands on both feet and does not step."""
-        return bool(self.state(row).mode == STAND)
 
 
 class Genbicon(PendulumController):

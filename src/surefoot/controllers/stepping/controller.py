@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from surefoot.controllers.command import Command
-from surefoot.controllers.genbicon.controller import PendulumController
+from surefoot.controllers.pendulum_controller import PendulumController
 from surefoot.controllers.stepping import law, plan
 from surefoot.controllers.stepping.parameters import SteppingSkill
 from surefoot.native import userdata
