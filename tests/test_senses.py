@@ -27,7 +27,7 @@ REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity")
 @pytest.fixture(autouse=True)
 def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts that are called by kernels only, as the Python they are written in."""
-    for name in ("_uniform", "_gaussian"):
+    for name in ("_draw_uniform", "_draw_gaussian"):
         monkeypatch.setattr(balance, name, python_impl(getattr(balance, name)))
 
 

@@ -97,7 +97,8 @@ def solve_perturbation(
         else:
             singular = 1.0
     most, limit = regulation.most_pitch, regulation.most_roll
-    return clamp(pitch, -most, most), clamp(roll, -limit, limit), singular
+    # not `clamp`: the planner calls this function as plain Python, where a kernel cannot be called
+    return min(max(pitch, -most), most), min(max(roll, -limit), limit), singular
 
 
 def feature_count(roles: int) -> int:
