@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from surefoot.cli.bench import _measurements
+from surefoot.cli.bench import bench as bench_command
 from surefoot.cli.main import main
 from surefoot.errors import SurefootError
 from surefoot.lab import bench
@@ -79,6 +80,8 @@ def test_bad_input_is_one_line_and_status_2(
 def test_without_viser_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    for name in [name for name in sys.modules if name.partition("surefoot.studio")[:2] == ("", "surefoot.studio")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "viser", None)
     assert call(monkeypatch) == 2
     assert capfd.readouterr() == ("", "surefoot: the studio needs the extra: pip install 'surefoot[studio]'\n")
@@ -156,7 +159,7 @@ def test_benchmarks_status_follows_the_bars(
     monkeypatch.setattr(benchmark, "_cpu", lambda setup, seconds: (float(share), 5.0, "60"))
     monkeypatch.setattr(benchmark, "_delays", lambda setup, moves: [1.0, float(delay)])
     monkeypatch.setattr(benchmark, "_growth", lambda setup, seconds, done: float(growth))
-    assert main.bench("studio", True, True) == status
+    assert bench_command("studio", True, True) == status
 
 
 def test_a_slider_reaches_the_simulation_within_a_second() -> None:

@@ -9,7 +9,8 @@ import copy
 import functools
 import math
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -379,6 +380,22 @@ def _copied(
     if tasks:
         new._planned().restore(tasks)
     return new
+
+
+def _renamed(old: str, new: str) -> Callable[..., Any]:
+    """A method of version 0.2 under its old name, which keeps working for one release."""
+
+    def call(self: Simulation, *args: Any, **kwargs: Any) -> Any:
+        warnings.warn(f"Simulation.{old} is called Simulation.{new}", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)(*args, **kwargs)
+
+    return call
+
+
+for _old, _new in {
+    "weigh": "set_mass", "park": "remove_ball", "reshaped": "with_proportions", "revise": "edit_skill",
+}.items():  # fmt: skip
+    setattr(Simulation, _old, _renamed(_old, _new))
 
 
 @functools.cache

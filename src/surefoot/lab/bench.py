@@ -145,7 +145,7 @@ def _limit_cycle(seconds: float) -> list[dict[str, Any]]:
 
 
 def _stylized(rounds: int) -> dict[str, Any]:
-    """What a second with a programme solved 200 times costs, in seconds of the walk that it follows."""
+    """What a second with a quadratic program solved 200 times costs, in seconds of the walk that it follows."""
     walks = {name: Simulation(skill=load(name)) for name in (_FOLLOWED, _STYLIZED)}
     spent: dict[str, list[float]] = {name: [] for name in walks}
     for sim in walks.values():

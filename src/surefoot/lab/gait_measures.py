@@ -118,7 +118,7 @@ def _drift(yaw: np.ndarray, time: np.ndarray) -> float:
 def root_yaw(motion: Motion) -> np.ndarray:
     """(n,) world yaw of the root body, or of the pelvis of a body from a file [rad], within ± π."""
     turns = motion.rotations[:, 0]
-    if motion.scene and motion.scene.table.foreign:
+    if motion.scene and motion.scene.table.imported:
         turns = _upright(motion, motion.scene.table.anatomy.pelvis)
     forward = quat.rotate(turns, np.array([1.0, 0.0, 0.0]))
     return np.asarray(np.arctan2(forward[:, 1], forward[:, 0]))
@@ -127,10 +127,10 @@ def root_yaw(motion: Motion) -> np.ndarray:
 def _upright(motion: Motion, part: str) -> np.ndarray:
     """(n, 4) turns of a part from how it is while the body stands upright and faces x."""
     turns = poses(motion)[1][:, motion.skeleton.names.index(part)]
-    foreign = motion.scene.table.foreign if motion.scene else None
-    if foreign is None or part not in foreign.limbs.rest:
+    imported = motion.scene.table.imported if motion.scene else None
+    if imported is None or part not in imported.limbs.rest:
         return turns
-    return quat.multiply(turns, quat.inverse(np.array(foreign.limbs.rest[part])))
+    return quat.multiply(turns, quat.inverse(np.array(imported.limbs.rest[part])))
 
 
 def _torso(motion: Motion) -> np.ndarray:

@@ -17,14 +17,13 @@ import numpy as np
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.foot_planting import LegExtension
-from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.controllers.stylized.law import tracker_state
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Setting, find_clip, fingerprint
 from surefoot.lab.replicas import perturb_state, seeded_generator
-from surefoot.native.kernels import python_impl
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains.props import SeeSaw, tip_fraction
@@ -86,7 +85,7 @@ class TrackingRun:
         fallen_at: when it fell, or infinity [s].
         joints: root mean square of the actuated joints' errors [rad].
         path: how far the pelvis went, and how far the reference's does in the same time [m].
-        solves: solutions of the programme.
+        solves: solutions of the quadratic program.
         failures: how many of them were none.
         slip: how far a foot slid while it bore, on average for a metre of the way.
         clip: root mean square of the errors against the retargeted clip itself [rad]; 0 without one.
@@ -203,6 +202,4 @@ def replica_simulation(
 
 def tracking_state(sim: Simulation) -> tuple[Any, Reference]:
     """A simulation's record of its tracker, and what is followed."""
-    return python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0], tracker_of(
-        sim.scene, sim.skill
-    ).reference
+    return tracker_state(sim.memory.memory), tracker_of(sim.scene, sim.skill).reference
