@@ -17,7 +17,7 @@ from surefoot.controllers.simbicon import law as simbicon
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
 from surefoot.native.kernels import python_impl
-from surefoot.reflexes.balance import stiffness
+from surefoot.reflexes.balance import reaction_stiffness
 from surefoot.reflexes.displacement import ELBOW, STRAIGHT
 
 CHANNELS = TABLE.anatomy.channels
@@ -219,7 +219,7 @@ def curve(errors: list[tuple[float, float]], **head: float) -> list[float]:
     """Stiffness at each (time, torso error)."""
     machine = SimpleNamespace(alarmed=0.0)
     given = {"softness": 0.3, "alarm": 0.1, "reaction_delay": 0.15, "reaction_time": 2.0} | head
-    return [python_impl(stiffness)(machine, SimpleNamespace(**given), error, time) for time, error in errors]
+    return [python_impl(reaction_stiffness)(machine, SimpleNamespace(**given), error, time) for time, error in errors]
 
 
 def test_gains_rise_after_the_delay_for_the_time_and_fall_again() -> None:

@@ -11,7 +11,7 @@ import surefoot as sf
 from surefoot.controllers.genbicon.memory import INTENT
 from surefoot.errors import CommandError
 from surefoot.native.kernels import python_impl
-from surefoot.reflexes.limb_servo import balance_point
+from surefoot.reflexes.limb_servo import loaded_com
 from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.tasks import Carry, PullCrate, PushCrate, Task, carry_crate, load, push_pull_crate
 from surefoot.tasks.crate_grasp import handle_positions
@@ -93,11 +93,11 @@ def test_a_lasting_force_shifts_the_pendulum_along_the_heading() -> None:
     intent = np.zeros(1, INTENT).view(np.recarray)[0]
     intent.force, intent.force_height = -150.0, 0.9
     com = (1.3, -0.4, 0.97)
-    x, y, z = python_impl(balance_point)(com, 70.0, 0.7, intent)
+    x, y, z = python_impl(loaded_com)(com, 70.0, 0.7, intent)
     off = -150.0 * 0.9 / (70.0 * GRAVITY)
     assert (x, y, z) == pytest.approx((1.3 + off * math.cos(0.7), -0.4 + off * math.sin(0.7), 0.97))
     intent.force = 0.0
-    assert python_impl(balance_point)(com, 70.0, 0.7, intent) == com
+    assert python_impl(loaded_com)(com, 70.0, 0.7, intent) == com
 
 
 @pytest.mark.parametrize("task", [PushCrate(timeout=1.0), PullCrate(timeout=1.0), Carry(timeout=1.0)])

@@ -346,43 +346,45 @@ def test_a_pendulum_that_stands_at_the_stopping_distance_comes_to_rest_at_the_to
 
 @pytest.mark.parametrize(("x", "v"), [(0.13, -0.4), (-0.2, 0.9), (0.05, 0.3)])
 def test_a_linear_pendulum_is_carried_on_as_its_equation_says(x: float, v: float) -> None:
-    omega = python_impl(pendulum.frequency)(0.83)
+    omega = python_impl(pendulum.pendulum_frequency)(0.83)
     assert omega == pytest.approx(math.sqrt(G / 0.83))
     motion = solve_ivp(lambda t, y: (y[1], omega**2 * y[0]), (0.0, 0.37), (x, v), rtol=1e-11, atol=1e-13)
-    assert python_impl(pendulum.carried_on)(x, v, omega, 0.37) == pytest.approx(motion.y[:, -1], abs=1e-9)
+    assert python_impl(pendulum.pendulum_after)(x, v, omega, 0.37) == pytest.approx(motion.y[:, -1], abs=1e-9)
 
 
 @pytest.mark.parametrize(("x", "v", "wanted"), [(-0.1, 0.7, 0.4), (0.08, -0.5, -0.3), (0.0, 0.2, -0.1)])
 def test_the_pressure_brings_the_capture_point_where_it_was_wanted(x: float, v: float, wanted: float) -> None:
-    omega, time = python_impl(pendulum.frequency)(0.95), 0.31
-    z = python_impl(pendulum.pressure_for)(x + v / omega, wanted, omega, time)
+    omega, time = python_impl(pendulum.pendulum_frequency)(0.95), 0.31
+    z = python_impl(pendulum.pressure_to_reach)(x + v / omega, wanted, omega, time)
     motion = solve_ivp(lambda t, y: (y[1], omega**2 * (y[0] - z)), (0.0, time), (x, v), rtol=1e-11, atol=1e-13)
     assert motion.y[0, -1] + motion.y[1, -1] / omega == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize(("height", "period", "speed"), [(0.9, 0.5, 0.7), (0.6, 0.35, -0.4), (1.1, 0.8, 1.6)])
 def test_steps_set_short_by_the_speed_offset_walk_at_the_speed(height: float, period: float, speed: float) -> None:
-    omega = python_impl(pendulum.frequency)(height)
+    omega = python_impl(pendulum.pendulum_frequency)(height)
     offset, v, x, moved = python_impl(pendulum.speed_offset)(omega, period), 0.0, 0.0, 0.0
     for _ in range(60):
         start = offset * speed - v / omega  # the foot is set at the capture point, and so much nearer
-        x, v = python_impl(pendulum.carried_on)(start, v, omega, period)
+        x, v = python_impl(pendulum.pendulum_after)(start, v, omega, period)
         moved = x - start
     assert moved / period == pytest.approx(speed, rel=1e-9)
-    assert x + v / omega == pytest.approx(python_impl(pendulum.capture_ahead)(speed, omega, period), rel=1e-9)
+    assert x + v / omega == pytest.approx(python_impl(pendulum.periodic_capture_ahead)(speed, omega, period), rel=1e-9)
 
 
 @pytest.mark.parametrize(("height", "period", "width"), [(0.9, 0.5, 0.16), (0.6, 0.35, 0.3)])
 def test_steps_set_outside_by_the_sway_offset_keep_their_width(height: float, period: float, width: float) -> None:
-    omega = python_impl(pendulum.frequency)(height)
+    omega = python_impl(pendulum.pendulum_frequency)(height)
     y, v, side, step, capture = 0.02, 0.3, 1.0, 0.0, 0.0
     for _ in range(60):
-        y, v = python_impl(pendulum.carried_on)(y, v, omega, period)
+        y, v = python_impl(pendulum.pendulum_after)(y, v, omega, period)
         capture = y + v / omega
         step = capture + 0.5 * side * width * python_impl(pendulum.sway_offset)(omega, period)
         y, side = y - step, -side
     assert step == pytest.approx(-side * width, rel=1e-9)
-    assert capture == pytest.approx(python_impl(pendulum.capture_beside)(-side * width, omega, period), rel=1e-9)
+    assert capture == pytest.approx(
+        python_impl(pendulum.periodic_capture_beside)(-side * width, omega, period), rel=1e-9
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ curves

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from captured_gait import AS_IS, asked, begun, document, gait, imitator_of, own_cycle, plan_of
 from conftest import bits
 from human_body import RIGHT, TABLE, angles, hip_torque, image_of, look, mirrored
-from surefoot.controllers.imitation.trajectory import HARMONICS, THIGHS, TORSO, WIDTH, follow
+from surefoot.controllers.imitation.trajectory import HARMONICS, THIGHS, TORSO, WIDTH, evaluate_series
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.motions import fourier
@@ -34,7 +34,7 @@ def test_followed_values_and_rates_are_those_of_the_series(
     series, width = np.zeros((count, WIDTH)), 2 * harmonics + 1
     series[:, :width] = np.random.default_rng(seed).normal(size=(count, width))
     values, rates = np.empty(count), np.empty(count)
-    python_impl(follow)(series, phase, rate, values, rates)
+    python_impl(evaluate_series)(series, phase, rate, values, rates)
     assert values == pytest.approx(fourier.evaluate(series.T, np.array([phase]))[0], abs=1e-10)
     around = fourier.evaluate(series.T, phase + np.array([-1e-6, 1e-6]))
     assert rates == pytest.approx(rate * (around[1] - around[0]) / 2e-6, abs=1e-4)

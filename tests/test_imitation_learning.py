@@ -11,7 +11,7 @@ from numba import cfunc, types
 from captured_gait import AS_IS, asked, begun, gait
 from human_body import look
 from surefoot.native.kernels import array_at, python_impl
-from surefoot.reflexes.feedback_error import absorb, lesson_of, lessons_size, visits_of
+from surefoot.reflexes.feedback_error import learn_from_step, lesson_of, lessons_size, visits_of
 from surefoot.skills import with_parameters
 
 
@@ -49,7 +49,7 @@ def test_softness_halves_the_tracking_and_leaves_the_answer_of_an_ankle() -> Non
 def _absorb(address, size, channels, bins, side, channel, rate, limit, share):  # type: ignore[no-untyped-def]
     table = array_at(address, (size,), np.float64)
     lesson, visits = lesson_of(table, channels, bins, side, channel), visits_of(table, channels, bins, side)
-    absorb(lesson, visits, rate, limit, share)
+    learn_from_step(lesson, visits, rate, limit, share)
 
 
 @settings(max_examples=30, deadline=None)

@@ -11,7 +11,7 @@ import pytest
 from surefoot.characters import load as load_character
 from surefoot.controllers.limit_cycle import law as limit_cycle
 from surefoot.controllers.limit_cycle.planner import TrialPlanner
-from surefoot.controllers.limit_cycle.regulation import CYCLE, REGULATION, solve
+from surefoot.controllers.limit_cycle.regulation import CYCLE, REGULATION, solve_perturbation
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
@@ -236,17 +236,17 @@ def regulation(**values: float) -> Any:
 
 def test_the_full_jacobian_is_inverted_and_the_diagonal_one_divided_by() -> None:
     jacobian, wanted = np.array([[1.1, 0.3], [-0.2, -0.7]]), np.array([0.07, -0.04])
-    full = python_impl(solve)(regulation(full=1.0), *jacobian.ravel(), *wanted)
+    full = python_impl(solve_perturbation)(regulation(full=1.0), *jacobian.ravel(), *wanted)
     assert full[:2] == pytest.approx(np.linalg.solve(jacobian, wanted))
-    diagonal = python_impl(solve)(regulation(), *jacobian.ravel(), *wanted)
+    diagonal = python_impl(solve_perturbation)(regulation(), *jacobian.ravel(), *wanted)
     assert diagonal[:2] == pytest.approx(wanted / np.diag(jacobian))
     assert full[2] == diagonal[2] == 0.0
 
 
 @pytest.mark.parametrize("full", [0.0, 1.0])
 def test_perturbations_are_limited_and_what_has_no_effect_is_not_used(full: float) -> None:
-    assert python_impl(solve)(regulation(full=full), 1.0, 0.0, 0.0, 0.001, 0.9, 0.1) == (0.5, 0.0, 1.0)
-    assert python_impl(solve)(regulation(full=full), 1.0, 0.0, 0.0, -0.5, 0.1, 0.9) == (0.1, -0.4, 0.0)
+    assert python_impl(solve_perturbation)(regulation(full=full), 1.0, 0.0, 0.0, 0.001, 0.9, 0.1) == (0.5, 0.0, 1.0)
+    assert python_impl(solve_perturbation)(regulation(full=full), 1.0, 0.0, 0.0, -0.5, 0.1, 0.9) == (0.1, -0.4, 0.0)
 
 
 # ----------------------------------------------------------------------------------------- commands, bad input

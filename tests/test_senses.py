@@ -27,7 +27,7 @@ REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity")
 @pytest.fixture(autouse=True)
 def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts that are called by kernels only, as the Python they are written in."""
-    for name in ("_uniform", "_gaussian"):
+    for name in ("_draw_uniform", "_draw_gaussian"):
         monkeypatch.setattr(balance, name, python_impl(getattr(balance, name)))
 
 
@@ -167,7 +167,7 @@ def heads(delay: float = 0.0, distance: float = 0.0, velocity: float = 0.0) -> A
 def noises(seed: int, count: int, distance: float = 0.03, velocity: float = 0.2) -> np.ndarray:
     """(count, 4) what is added to a measurement that is known."""
     machine, ring = np.zeros(1, MACHINE).view(np.recarray)[0], np.zeros(0, balance.SAMPLE).view(np.recarray)
-    machine.random = python_impl(balance.seeded)(seed)
+    machine.random = python_impl(balance.random_state)(seed)
     truth, found = (1.0, -2.0, 0.5, 0.25), []
     for _ in range(count):
         python_impl(balance.sense_balance)(machine, ring, heads(0.0, distance, velocity), truth)
@@ -200,7 +200,7 @@ def test_other_seeds_give_other_noise_from_the_first_sample_on(one: int, two: in
 
 @pytest.mark.parametrize("seed", [0, -5, 2**31 - 2, 2**40, 2147483646])
 def test_every_seed_gives_a_state_the_generator_does_not_stick_at(seed: int) -> None:
-    state = python_impl(balance.seeded)(seed)
+    state = python_impl(balance.random_state)(seed)
     assert 1.0 <= state < 2147483647.0
     assert state == int(state)
 

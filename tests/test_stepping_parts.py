@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from surefoot.characters import load as load_character
-from surefoot.controllers.stepping import center_of_pressure, decision, foot_target, legs, slip, support
+from surefoot.controllers.stepping import center_of_pressure, decision, foot_target, slip, support
 from surefoot.controllers.stepping import law as stepping
 from surefoot.controllers.stepping.parameters import SteppingParameters
 from surefoot.controllers.stepping.plan import BALANCE, NUMBERS, STEPPER
 from surefoot.engine.simulation import Simulation
 from surefoot.native.kernels import python_impl
+from surefoot.reflexes import leg_ik
 from surefoot.skills import load as load_skill
 from surefoot.terrains import ground_kernels
 from surefoot.terrains import load as load_terrain
@@ -102,9 +103,9 @@ def test_feet_side_by_side_bear_at_the_nearest_point_of_their_hull() -> None:
     left, right = region(0.0, 0.1), region(0.0, -0.1)
     assert python(support.within_both)(left, right, 0.02, 0.05) == pytest.approx((0.02, 0.05, 0.75))
     found = python(support.within_both)(left, right, 0.5, 0.03)
-    assert found[:2] == pytest.approx((0.085, 0.03), abs=support._NEAR)
+    assert found[:2] == pytest.approx((0.085, 0.03), abs=support._TOLERANCE)
     *place, share = python(support.within_both)(left, right, 0.03, 0.5)
-    assert place == pytest.approx((0.03, 0.135), abs=support._NEAR)
+    assert place == pytest.approx((0.03, 0.135), abs=support._TOLERANCE)
     assert share == pytest.approx(1.0, abs=0.005)
 
 
@@ -122,7 +123,7 @@ def test_feet_anyhow_bear_at_a_point_as_near_as_any_of_many_between_them(case: i
     share = rng.uniform(0, 1, 4000)
     between = np.concatenate([share * many[0] + (1 - share) * many[1], *many], axis=1)
     least = np.hypot(*(between - np.array([[x], [y]]))).min()
-    assert math.hypot(px - x, py - y) <= least + support._NEAR
+    assert math.hypot(px - x, py - y) <= least + support._TOLERANCE
 
 
 def test_a_point_of_a_tilted_sole_lies_in_its_plane() -> None:
@@ -164,10 +165,10 @@ def test_leg_angles_put_the_ankle_where_it_can_be_to_a_millimetre(character: str
     reached = 0
     for _ in range(200):
         to = tuple(rng.normal(size=3) * 0.5)
-        if not python(legs.reaches)(chain, to):
+        if not python(leg_ik.can_reach)(chain, to):
             assert not nearest < np.linalg.norm(to) < 0.999 * chain.reach
             continue
-        turn, bend = python(legs.leg_angles)(chain, to, (0.1, 1.0, 0.05))
+        turn, bend = python(leg_ik.leg_angles)(chain, to, (0.1, 1.0, 0.05))
         knee = _about(np.array([chain.nx, chain.ny, chain.nz]), bend)
         end = _rotation(turn) @ (a + knee @ b)
         assert np.linalg.norm(end - to) < 1e-3
@@ -190,9 +191,9 @@ def test_a_path_begins_and_ends_where_it_should_and_passes_over_its_top() -> Non
     control = python(foot_target.control_height)(z0, z1, top)
     heights = [python(foot_target.bezier)(s, z0, control, control, z1) for s in (0.0, 0.5, 1.0)]
     assert heights == pytest.approx([z0, top, z1])
-    assert python(foot_target.way)(0.0) == 0.0
-    assert python(foot_target.way)(1.7) == 1.0
-    assert python(foot_target.way)(0.3) == pytest.approx(3 * 0.3**2 - 2 * 0.3**3)
+    assert python(foot_target.travel_share)(0.0) == 0.0
+    assert python(foot_target.travel_share)(1.7) == 1.0
+    assert python(foot_target.travel_share)(0.3) == pytest.approx(3 * 0.3**2 - 2 * 0.3**3)
 
 
 @pytest.mark.parametrize("text", ["flat", "incline:14,50", "slope:-9,1,30", "stairs:0.16,0.3,12", "rough:3,0.05",
@@ -246,7 +247,7 @@ def test_crossed_and_turned_feet_are_uncomfortable_and_feet_side_by_side_are_not
 
 def test_a_pendulum_at_rest_above_its_foot_is_caught_right_there() -> None:
     still = stepper(x=0.4, y=-0.1, z=0.02, kind=BALANCE)
-    x, y, omega = python(foot_target.capture)(
+    x, y, omega = python(foot_target.stopping_foothold)(
         still, plan(spring_bias=0.0), (0.4, -0.1, 1.0), (0.0, 0.0, 0.0), 0.2, 0.0, 0.0
     )
     assert (x, y) == (0.4, -0.1)
@@ -256,7 +257,7 @@ def test_a_pendulum_at_rest_above_its_foot_is_caught_right_there() -> None:
 def test_the_capture_is_where_the_pendulum_will_need_it_not_where_it_needs_it_now() -> None:
     moving = stepper(x=0.0, y=0.0, z=0.0, kind=BALANCE)
     com, velocity = (0.05, 0.01, 0.95), (0.5, -0.2, 0.0)
-    soon = python(foot_target.capture)(moving, plan(spring_bias=0.0), com, velocity, 0.25, 0.0, 0.0)
+    soon = python(foot_target.stopping_foothold)(moving, plan(spring_bias=0.0), com, velocity, 0.25, 0.0, 0.0)
     omega = soon[2]
     grown = math.exp(omega * 0.25)
     # of a linear pendulum p + v/ω grows so; equation 2 is a little longer, as it is not linear

@@ -17,7 +17,7 @@ import numpy as np
 from surefoot.controllers.limit_cycle import law as limit_cycle
 from surefoot.controllers.limit_cycle.parameters import Model
 from surefoot.controllers.limit_cycle.planner import Watch
-from surefoot.controllers.limit_cycle.regulation import FARTHEST, solve
+from surefoot.controllers.limit_cycle.regulation import FARTHEST, solve_perturbation
 from surefoot.controllers.limit_cycle.slot import features
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
@@ -116,7 +116,7 @@ def record_steps(
 def _follow(model: Model, regulation: Any, cycle: Any, begin: np.ndarray) -> None:
     """Perturb the present step as a model says."""
     forward, lateral, a, b, c, d = predict(model, begin[None])[0]
-    cycle.pitch, cycle.roll, _ = python_impl(solve)(
+    cycle.pitch, cycle.roll, _ = python_impl(solve_perturbation)(
         regulation, a, b, c, d, cycle.wanted_forward - forward, cycle.wanted_lateral - lateral
     )
 

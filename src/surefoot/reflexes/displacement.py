@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from surefoot.native.kernels import kernel
 from surefoot.reflexes.servo import clamp, nearest_turn
 
@@ -23,8 +25,9 @@ def steer(machine: Any, wanted: float, rate: float, dt: float) -> None:
 
 @kernel
 def displace_leg(
-    anatomy: Any, displaced: Any, first: int, outward: float, sideways: float, width: float, slope: float, lift: float
-) -> None:
+    anatomy: Any, displaced: np.ndarray, first: int, outward: float, sideways: float, width: float, slope: float,
+    lift: float,
+) -> None:  # fmt: skip
     """Displace the targets of the swing leg, whose roles begin at `first` (the stance hip has no target).
 
     `sideways` sets the foot down further right whichever leg swings (anti-symmetric), so that the body goes to the
@@ -37,7 +40,7 @@ def displace_leg(
 
 
 @kernel
-def displace_arm(anatomy: Any, displaced: Any, first: int, swing: float, circle: float, phase: float) -> None:
+def displace_arm(anatomy: Any, displaced: np.ndarray, first: int, swing: float, circle: float, phase: float) -> None:
     """Swing an arm by ± `swing` against its leg, or circle it on a cone of half angle `circle` [rad].
 
     `phase` is that of the gait cycle in which the leg of this side begins its swing at 0.

@@ -23,7 +23,7 @@ def bin_of(side: int, bins: int, phase: float) -> int:
 
 
 @kernel
-def feed_forward(table: Any, learner: Any, here: int, rate: float, limit: float, feedback: float) -> float:
+def feed_forward(table: np.ndarray, learner: Any, here: int, rate: float, limit: float, feedback: float) -> float:
     """The learned torque of the present bin [N·m]; with a `rate` > 0, learn on leaving a bin from its mean (eq. 2).
 
     v_ff' = (1 − α) v_ff + α (v_ff + v_fb), limited to ± `limit` = |Δθ·kp| (§7.2) [N·m].
@@ -65,7 +65,7 @@ def rescale_lessons(table: np.ndarray, channels: int, torque: float) -> None:
 
 
 @kernel
-def lesson_of(table: Any, channels: int, bins: int, side: int, channel: int) -> Lesson:
+def lesson_of(table: np.ndarray, channels: int, bins: int, side: int, channel: int) -> Lesson:
     """The views of one channel in the steps of a leg."""
     at = (side * (4 * channels + 1) + 4 * channel) * bins
     return Lesson(
@@ -75,21 +75,21 @@ def lesson_of(table: Any, channels: int, bins: int, side: int, channel: int) -> 
 
 
 @array_kernel
-def visits_of(table: Any, channels: int, bins: int, side: int) -> Any:
+def visits_of(table: np.ndarray, channels: int, bins: int, side: int) -> Any:
     """(bins,) how often each bin of a leg's step was visited."""
     at = (side * (4 * channels + 1) + 4 * channels) * bins
     return table[at : at + bins]
 
 
 @kernel
-def slope_at(values: Any, here: int) -> float:
+def slope_at(values: np.ndarray, here: int) -> float:
     """How fast a learned table rises at a bin, by bin."""
     before, after = max(here - 1, 0), min(here + 1, len(values) - 1)
     return (values[after] - values[before]) / max(after - before, 1)  # type: ignore[no-any-return]
 
 
 @kernel
-def absorb(lesson: Lesson, visits: Any, rate: float, limit: float, displaces: float) -> None:
+def learn_from_step(lesson: Lesson, visits: np.ndarray, rate: float, limit: float, displaces: float) -> None:
     """Learn from a whole step at once: torque and displacement change together, so that their sum does not.
 
     v_ff' = (1 − α) v_ff + α (v_ff + v_fb) (eq. 2) and δθ' = (1 − α) δθ + α (θ − θd) (§7.2), of which `displaces` is
@@ -112,7 +112,7 @@ def absorb(lesson: Lesson, visits: Any, rate: float, limit: float, displaces: fl
 
 
 @kernel
-def _smooth(rough: Any, even: Any) -> None:
+def _smooth(rough: np.ndarray, even: np.ndarray) -> None:
     """Write the means of the neighbourhoods of all bins, which weigh less the farther they are."""
     bins = len(rough)
     for n in range(bins):

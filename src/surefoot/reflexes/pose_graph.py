@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native.kernels import block, kernel, records
-from surefoot.native.userdata import SLOT
+from surefoot.native.userdata import SLOT, Row
 
 TIMED, CONTACT, LANDING, HOLD, BEARING = 0.0, 1.0, 2.0, 3.0, 4.0
 """How a state ends: by time, when the swing foot touches, when any does, by a request, when the stance foot does."""
@@ -52,7 +52,7 @@ def slot_size(capacity: int, roles: int) -> int:
 
 
 @kernel
-def graph_of(slot: Any, roles: int) -> Graph:
+def graph_of(slot: np.ndarray, roles: int) -> Graph:
     """Lay the views of a graph over a slot."""
     capacity = min(CAPACITY, (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 3 * roles))
     at = _GRAPH
@@ -67,13 +67,13 @@ def graph_of(slot: Any, roles: int) -> Graph:
 
 
 @kernel
-def balanced_target(graph: Any, at: int, role: int, d: float, v: float) -> float:
+def balanced_target(graph: Graph, at: int, role: int, d: float, v: float) -> float:
     """Target angle of a role in a state, answering d [m] and v [m/s] of its plane: θd = θd0 + F [d, v] (eq. 1)."""
     return graph.targets[at, role] + graph.feedback[at, role, 0] * d + graph.feedback[at, role, 1] * v  # type: ignore[no-any-return]
 
 
 @kernel
-def advance(row: Any, machine: Any, roles: int, time: float, dt: float) -> None:
+def advance(row: Row, machine: Any, roles: int, time: float, dt: float) -> None:
     """Leave every state whose end has come; a contact state whose contact is there takes no time."""
     for _ in range(32):  # more than any graph's states in one cycle: no graph can spin for ever
         graph = graph_of(row.slots[int(row.header[0].active)], roles)
@@ -92,7 +92,7 @@ def advance(row: Any, machine: Any, roles: int, time: float, dt: float) -> None:
 
 
 @kernel
-def _is_over(state: Any, machine: Any, touch: Any, time: float, dt: float) -> bool:
+def _is_over(state: Any, machine: Any, touch: np.ndarray, time: float, dt: float) -> bool:
     if state.ending == TIMED:
         return time - machine.entered >= state.duration - 0.5 * dt  # type: ignore[no-any-return]
     if state.ending == CONTACT:
@@ -118,12 +118,12 @@ def _enter(machine: Any, state: float, exchanges_legs: bool, time: float) -> Non
 
 
 @kernel
-def _requested(row: Any, roles: int) -> Graph:
+def _requested(row: Row, roles: int) -> Graph:
     return graph_of(row.slots[1 - int(row.header[0].active)], roles)
 
 
 @kernel
-def _waited_for(row: Any, roles: int) -> tuple[float, float]:
+def _waited_for(row: Row, roles: int) -> tuple[float, float]:
     """Phase a pending request waits for and the order it enters at; phase −1 if it waits for none.
 
     The phase the requested skill wants to be entered at comes first, then the one this skill is best left at.
@@ -136,7 +136,7 @@ def _waited_for(row: Any, roles: int) -> tuple[float, float]:
 
 
 @kernel
-def _may_switch_now(row: Any, machine: Any, state: Any, roles: int, time: float) -> bool:
+def _may_switch_now(row: Row, machine: Any, state: Any, roles: int, time: float) -> bool:
     """A held state can be left at any time, any other at the phase the request waits for."""
     if state.ending == HOLD:
         return True
@@ -146,7 +146,7 @@ def _may_switch_now(row: Any, machine: Any, state: Any, roles: int, time: float)
 
 
 @kernel
-def _change_skill(row: Any, machine: Any, swing: float, order: float, roles: int, time: float) -> None:
+def _change_skill(row: Row, machine: Any, swing: float, order: float, roles: int, time: float) -> None:
     """Activate the requested graph at the state of the same leg and order (n → n + 1 of §4)."""
     graph = _requested(row, roles)
     old = graph_of(row.slots[int(row.header[0].active)], roles).states[int(machine.state)]
@@ -163,14 +163,14 @@ def _change_skill(row: Any, machine: Any, swing: float, order: float, roles: int
 
 
 @kernel
-def begin_at(machine: Any, graph: Any, swing: float, time: float) -> None:
+def begin_at(machine: Any, graph: Graph, swing: float, time: float) -> None:
     """Begin with the first state in which a leg swings."""
     machine.state = _state_of(graph, swing, 0.0)
     machine.entered = machine.step_start = time
 
 
 @kernel
-def _state_of(graph: Any, swing: float, order: float) -> float:
+def _state_of(graph: Graph, swing: float, order: float) -> float:
     """The state of a leg whose order is nearest."""
     best, least = 0.0, np.inf
     for i in range(int(graph.head[0].states)):

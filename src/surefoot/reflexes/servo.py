@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 from surefoot.native.kernels import kernel
+from surefoot.native.physics import World
+from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector
 
 
@@ -28,13 +30,19 @@ def servo(gain: Any, error: float, rate: float) -> float:
 
 
 @kernel
-def actuate(world: Any, row: Any, joint: int, torque: float, gain: Any) -> float:
-    """Drive one actuator with a torque within its limit; return the torque.
+def actuate(world: World, row: Row, joint: int, torque: float, gain: Any) -> float:
+    """Drive one actuator with a torque within its limit; return that torque [N·m].
 
-    A residual moves the servo's target from outside. The actuator damps its joint by itself, implicitly in the
-    integrator; that share is added back here, so that the net torque is the one asked for.
+    `row.residual` moves the servo's target from outside. MuJoCo damps the joint implicitly in its integrator; that
+    damping torque is added back here, so that the net torque is the requested one.
     """
-    torque = clamp(torque + gain.kp * row.residual[joint], -gain.limit, gain.limit)
+    return exert(world, row, joint, torque, gain.kp, gain.limit)  # type: ignore[no-any-return]
+
+
+@kernel
+def exert(world: World, row: Row, joint: int, torque: float, kp: float, limit: float) -> float:
+    """Drive one actuator as `actuate` does, with its stiffness `kp` [N·m/rad] and torque limit [N·m] as numbers."""
+    torque = clamp(torque + kp * row.residual[joint], -limit, limit)
     world.ctrl[joint] = torque + world.damping[joint] * world.qvel[int(world.dof[joint])]
     return torque
 
@@ -46,7 +54,7 @@ def world_servo(kp: float, kd: float, error: Vector, spin: Any) -> Vector:
 
 
 @kernel
-def along_axis(world: Any, actuator: int, torque: Vector) -> float:
-    """Share of a torque vector that a hinge can exert: its projection on the hinge's axis [N·m]."""
+def along_axis(world: World, actuator: int, torque: Vector) -> float:
+    """The part of a torque vector that a hinge can exert: its projection on the hinge's axis [N·m]."""
     axis = world.xaxis[int(world.joint[actuator])]
     return axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2]  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.controllers.genbicon.memory import STEP
-from surefoot.controllers.genbicon.steps import LANDS
+from surefoot.controllers.genbicon.steps import LANDING_PHASE
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
@@ -133,7 +133,7 @@ class Climb(Task):
             raise CommandError(f"a climb goes along x: it ends at more than {start:.2f} m, got {self.x:g} m")
         edges = stair_edges(actor, start, self.x, self._lane)
         self.stairs = Stairs(edges, footholds(edges, actor.limbs.biped[0]))
-        actor.command(step_time=LANDS * _LEVEL, speed=_USUAL / _LEVEL, stop=0.0)
+        actor.command(step_time=LANDING_PHASE * _LEVEL, speed=_USUAL / _LEVEL, stop=0.0)
 
     def tick(self, actor: Actor) -> None:
         """Plan every step when it begins; bend the stance knee all the time; stand at the end."""
@@ -173,7 +173,7 @@ class Climb(Task):
             faster += (_FASTER_UP if up else _FASTER_DOWN) * abs(self._rise)
             period = _UP if up else _DOWN
         speed = speed_for(first, second, _LANDS * period, max(float(actor.com[2]) - here, 0.5))
-        actor.command(speed=faster * speed, step_time=LANDS * period)
+        actor.command(speed=faster * speed, step_time=LANDING_PHASE * period)
 
     def _bend(self, actor: Actor) -> None:
         """Straighten the stance knee on the way up, bend it on the way down."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.characters.link_geometry import geom_points, neutral_state
-from surefoot.controllers.genbicon.law import SHARES
+from surefoot.controllers.genbicon.law import BEND_SHARES
 from surefoot.controllers.genbicon.stance import PELVIS_SHARE
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
@@ -79,10 +79,10 @@ def outline_of(actor: Actor) -> BodyOutline:
         raise CommandError(f"{actor.scene.table.name} has no named limbs to bend")
     data = neutral_state(model, named)
     hips = data.xanchor[[int(limbs.links[int(leg.upper)].joint) for leg in limbs.legs]].mean(axis=0)
-    trunk = sorted((link for link in limbs.links if link.kind < len(SHARES)), key=lambda link: float(link.kind))
+    trunk = sorted((link for link in limbs.links if link.kind < len(BEND_SHARES)), key=lambda link: float(link.kind))
     bodies = [actor.pelvis, *(int(link.body) for link in trunk)]
     joints = [hips, *(data.xanchor[int(link.joint)] for link in trunk)]
-    shares = (PELVIS_SHARE, *(SHARES[int(link.kind)] for link in trunk))
+    shares = (PELVIS_SHARE, *(BEND_SHARES[int(link.kind)] for link in trunk))
     shapes = []
     for body in bodies:
         found = [geom_points(model, data, int(g)) for g in np.flatnonzero(model.geom_bodyid == body)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from surefoot.controllers.genbicon.memory import STEP
-from surefoot.controllers.genbicon.steps import LANDS
+from surefoot.controllers.genbicon.steps import LANDING_PHASE
 from surefoot.engine.actor import LEFT, Actor
 from surefoot.native.kernels import python_impl
-from surefoot.reflexes.pendulum import GRAVITY, carried_on, frequency
+from surefoot.reflexes.pendulum import GRAVITY, pendulum_after, pendulum_frequency
 
 ALONG_HEADING_ONLY = 2.0  # of INTENT's `foothold`: it is given along the heading only, balance sets it sideways
 _BACK, _FASTEST = 0.2, 0.05  # [1/s], [m/s] at which it returns to its lane
@@ -66,13 +66,13 @@ def _would_balance(actor: Actor, width: float) -> bool:
     walker, com, velocity = actor.walker, actor.com, actor.com_velocity
     swing = int(walker.swing)
     bearing, outward = actor.ankle(1 - swing), 1.0 if swing == LEFT else -1.0
-    omega = python_impl(frequency)(com[2] - walker.ground)
-    rest = LANDS * walker.period - (actor.time - walker.step_start)
+    omega = python_impl(pendulum_frequency)(com[2] - walker.ground)
+    rest = LANDING_PHASE * walker.period - (actor.time - walker.step_start)
     c, s = math.cos(actor.heading), math.sin(actor.heading)
     captured = []
     for along, across in ((c, s), (-outward * s, outward * c)):  # ahead, and outward
         x = along * (com[0] - bearing[0]) + across * (com[1] - bearing[1])
-        at, v = python_impl(carried_on)(x, along * velocity[0] + across * velocity[1], omega, max(rest, 0.0))
+        at, v = python_impl(pendulum_after)(x, along * velocity[0] + across * velocity[1], omega, max(rest, 0.0))
         captured.append(at + v / omega)
     biped = actor.limbs.biped[0]
     return bool(-biped.behind < captured[0] < biped.ahead and 0.0 < captured[1] < width + biped.half_width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.controllers.genbicon.memory import STEP
-from surefoot.controllers.genbicon.steps import LANDS
+from surefoot.controllers.genbicon.steps import LANDING_PHASE
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
@@ -66,7 +66,7 @@ class StepOver(Task):
     def begin(self, actor: Actor) -> None:
         """Start to walk along x."""
         self._lane = float(actor.com[1])
-        actor.command(step_time=LANDS * _PERIOD, speed=_USUAL / _PERIOD, stop=0.0)
+        actor.command(step_time=LANDING_PHASE * _PERIOD, speed=_USUAL / _PERIOD, stop=0.0)
 
     def tick(self, actor: Actor) -> None:
         """Plan every step when it begins."""
@@ -125,7 +125,7 @@ class StepOver(Task):
         period = _PERIOD + (_SLOWER * self._next.height if over else 0.0)
         height = float(actor.com[2] - actor.walker.ground)
         speed = speed_for(first, second, period if over else _LANDS * period, height)
-        actor.command(speed=speed, step_time=LANDS * period)
+        actor.command(speed=speed, step_time=LANDING_PHASE * period)
 
     def end(self, actor: Actor) -> None:
         """Walk on as usual."""

@@ -1,1 +1,1 @@
-"""genbicon."""
+"""GENBICON: generalized biped walking control (Coros, Beaudoin, van de Panne 2010)."""

@@ -7,31 +7,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Controller
 from surefoot.controllers.command import Command
 from surefoot.controllers.genbicon import law, style
-from surefoot.controllers.genbicon.memory import STAND
 from surefoot.controllers.genbicon.parameters import GenbiconSkill
+from surefoot.controllers.pendulum_controller import PendulumController
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 
-class Genbicon(Controller):
+class Genbicon(PendulumController):
     """Generalized biped walking control (Coros, Beaudoin, van de Panne 2010)."""
 
-    name = "genbicon"
+    name, title = "genbicon", "GENBICON"
     skill_class = GenbiconSkill
     law_module = "surefoot.controllers.genbicon.law"
     commands: ClassVar[Mapping[str, Command]] = law.COMMANDS
+    heading = law.HEADING
     any_biped = True
-    takes_tasks = True
 
-    @classmethod
-    def unsupported(cls, table: CharacterTable) -> str:
-        """Why it cannot drive a body."""
-        return "" if table.is_biped else "GENBICON needs a character in space with legs of two bones"
+    def state(self, row: userdata.Row) -> np.record:
+        """The WALKER record of a row's memory."""
+        return python_impl(law.walker_of)(row.memory)[0]  # type: ignore[no-any-return]
 
     @property
     def slot_size(self) -> int:
@@ -48,21 +45,15 @@ class Genbicon(Controller):
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
-        walker = python_impl(law.walker_of)(row.memory)[0]
-        walker.mode, walker.load = STAND, 0.5
-        walker.heading = row.commands[law.HEADING] = skill.start.heading
-        walker.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
+        super().begin(row, skill, seed)
+        self.state(row).load = 0.5
         python_impl(law.hands_of)(row.memory)["stiff"] = 1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
-        """Let the usual length of a step follow the legs'."""
-        python_impl(law.walker_of)(row.memory)[0].usual *= length
+        """Scale the usual length of a step with the legs."""
+        self.state(row).usual *= length
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether the curves of two styles have as many knots, and both walk or stand."""
         a, b = (python_impl(style.style_of)(slot[: self.slot_size]) for slot in (one, other))
         return bool((a.curves[:, 0] == b.curves[:, 0]).all() and a.numbers[0].walks == b.numbers[0].walks)
-
-    def is_standing(self, row: userdata.Row) -> bool:
-        """Whether it stands on both feet and does not step."""
-        return bool(python_impl(law.walker_of)(row.memory)[0].mode == STAND)

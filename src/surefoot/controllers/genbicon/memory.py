@@ -1,4 +1,4 @@
-"""What a GENBICON walker remembers, what it is told, and when it steps, stands, shifts its weight or stops."""
+"""Memory records of GENBICON: the walker's state, and what tasks tell the walker and its hands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot.native.kernels import kernel
 
-STAND, SHIFT, STEP = 0.0, 1.0, 2.0  # on two feet; pressing off to begin; one foot swings
+STAND, SHIFT, STEP = 0.0, 1.0, 2.0  # on two feet; shifting the weight to begin; one foot swings
 
 
 def _record(*names: str) -> np.dtype[Any]:
@@ -45,7 +45,7 @@ exert on the world [N]; the elbow's turn about the line from shoulder to hand [r
 
 @kernel
 def begin_step(walker: Any, swing: int, ankle: Any, time: float, x: float, y: float) -> None:
-    """Let a foot swing from where it is; x and y are the COM's [m]."""
+    """Let a foot swing from where it is; (x, y) is the COM [m]."""
     walker.mode, walker.since = STEP, time
     walker.swing = float(swing)
     walker.steps += 1.0
@@ -59,7 +59,7 @@ def begin_step(walker: Any, swing: int, ankle: Any, time: float, x: float, y: fl
 
 @kernel
 def begin_stand(walker: Any, time: float) -> None:
-    """Bear on both feet."""
+    """Stand on both feet."""
     walker.mode, walker.since = STAND, time
     walker.phase = 0.0
     walker.integral = 0.0

@@ -1,8 +1,6 @@
-"""Catmull-Rom curves over the phase of a step: the motion generator's trajectories (GENBICON §4.1).
+"""A GENBICON style in a parameter slot: its numbers and the motion generator's target curves (GENBICON §4.1).
 
-A GENBICON style in a parameter slot: a record of numbers and the curves of the motion generator (§4.1).
-
-From a GENBICON skill to the numbers its law reads.
+Curves are Catmull-Rom splines over the phase of a step. `write_slot` writes a skill; kernels read it by `style_of`.
 """
 
 from __future__ import annotations
@@ -14,22 +12,23 @@ import numpy as np
 from surefoot.controllers.base import write_header
 from surefoot.native.kernels import block, kernel, noinline, python_impl, records
 from surefoot.native.userdata import SLOT
+from surefoot.native.vectors import Quaternion, from_yaw_roll_pitch
 from surefoot.skills.schema import Skill
 
-KNOTS = 8  # at most, of a curve
+KNOTS = 8  # most that a curve can have
 WIDTH = 1 + 2 * KNOTS  # numbers of a curve: how many knots, their phases, their values
 
 
 @kernel
-def _slope(phases: Any, values: Any, count: int, k: int) -> float:
+def _slope(phases: np.ndarray, values: np.ndarray, count: int, k: int) -> float:
     """Catmull-Rom tangent at a knot: the chord between its neighbours."""
     low, high = max(k - 1, 0), min(k + 1, count - 1)
     return (values[high] - values[low]) / (phases[high] - phases[low])  # type: ignore[no-any-return]
 
 
 @noinline
-def curve_at(curve: Any, phase: float) -> float:
-    """Value of a curve (WIDTH,) at a phase; before its first and after its last knot it is constant."""
+def curve_at(curve: np.ndarray, phase: float) -> float:
+    """Value of a curve (WIDTH,) at a phase; it is constant before its first and after its last knot."""
     count = int(curve[0])
     if count == 0:
         return 0.0
@@ -63,17 +62,9 @@ CURVES = (
 )  # fmt: skip
 """Angles [rad] but for `height`, of the swing ankle over the ground by `step_height`, and `swing_out` [m], outward.
 Pelvis, back, neck and ankles are told in the character frame, the others from their base."""
-PELVIS, LOWER_BACK, UPPER_BACK, NECK, SWING_SHOULDER, STANCE_SHOULDER = 0, 3, 6, 9, 12, 15
-SWING_ELBOW, STANCE_ELBOW, SWING_WRIST, STANCE_WRIST, STANCE_KNEE, SWING_ANKLE, STANCE_ANKLE = (
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-)
-SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT = 25, 26, 27, 28
+PELVIS, LOWER_BACK, UPPER_BACK, NECK, SWING_SHOULDER, STANCE_SHOULDER = range(0, 18, 3)
+SWING_ELBOW, STANCE_ELBOW, SWING_WRIST, STANCE_WRIST, STANCE_KNEE = range(18, 23)
+SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT = range(23, 29)
 _STYLE = STYLE.itemsize // 8
 
 
@@ -93,15 +84,22 @@ _COUNT = len(CURVES)
 
 
 @kernel
-def style_of(slot: Any) -> Style:
+def style_of(slot: np.ndarray) -> Style:
     """Lay the views of a style over a slot."""
     return Style(records(slot, 0, 1, STYLE), block(slot, _STYLE, (_COUNT, WIDTH)))
 
 
 @kernel
-def value(style: Any, curve: int, phase: float) -> float:
+def curve_value(style: Style, curve: int, phase: float) -> float:
     """A curve of a style at a phase of the step."""
     return curve_at(style.curves[curve], phase)  # type: ignore[no-any-return]
+
+
+@kernel
+def curve_rotation(style: Style, curve: int, phase: float, mirror: float, lean: float) -> Quaternion:
+    """Rotation by three curves, flexion, roll and yaw, plus a lean [rad]; `mirror` is −1 where roll and yaw reverse."""
+    yaw, roll = mirror * curve_value(style, curve + 2, phase), mirror * curve_value(style, curve + 1, phase)
+    return from_yaw_roll_pitch(yaw, roll, curve_value(style, curve, phase) + lean)  # type: ignore[no-any-return]
 
 
 def write_curve(style: Style, name: str, knots: list[tuple[float, float]]) -> None:

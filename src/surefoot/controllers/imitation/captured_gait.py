@@ -1,4 +1,4 @@
-"""A skill made of a captured gait cycle, before anything is tuned: the cycle, a state to begin in, first gains."""
+"""Makes an untuned skill from a captured gait cycle: the cycle, a start state and first gains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.gait_cycle import GaitCycle, Span
 from surefoot.skills import files
-from surefoot.skills.schema import SCHEMA_VERSION, Skill
+from surefoot.skills.schema import SCHEMA_VERSION
 
 _DIGITS = 5
 _SOON = 1e-4  # [cycles] over which speeds are measured
@@ -28,28 +28,29 @@ FIRST_GUESS: dict[str, Any] = {
     "feedback": {"stance_ankle": [-0.5, -0.3], "stance_ankle_roll": [0.0, -0.3]},
     "offsets": {"swing_hip_roll": -0.05, "swing_ankle": 0.15, "stance_knee": 0.05, "stance_ankle": -0.1},
 }  # fmt: skip
-"""Where a search begins: between what was found for two walks of different people."""
+"""Where a search begins: between what was found for walks of two people."""
 
 
 def skill_from_gait(
-    cycle: GaitCycle,
-    table: CharacterTable,
-    name: str,
-    summary: str,
-    clip: str,
-    credit: str = "",
+    cycle: GaitCycle, table: CharacterTable, name: str, summary: str, clip: str, credit: str = "",
     in_place: bool = False,
-) -> dict[str, Any]:
-    """The document of a skill that follows a cycle.
+) -> dict[str, Any]:  # fmt: skip
+    """The document of a skill that follows a captured cycle.
 
     Args:
-        cycle: of the table's character.
+        cycle: gait cycle of the table's character.
         table: the character.
-        name: of the skill.
-        summary: what it does, in a line.
-        clip: name of its file, without the suffix.
-        credit: what its licence asks for.
-        in_place: whether its travel was taken out.
+        name: name of the skill.
+        summary: what it does, in one line.
+        clip: name of the clip's file, without its suffix.
+        credit: text that the clip's licence asks for.
+        in_place: whether the clip's travel was removed.
+
+    Returns:
+        A valid skill document, before any tuning.
+
+    Raises:
+        SurefootError: a foot never lifts or never stands, or both land together.
     """
     lands = landings(cycle)
     begins = on_left_foot(cycle, lands)
@@ -79,7 +80,7 @@ def _gains(table: CharacterTable) -> dict[str, dict[str, float]]:
 
 
 def landings(cycle: GaitCycle) -> tuple[float, float]:
-    """Phases at which the feet come down: the beginnings of their longest stands."""
+    """Phases at which the left and the right foot land: the beginnings of their longest contacts."""
     found = []
     for side, spans in zip(("left", "right"), cycle.contacts, strict=True):
         standing = [span for span in spans if 0.0 < span[1] - span[0] < 0.999]
@@ -95,7 +96,7 @@ def landings(cycle: GaitCycle) -> tuple[float, float]:
 
 
 def stays(cycle: GaitCycle, lands: tuple[float, float]) -> tuple[float, float]:
-    """How long each foot stands on after the other has come down [cycles]."""
+    """How long each foot stays on the ground after the other has landed [cycles]."""
     found = []
     for spans, other in zip(cycle.contacts, reversed(lands), strict=True):
         left = [b - a - (other - a) % 1.0 for a, b in spans if (other - a) % 1.0 < b - a]
@@ -147,8 +148,3 @@ def _turns(cycle: GaitCycle, root: dict[str, np.ndarray]) -> tuple[float, float,
 
 def _rounded(values: np.ndarray) -> list[float]:
     return [round(float(value), _DIGITS) for value in values]
-
-
-def skill_from(document: dict[str, Any]) -> Skill:
-    """The skill of a document."""
-    return files.validate(document, document["name"])

@@ -18,7 +18,7 @@ from surefoot.controllers.simbicon.law import HEADING
 from surefoot.controllers.simbicon.parameters import invalid_gains, invalid_hips_and_reaction
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl, records
-from surefoot.reflexes.balance import seeded
+from surefoot.reflexes.balance import random_state
 from surefoot.reflexes.feedback_error import lessons_size, rescale_lessons
 from surefoot.skills.schema import Problem, Skill
 
@@ -83,7 +83,7 @@ class Imitation(PoseGraphController):
         imitator.done = (skill.parameters.begins - cycle.lands[1 - int(imitator.swing)]) % 1.0
         imitator.step_start = -imitator.done * cycle.period / skill.parameters.tempo
         imitator.heading = row.commands[HEADING] = skill.start.heading
-        imitator.random = python_impl(seeded)(seed)
+        imitator.random = python_impl(random_state)(seed)
 
     def usual_command(self, skill: Skill, name: str) -> float | None:
         """The value of a command while nobody sets it; the speed is that of the captured cycle."""
@@ -98,8 +98,6 @@ class Imitation(PoseGraphController):
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two gaits measure and learn alike."""
-        return slots.same_size(one, other, self.table)
+        return slots.is_same_size(one, other, self.table)
 
-    def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Whether two gaits measure and learn alike."""
-        return slots.same_size(one, other, self.table)
+    is_compatible = can_blend

@@ -1,16 +1,15 @@
-"""Feedback-error learning of every tracked joint of a captured gait (SIMBICON §7.2).
+"""SIMBICON from motion capture (Yin, Loken, van de Panne 2007, §5): target trajectories Θ(φ) in place of poses.
 
-Bins begin at a step's footstrike and not at a phase of the clip: a leg bears from its footstrike on, whenever that is.
+Steps. There are two states, one for each swing leg. The phase advances evenly; a footstrike exchanges the legs and
+resets the phase (§5).
 
-The steps of a captured gait: a phase that goes on evenly, and footstrikes that exchange the legs (SIMBICON §5).
+Tracking. Swing thigh and torso follow the clip in the world frame, and the stance hip exerts their torques; every other
+joint follows its own trajectory with τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) acts on the differences
+of d and v from their values in the clip: with d and v themselves, as printed, it would treat the clip's own swing of
+the hips as a disturbance. Beyond the paper, the stance knee straightens if the hips sink below their clip height.
 
-SIMBICON from motion capture (Yin, Loken, van de Panne 2007, §5): target trajectories Θ(φ) in place of poses.
-
-Two states, one for each leg that swings; a footstrike ends a state and resets the phase. Swing thigh and torso follow
-the clip in the world frame, the stance hip makes their torques real, every other joint follows its own trajectory with
-τ = kp (θd − θ) − kd (θ̇ − θ̇d). Balance feedback (eq. 1) answers how far d and v are from what they were in the clip:
-with d and v themselves, as printed, the clip's own swing of the hips would be answered like a disturbance. Beyond the
-paper, a stance knee straightens if the hips sink below where they were in the clip.
+Learning. Every tracked joint learns feed-forward torques (§7.2). Bins begin at a step's footstrike and not at a phase
+of the clip, because a leg bears from its footstrike on, whenever that is.
 """
 
 from __future__ import annotations
@@ -21,36 +20,49 @@ from typing import Any
 import numpy as np
 
 from surefoot.controllers.command import DEGREES, Command
-from surefoot.controllers.imitation.trajectory import EXTRA, PACE, PLACES, THIGHS, TORSO, follow, plan_of, step_span
+from surefoot.controllers.imitation.trajectory import (
+    EXTRA,
+    PACE,
+    PLACES,
+    THIGHS,
+    TORSO,
+    Plan,
+    evaluate_series,
+    plan_of,
+    step_span,
+)
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.controllers.simbicon.law import HEADING, LEAN, LIFT, SIDEWAYS, SLOPE, SPEED, WIDTH
 from surefoot.native.kernels import kernel, noinline, records
-from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
+from surefoot.native.physics import World
+from surefoot.native.userdata import Row
+from surefoot.native.vectors import Quaternion, Vector, from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     hip_midpoint,
     lean_for_speed,
     over_stance_ankle,
-    seeded,
+    random_state,
+    reaction_stiffness,
     sense_balance,
-    stiffness,
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_leg, steer
-from surefoot.reflexes.feedback_error import absorb, lesson_of, slope_at, visits_of
-from surefoot.reflexes.handover import NONE, TAKEN
+from surefoot.reflexes.feedback_error import learn_from_step, lesson_of, slope_at, visits_of
+from surefoot.reflexes.handover import switch_skill, take_over
+from surefoot.reflexes.report import report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp
 
-_LONGEST = 1.2  # a step that bins are for, by the clip's
+_LONGEST_STEP = 1.2  # [step of the clip] that the bins cover
 
 
 @noinline
 def track(
-    world: Any, row: Any, imitator: Any, plan: Any, channel: int, kp: float, kd: float, limit: float, error: float,
+    world: World, row: Row, imitator: Any, plan: Plan, channel: int, kp: float, kd: float, limit: float, error: float,
     rate: float, is_new: bool,
 ) -> tuple[float, float]:  # fmt: skip
     """§7.2: feedback towards the displaced trajectory, and the torque learned from it [N·m].
 
-    No more is learned than the joint's `limit` lets it exert.
+    A channel learns no more torque than the joint's `limit`.
     """
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, here = int(head.bins), int(imitator.bin)
@@ -64,8 +76,8 @@ def track(
 
 
 @noinline
-def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
-    """Find the bin of this moment of the step, since its footstrike; learn from a step when the next one begins."""
+def learn(world: World, row: Row, imitator: Any, plan: Plan) -> None:
+    """Find the present bin, counted from the step's footstrike; when a step begins, learn from the one before."""
     head, channels = plan.head[0], int(world.anatomy[0].actuators) + 3
     bins, side = int(head.bins), int(imitator.swing)
     if imitator.steps != imitator.learned and head.learning_rate > 0.0:
@@ -73,19 +85,19 @@ def learn(world: Any, row: Any, imitator: Any, plan: Any) -> None:
         for channel in range(channels):
             kp = head.torso_kp if channel >= channels - 3 else _kp_of(world, plan, channel)
             lesson = lesson_of(row.table, channels, bins, 1 - side, channel)
-            absorb(lesson, visits, head.learning_rate, head.learning_limit * kp, head.displaces)
+            learn_from_step(lesson, visits, head.learning_rate, head.learning_limit * kp, head.displaces)
         for n in range(bins):
             visits[n] = 0.0
     imitator.learned = imitator.steps
-    imitator.bins_per_second = bins * head.rate / (_LONGEST * step_span(plan, side)[1])
+    imitator.bins_per_second = bins * head.rate / (_LONGEST_STEP * step_span(plan, side)[1])
     imitator.bin = float(min(int((world.time - imitator.step_start) * imitator.bins_per_second), bins - 1))
     if head.learning_rate > 0.0:
         visits_of(row.table, channels, bins, side)[int(imitator.bin)] += 1.0
 
 
 @kernel
-def _kp_of(world: Any, plan: Any, actuator: int) -> float:
-    """The gain of a joint, whose role has the same on either side."""
+def _kp_of(world: World, plan: Plan, actuator: int) -> float:
+    """Stiffness of a joint; the roles of both sides have the same [N·m/rad]."""
     for role in range(int(world.anatomy[0].roles)):
         if int(world.role[0, role]) == actuator:
             return plan.gains[role].kp  # type: ignore[no-any-return]
@@ -97,18 +109,18 @@ IMITATOR = np.dtype([(n, "f8") for n in (
     "heading", "alarmed", "random", "measured",
     "d", "v", "lateral_d", "lateral_v", "sunk", "speed_step", "speed_time", "speed_x", "speed_y", "lean",
     "learned", "bin", "bins_per_second")])  # fmt: skip
-"""`done` is the share of a cycle since the step began, `pace` how fast the phase advances [cycles/s]; d and v are what
-the body has more than the clip, `sunk` how much lower its hips are [m], `late` how
-long it has been waiting for a footstrike [s]. Once it has `landed`, the legs are exchanged after `wait` [cycles]."""
+"""`done` is the share of a cycle since the step began, `pace` the rate of the phase [cycles/s]. d and v are the body's
+differences from the clip, `sunk` is how much lower its hips are [m], `late` how long it has been waiting for a
+footstrike [s]. Once the foot has `landed`, the legs are exchanged after `wait` [cycles]."""
 
 
 @kernel
-def advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> None:
-    """Let the phase go on; a footstrike, not too early in a step, begins the other leg's step and resets it (§5).
+def advance(world: World, row: Row, imitator: Any, roles: int, actuators: int) -> None:
+    """Advance the phase; a footstrike that is not too early begins the other leg's step and resets the phase (§5).
 
-    A reset that the printed law does at once is done at a faster pace here, so that targets do not jump. A step that
-    ends late waits for its footstrike a little after the phase of the clip's own. The leg that stood may go on bearing
-    for a share `handoff` of the time that both feet stand in the clip; printed, it is 0.
+    The printed law resets the phase at once; here it runs faster for a while, so that targets do not jump. A late step
+    waits for its footstrike a little after the clip's. The stance leg may go on bearing for a share `handoff` of the
+    time that both feet stand in the clip; in the paper it is 0.
     """
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     head, swing = plan.head[0], int(imitator.swing)
@@ -127,19 +139,18 @@ def advance(world: Any, row: Any, imitator: Any, roles: int, actuators: int) -> 
     if imitator.landed != 0.0:
         imitator.wait -= pace * world.dt
         if imitator.wait <= 0.0:
-            begin = _exchange(row, imitator, span, roles, actuators, world.time)
+            begin = _exchange_legs(row, imitator, span, roles, actuators, world.time)
     imitator.phase = (begin + imitator.done) % 1.0
 
 
 @kernel
-def _exchange(row: Any, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
-    """Let the other leg swing, and a requested skill begin; returns the phase at which its step begins."""
+def _exchange_legs(row: Row, imitator: Any, span: float, roles: int, actuators: int, time: float) -> float:
+    """Exchange the legs and activate a requested skill; return the phase at which the new step begins."""
     imitator.period = time - imitator.step_start
     imitator.step_start, imitator.steps = time, imitator.steps + 1.0
     imitator.done, imitator.landed = imitator.done - span, 0.0
     imitator.swing = 1.0 - imitator.swing
-    if row.header[0].pending != 0.0:
-        row.header[0].active, row.header[0].pending = 1.0 - row.header[0].active, 0.0
+    switch_skill(row)
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     return step_span(plan, int(imitator.swing))[0]
 
@@ -147,28 +158,29 @@ def _exchange(row: Any, imitator: Any, span: float, roles: int, actuators: int, 
 COMMANDS = simbicon.COMMANDS | {
     "ahead": Command(DEGREES, -0.4, 0.4)  # of the swing leg, away from the way to go: positive is forward
 }
-AHEAD, SPEED_GIVEN = 7, 8
+AHEAD, SPEED_GIVEN = 7, 8  # places behind SIMBICON's commands
 
 # The memory: an IMITATOR, displacements by role, values and rates of all series, samples.
 _IMITATOR, _SAMPLE = IMITATOR.itemsize // 8, SAMPLE.itemsize // 8
-_SUNK = 0.2  # [m] the most that is answered
-_SOON = 1e-3  # [s] over which the spin of a target is measured
+_MOST_SUNK = 0.2  # [m] sinking of the hips that the stance knee answers
+_LOOKAHEAD = 1e-3  # [s] over which the spin of a target is measured
 
 
 def memory_size(roles: int, actuators: int, samples: int) -> int:
-    """Numbers it remembers."""
+    """Numbers of memory."""
     count = actuators + EXTRA
     return _IMITATOR + roles + 2 * count + _SAMPLE * samples
 
 
 @kernel
-def law(world: Any, row: Any, is_new: bool) -> None:
+def law(world: World, row: Row, is_new: bool) -> None:
     """One control step; `is_new` is false when the same moment is evaluated again."""
     anatomy = world.anatomy[0]
     roles, actuators = int(anatomy.roles), int(anatomy.actuators)
     imitator = records(row.memory, 0, 1, IMITATOR)[0]
-    if is_new and row.header[0].handover == TAKEN:
-        _take_over(world, row, imitator)
+    if is_new and take_over(row, imitator, HEADING):
+        imitator.random = random_state(row.header[0].seed)
+        imitator.swing, imitator.step_start = row.report[0].swing, world.time
     plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
     at = _IMITATOR + roles
     count = actuators + EXTRA
@@ -176,32 +188,20 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     if is_new:
         advance(world, row, imitator, roles, actuators)
         plan = plan_of(row.slots[int(row.header[0].active)], roles, actuators)
-        follow(plan.series, imitator.phase, imitator.pace, values, rates)
-        _look(world, row, imitator, plan, values, roles, actuators)
+        evaluate_series(plan.series, imitator.phase, imitator.pace, values, rates)
+        _sense(world, row, imitator, plan, values, roles, actuators)
         _displace(world, row, imitator, plan, roles)
         if plan.head[0].bins > 0.0:
             learn(world, row, imitator, plan)
-    feedback, feedforward = _torques(world, row, imitator, plan, values, rates, is_new)
-    report = row.report[0]
-    report.state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just come down
-    report.swing, report.steps, report.phase = imitator.swing, imitator.steps, imitator.phase
-    report.distance, report.velocity, report.heading = imitator.d, imitator.v, imitator.heading
-    report.lateral_distance, report.lateral_velocity = imitator.lateral_d, imitator.lateral_v
-    report.feedback, report.feedforward = feedback, feedforward
+    feedback, feedforward = _drive(world, row, imitator, plan, values, rates, is_new)
+    row.report[0].state = imitator.swing + 2.0 * imitator.landed  # 2 and 3: the foot of leg 0 or 1 has just landed
+    row.report[0].phase = imitator.phase
+    report_measured(row, imitator, imitator.swing, feedback, feedforward)
 
 
 @noinline
-def _take_over(world: Any, row: Any, imitator: Any) -> None:
-    """Begin with the step that another controller has just begun."""
-    row.header[0].handover = NONE
-    imitator.heading = row.commands[HEADING] = row.report[0].heading
-    imitator.random = seeded(row.header[0].seed)
-    imitator.swing, imitator.step_start = row.report[0].swing, world.time
-
-
-@noinline
-def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: int, actuators: int) -> None:
-    """Take in the heading, and by how much d and v differ from what they are in the clip at this phase."""
+def _sense(world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, roles: int, actuators: int) -> None:
+    """Follow the commanded heading, and measure how d and v differ from the clip at this phase."""
     head, stance = plan.head[0], 1 - int(imitator.swing)
     turn = head.turn * world.dt
     row.commands[HEADING] += turn
@@ -218,34 +218,35 @@ def _look(world: Any, row: Any, imitator: Any, plan: Any, values: Any, roles: in
     sample = (d - values[place], v - wanted, lateral_d - values[place + 1], lateral_v - values[pace + 1])
     sense_balance(imitator, ring, head, sample)
     height = hip_midpoint(world, 2) - world.xpos[int(world.leg[stance, 2]), 2]
-    imitator.sunk = clamp(values[place + 2] - height, -_SUNK, _SUNK)
+    imitator.sunk = clamp(values[place + 2] - height, -_MOST_SUNK, _MOST_SUNK)
 
 
 @kernel
-def _displace(world: Any, row: Any, imitator: Any, plan: Any, roles: int) -> None:
-    """Write what the skill's offsets, its clearance and the commands add to this step's targets."""
+def _displace(world: World, row: Row, imitator: Any, plan: Plan, roles: int) -> None:
+    """Write the displacements of the targets: the skill's offsets, its clearance and the commands."""
     displaced, commands, anatomy = row.memory[_IMITATOR : _IMITATOR + roles], row.commands, world.anatomy[0]
     for role in range(roles):
         displaced[role] = plan.offsets[role]
     swing = int(imitator.swing)
     span = step_span(plan, swing)[1]
-    middle = math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0)) ** 2
+    middle = math.sin(math.pi * clamp(imitator.done / span, 0.0, 1.0))
+    middle *= middle
     outward = world.outward[swing, 1]
     displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
     displaced[0] += plan.head[0].clearance * middle - commands[AHEAD]
     displaced[int(anatomy.knee)] -= plan.head[0].tuck * middle
     displaced[int(anatomy.side_roles) + int(anatomy.ankle)] += commands[SLOPE]
-    reach = plan.head[0].reach * imitator.late  # for the ground: the swing leg straightens, the stance leg yields
+    reach = plan.head[0].reach * imitator.late  # a late foot reaches for the ground
     displaced[int(anatomy.knee)] += reach
     displaced[int(anatomy.side_roles) + int(anatomy.knee)] -= reach
 
 
 @kernel
-def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
+def _balance_feedback(world: World, imitator: Any, plan: Plan, role: int) -> float:
     """Balance feedback of a role in the plane it moves in (eq. 1) [rad]."""
     cd, cv = plan.feedback[role, 0], plan.feedback[role, 1]
     if imitator.landed != 0.0 and role < int(world.anatomy[0].side_roles):
-        return 0.0  # a leg that has come down pushes where it would step
+        return 0.0  # after footstrike, feedback would push instead of placing the foot
     if world.plane[role] == 0.0:
         return cd * imitator.d + cv * imitator.v  # type: ignore[no-any-return]
     sign = world.outward[int(imitator.swing), role]
@@ -253,10 +254,10 @@ def _answer(world: Any, imitator: Any, plan: Any, role: int) -> float:
 
 
 @kernel
-def _torques(
-    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, is_new: bool
+def _drive(
+    world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, is_new: bool
 ) -> tuple[float, float]:
-    """Torques of all joints; returns the root of the sum of squares of the feedback and of the learned [N·m]."""
+    """Drive all joints; return √Σ feedback² and √Σ learned² [N·m]."""
     head, anatomy = plan.head[0], world.anatomy[0]
     swing, side, actuators = int(imitator.swing), int(anatomy.side_roles), int(anatomy.actuators)
     torso = int(anatomy.torso)
@@ -267,24 +268,12 @@ def _torques(
     yaw, roll, pitch = imitator.heading + values[at], values[at + 1] + head.torso_roll, values[at + 2] + lean
     wanted = from_yaw_roll_pitch(yaw, roll, pitch)
     error = rotation_between(wanted, world.xquat[torso])
-    soft = stiffness(imitator, head, norm(error), world.time)
-    spin = _spin(wanted, yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
-                 pitch + _SOON * rates[at + 2])  # fmt: skip
-    upright, squares, learned = _turn_torque(
-        world,
-        row,
-        imitator,
-        plan,
-        torso,
-        actuators,
-        soft,
-        head.torso_kp,
-        head.torso_kd,
-        head.torso_limit,
-        error,
-        spin,
-        is_new,
-    )
+    soft = reaction_stiffness(imitator, head, norm(error), world.time)
+    spin = _target_spin(wanted, yaw, roll, pitch, rates[at : at + 3], head.turn)
+    upright, squares, learned = _orientation_torque(
+        world, row, imitator, plan, torso, actuators, soft, head.torso_kp, head.torso_kd, head.torso_limit, error,
+        spin, is_new,
+    )  # fmt: skip
     upright = limit_norm(upright, head.torso_limit)
     moved, fb, ff = _thigh_torque(world, row, imitator, plan, values, rates, soft, is_new)
     squares, learned = squares + fb, learned + ff
@@ -294,48 +283,47 @@ def _torques(
         joint = int(world.role[swing, side + hinge])
         reaction = (-upright[0] - moved[0], -upright[1] - moved[1], -upright[2] - moved[2])
         actuate(world, row, joint, along_axis(world, joint, reaction), plan.gains[side + hinge])
-    fb, ff = _joints(world, row, imitator, plan, values, rates, soft, is_new)
+    fb, ff = _drive_joints(world, row, imitator, plan, values, rates, soft, is_new)
     return (squares + fb) ** 0.5, (learned + ff) ** 0.5
 
 
 @kernel
-def _spin(
-    wanted: tuple[float, float, float, float], yaw: float, roll: float, pitch: float
-) -> tuple[float, float, float]:
-    """Angular velocity of a target whose orientation is given now and a moment later [rad/s], world axes."""
-    x, y, z = rotation_between(from_yaw_roll_pitch(yaw, roll, pitch), wanted)
-    return x / _SOON, y / _SOON, z / _SOON
+def _target_spin(wanted: Quaternion, yaw: float, roll: float, pitch: float, rates: np.ndarray, turn: float) -> Vector:
+    """Angular velocity of a target orientation with its angles' rates (3,) and a turn of the heading [rad/s]."""
+    dt = _LOOKAHEAD
+    later = from_yaw_roll_pitch(yaw + dt * (rates[0] + turn), roll + dt * rates[1], pitch + dt * rates[2])
+    x, y, z = rotation_between(later, wanted)
+    return x / dt, y / dt, z / dt
 
 
 @kernel
 def _thigh_torque(
-    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
-) -> tuple[tuple[float, float, float], float, float]:
+    world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
+) -> tuple[Vector, float, float]:
     """Torque vector that turns the swing thigh to its target in the world = heading ∘ lateral ∘ sagittal."""
     head, gain, swing = plan.head[0], plan.gains[0], int(imitator.swing)
     displaced, outward = row.memory[_IMITATOR : _IMITATOR + int(world.anatomy[0].roles)], world.outward[swing, 1]
     at = int(world.anatomy[0].actuators) + THIGHS + 3 * swing
     heading, thigh = imitator.heading, int(world.leg[swing, 0])
     yaw, roll, pitch = heading + values[at], values[at + 1], values[at + 2]
-    spin = _spin(from_yaw_roll_pitch(yaw, roll, pitch), yaw + _SOON * (rates[at] + head.turn), roll + _SOON * rates[at + 1],
-                 pitch + _SOON * rates[at + 2])  # fmt: skip
+    plain = from_yaw_roll_pitch(yaw, roll, pitch)
+    spin = _target_spin(plain, yaw, roll, pitch, rates[at : at + 3], head.turn)
     moved = (
         yaw + outward * displaced[2], roll + outward * displaced[1],
         clamp(pitch + displaced[0], head.hip_low, head.hip_high))  # fmt: skip
     wanted, extra = from_yaw_roll_pitch(moved[0], moved[1], moved[2]), (0.0, 0.0, 0.0)
     followed = wanted
-    if head.bins > 0.0:  # a displacement of the target is a torque of its own, which needs no learning
-        followed = from_yaw_roll_pitch(yaw, roll, pitch)
+    if head.bins > 0.0:  # a displacement of the target acts as a torque of its own, which is not learned
+        followed = plain
         extra = rotation_between(wanted, followed)
-    torque, squares, learned = _turn_torque(
+    torque, squares, learned = _orientation_torque(
         world, row, imitator, plan, thigh, int(world.role[swing, 0]), soft, gain.kp, gain.kd, gain.limit,
         rotation_between(followed, world.xquat[thigh]), spin, is_new,
     )  # fmt: skip
-    balanced = clamp(moved[2] + _answer(world, imitator, plan, 0), head.hip_low, head.hip_high)
-    answer = rotation_between(
-        from_yaw_roll_pitch(moved[0], moved[1] + outward * _answer(world, imitator, plan, 1), balanced), wanted
-    )
-    kp, full = soft * gain.kp, gain.kp  # a soft leg is moved as far by its answer as a stiff one
+    balanced = clamp(moved[2] + _balance_feedback(world, imitator, plan, 0), head.hip_low, head.hip_high)
+    roll = moved[1] + outward * _balance_feedback(world, imitator, plan, 1)
+    answer = rotation_between(from_yaw_roll_pitch(moved[0], roll, balanced), wanted)
+    kp, full = soft * gain.kp, gain.kp
     torque = (
         torque[0] + full * extra[0] + kp * answer[0], torque[1] + full * extra[1] + kp * answer[1],
         torque[2] + full * extra[2] + kp * answer[2])  # fmt: skip
@@ -343,11 +331,11 @@ def _thigh_torque(
 
 
 @kernel
-def _turn_torque(
-    world: Any, row: Any, imitator: Any, plan: Any, body: int, channel: int, soft: float, kp: float, kd: float,
-    limit: float, error: tuple[float, float, float], spin: tuple[float, float, float], is_new: bool,
-) -> tuple[tuple[float, float, float], float, float]:  # fmt: skip
-    """Torque vector of a servo in the world and what was learned, which lies in three channels by heading axes."""
+def _orientation_torque(
+    world: World, row: Row, imitator: Any, plan: Plan, body: int, channel: int, soft: float, kp: float, kd: float,
+    limit: float, error: Vector, spin: Vector, is_new: bool,
+) -> tuple[Vector, float, float]:  # fmt: skip
+    """Torque vector of a world servo and its learned torque, which has three channels along the heading's axes."""
     is_spin, head = world.cvel[body], plan.head[0]
     kp, kd = soft * kp, soft * kd
     wx, wy, wz = spin[0] - is_spin[0], spin[1] - is_spin[1], spin[2] - is_spin[2]
@@ -365,10 +353,10 @@ def _turn_torque(
 
 
 @kernel
-def _joints(
-    world: Any, row: Any, imitator: Any, plan: Any, values: Any, rates: Any, soft: float, is_new: bool
+def _drive_joints(
+    world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
 ) -> tuple[float, float]:
-    """Servo the joints that follow their parent's frame; returns Σ feedback² and Σ learned²."""
+    """Servo the joints in their parents' frames; return Σ feedback² and Σ learned²."""
     anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
     hinges, side, roles = int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
     squares, learned_squares, stance_knee = 0.0, 0.0, side + int(anatomy.knee)
@@ -379,14 +367,14 @@ def _joints(
         error, moved = values[joint] - world.qpos[int(world.qadr[joint])], row.memory[_IMITATOR + role]
         rate = rates[joint] - world.qvel[int(world.dof[joint])]
         kp, kd = soft * gains[role].kp, soft * gains[role].kd
-        if learns:  # a displacement of the target is a torque of its own, which needs no learning
+        if learns:  # a displacement of the target acts as a torque of its own, which is not learned
             limit, displaced = gains[role].limit, gains[role].kp * moved
             feedback, learned = track(world, row, imitator, plan, joint, kp, kd, limit, error, rate, is_new)
         else:
             feedback, learned, displaced = kp * (error + moved) + kd * rate, 0.0, 0.0
         squares += feedback * feedback
         learned_squares += learned * learned
-        answer = _answer(world, imitator, plan, role)
+        answer = _balance_feedback(world, imitator, plan, role)
         if role == stance_knee:
             answer += plan.head[0].support * imitator.sunk
         actuate(world, row, joint, feedback + learned + displaced + gains[role].kp * answer, gains[role])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BeforeValidator, Field
 
 from surefoot.controllers.imitation.trajectory import WIDTH
@@ -14,7 +15,7 @@ Phase = Annotated[float, Field(ge=0.0, lt=1.0)]
 ROOT = ("surge", "sway", "height", "roll", "pitch", "yaw")  # [m] in a frame that moves on evenly, then [rad]
 
 
-def _odd(series: Any) -> Any:
+def _odd(series: np.ndarray) -> Any:
     if not isinstance(series, (list, tuple)):
         return series  # what it should be is told by the type
     if not 1 <= len(series) <= WIDTH or len(series) % 2 == 0:

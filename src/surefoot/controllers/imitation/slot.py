@@ -1,4 +1,4 @@
-"""From a skill made of a clip to the numbers its law reads: series of joints, of parts in the world, of balance."""
+"""Writes an imitation skill into the parameter slot that its law reads, with the series of joints and body parts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import write_header
 from surefoot.controllers.imitation import trajectory
 from surefoot.controllers.imitation.parameters import ROOT, Cycle
-from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, WIDTH
-from surefoot.controllers.simbicon.slot import body_gains, merge_gain, write_senses
+from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, WIDTH, Plan
+from surefoot.controllers.simbicon.slot import body_gains, write_head
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
 from surefoot.motions.forward_kinematics import segment_poses
 from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
-_FRAMES = 96
+_FRAMES = 96  # of a cycle, from which series are fitted
+_HIP_TARGETS = (-1.6, 2.6)  # [rad] range of the swing thigh's pitch
+_COPIED = (
+    "earliest", "overrun", "handoff", "catch_up", "reach", "clearance", "tuck", "support", "torso", "torso_roll",
+)  # fmt: skip
 _PHASE = np.arange(_FRAMES) / _FRAMES
 
 
@@ -34,31 +38,15 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: 
     write_header(slot, skill)
     plan = view(slot, table)
     head = plan.head[0]
-    torso = merge_gain(table.torso_gain, parameters.torso_gain, table.strength)
-    head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
-    head.hip_low, head.hip_high = parameters.hip_targets or (-1.6, 2.6)
-    head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
+    write_head(head, skill, table, timestep, _HIP_TARGETS)
     head.rate, head.turn = parameters.tempo / cycle.period, cycle.turn * parameters.tempo / cycle.period
     head.left_lands, head.right_lands = cycle.lands
     head.left_stays, head.right_stays = cycle.stays
     head.mean_speed = cycle.travel[0] * head.rate
-    for name in (
-        "earliest",
-        "overrun",
-        "handoff",
-        "catch_up",
-        "reach",
-        "clearance",
-        "tuck",
-        "support",
-        "torso",
-        "torso_roll",
-    ):
+    for name in _COPIED:
         head[name] = getattr(parameters, name)
     if parameters.learning:
-        head.bins, head.displaces = parameters.learning.bins, parameters.displaces
-        head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
-    write_senses(head, skill, timestep)
+        head.displaces = parameters.displaces
     for i, (role, gain) in enumerate(zip(roles, body_gains(skill, table), strict=True)):
         plan.gains[i].kp, plan.gains[i].kd, plan.gains[i].limit = gain.kp, gain.kd, gain.limit
         plan.offsets[i] = parameters.offsets.get(role, 0.0)
@@ -68,7 +56,7 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: 
     _write_series(plan, parameters, table)
 
 
-def _write_series(plan: Any, parameters: Any, table: CharacterTable) -> None:
+def _write_series(plan: Plan, parameters: Any, table: CharacterTable) -> None:
     cycle, joints = parameters.cycle, list(table.gains)
     for i, name in enumerate(joints):
         series = cycle.joints.get(name, [0.0])
@@ -82,7 +70,7 @@ def _write_series(plan: Any, parameters: Any, table: CharacterTable) -> None:
 
 
 class _OnBody:
-    """A cycle on a body, which compares by its numbers and is quickly hashed."""
+    """A cycle on a body, as a cache key: it compares by its numbers and is quick to hash."""
 
     def __init__(self, cycle: Cycle, table: CharacterTable) -> None:
         self.cycle, self.table = cycle, table
@@ -134,14 +122,14 @@ def _evaluated(series: list[float]) -> np.ndarray:
 
 
 def _angles(frame: np.ndarray) -> np.ndarray:
-    """(n, 3) yaw, roll and pitch, in the sense of `orientation.turned`, of axes (n, 3, 3), continuous."""
+    """(n, 3) yaw, roll and pitch of axes (n, 3, 3), in the sense of `vectors.from_yaw_roll_pitch`, continuous."""
     yaw = np.arctan2(-frame[:, 0, 1], frame[:, 1, 1])
     roll = np.arcsin(np.clip(frame[:, 2, 1], -1.0, 1.0))
     pitch = np.arctan2(frame[:, 2, 0], frame[:, 2, 2])
     return np.unwrap(np.column_stack([yaw, roll, pitch]), axis=0)
 
 
-def same_size(one: np.ndarray, other: np.ndarray, table: CharacterTable) -> bool:
+def is_same_size(one: np.ndarray, other: np.ndarray, table: CharacterTable) -> bool:
     """Whether two plans measure and learn alike."""
     a, b = view(one, table).head[0], view(other, table).head[0]
     return all(a[f] == b[f] for f in ("bins", "true_com", "delay"))

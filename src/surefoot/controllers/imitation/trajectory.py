@@ -48,7 +48,7 @@ def slot_size(roles: int, actuators: int) -> int:
 
 
 @kernel
-def plan_of(slot: Any, roles: int, actuators: int) -> Plan:
+def plan_of(slot: np.ndarray, roles: int, actuators: int) -> Plan:
     """Lay the views of a plan over a slot."""
     at = _PLAN
     gains = records(slot, at, roles, GAIN)
@@ -62,7 +62,7 @@ def plan_of(slot: Any, roles: int, actuators: int) -> Plan:
 
 
 @kernel
-def follow(series: Any, phase: float, rate: float, values: Any, rates: Any) -> None:
+def evaluate_series(series: np.ndarray, phase: float, rate: float, values: np.ndarray, rates: np.ndarray) -> None:
     """Write the values of all series at a phase, and their rates [1/s] while it advances by `rate` [cycles/s]."""
     turn = 2.0 * math.pi
     c1, s1 = math.cos(turn * phase), math.sin(turn * phase)
@@ -79,7 +79,7 @@ def follow(series: Any, phase: float, rate: float, values: Any, rates: Any) -> N
 
 
 @kernel
-def step_span(plan: Any, swing: int) -> tuple[float, float]:
+def step_span(plan: Plan, swing: int) -> tuple[float, float]:
     """Phase at which a leg's step begins, the other foot having landed, and its length [cycles]."""
     head = plan.head[0]
     begin = head.right_lands if swing == 0 else head.left_lands

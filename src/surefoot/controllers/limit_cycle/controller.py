@@ -17,7 +17,7 @@ from surefoot.controllers.limit_cycle.parameters import LimitCycleSkill
 from surefoot.controllers.limit_cycle.planner import TrialPlanner
 from surefoot.controllers.limit_cycle.regulation import feature_count
 from surefoot.controllers.simbicon.parameters import invalid_gains, unknown_roles
-from surefoot.controllers.simbicon.slot import has_same_states, same_size
+from surefoot.controllers.simbicon.slot import has_same_states, is_same_size
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Problem, Skill
@@ -89,7 +89,7 @@ class LimitCycle(Controller):
     def _warn(self, row: userdata.Row, speed: float) -> None:
         """Log a speed that is out of the running skill's reach: the law goes at the nearest that is not."""
         slot = row.slots[int(row.header[0].active)]
-        regulation = python_impl(law.regulation_of)(slot, slots.own_begin(self.table))[0]
+        regulation = python_impl(law.regulation_of)(slot, slots.regulation_begin(self.table))[0]
         low, high = float(regulation.slowest), float(regulation.fastest)
         if not low <= speed <= high:
             log.warning(
@@ -103,7 +103,7 @@ class LimitCycle(Controller):
 
     def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two pose graphs have as many states."""
-        return same_size(one, other, self.roles)
+        return is_same_size(one, other, self.roles)
 
     def planner(self, scene: ControlledScene) -> TrialPlanner:
         """Trial steps choose the perturbation of every step."""

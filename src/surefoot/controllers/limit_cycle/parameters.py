@@ -1,4 +1,4 @@
-"""Schema of a limit-cycle skill: an open-loop pose graph, what is regulated, and by what."""
+"""Schema of a limit-cycle skill: an open-loop pose graph, and how it is regulated."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class OpenState(Strict):
 
 
 class Regulation(Strict):
-    """What is measured at the end of a step, what it shall be, and what is perturbed to that end (§3.2, §3.3).
+    """What is measured at the end of a step, its target values, and what is perturbed (§3.2, §3.3).
 
-    `control` is where perturbations come from: nowhere, trial steps, or the learned `model`. `up-vector` is of the
-    pelvis, `torso-up-vector` of the torso (a bird's head). Of perturbations: `trial` is how far trials go, `most` what
-    is used at most, in pitch and roll [rad]; derivatives below `least` count as none.
+    `control` is the source of perturbations: none, trial steps, or the learned `model`. `up-vector` is the pelvis' up
+    axis, `torso-up-vector` the torso's (for a bird, the head's). `trial` is the perturbation of trial steps [rad],
+    `most` the largest used, in pitch and roll [rad]. Derivatives below `least` count as zero.
     """
 
     control: Literal["open-loop", "trials", "predicted"] = "trials"
@@ -45,8 +45,8 @@ class Regulation(Strict):
     most: tuple[float, float] = (0.5, 0.4)
     least: float = Field(0.02, ge=1e-6, le=10.0)
     side_gain: float = Field(0.0, ge=-1.0, le=1.0)  # [s/m] of the lateral target, against going sideways
-    bias_rate: float = Field(0.1, ge=0.0, le=1.0)  # of a model's outcomes, by what came of the last step
-    recentre: float = Field(0.0, ge=0.0, le=1.0)  # how fast the middle of the trials follows what was used
+    bias_rate: float = Field(0.1, ge=0.0, le=1.0)  # share of a prediction error that corrects a model
+    recentre: float = Field(0.0, ge=0.0, le=1.0)  # rate at which trials follow the used perturbations
 
 
 class Speed(Strict):
@@ -70,7 +70,7 @@ class Speed(Strict):
 
 
 class Twist(Strict):
-    """Hip twists that turn to the heading: gain [rad/rad], most a step [rad], rate of a commanded heading [rad/s]."""
+    """Hip twists towards the heading: gain [rad/rad], most in a step [rad], rate of a commanded heading [rad/s]."""
 
     gain: float = Field(0.0, ge=0.0, le=2.0)
     most: float = Field(0.15, ge=0.0, le=0.5)

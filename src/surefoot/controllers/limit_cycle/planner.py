@@ -1,9 +1,9 @@
-"""Looking ahead: trial steps of limit cycle control (Laszlo, van de Panne, Fiume 1996, §5.2), once a step.
+"""Trial steps of limit cycle control, simulated once a step (Laszlo, van de Panne, Fiume 1996, §5.2).
 
-From the beginning of a step four copies of a row take it, each with a perturbation of a hip's pitch or roll; what
-they end with gives the local linear model, which gives the perturbation of the real step. Trials are rows of a batch
-of their own: what they do leaves no trace in the real one but its perturbation. They know the present, not the
-future: a push that acts goes on in them, one that has not begun does not come.
+When a step begins, four copies of the row take it, each with a perturbation of a hip's pitch or roll. Their outcomes
+give the local linear model, and the model gives the perturbation of the real step. Trials run in a batch of their own
+and leave no other trace in the real row. They know the present but not the future: a push that acts goes on in them,
+one that has not begun does not come.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from mujoco.batch import Batch
 
 from surefoot.controllers.base import NEVER, ControlledScene, Planner, RowHandle, names
 from surefoot.controllers.limit_cycle import law as limit_cycle
-from surefoot.controllers.limit_cycle.regulation import TRIALS, solve
+from surefoot.controllers.limit_cycle.regulation import TRIALS, solve_perturbation
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes.handover import ASKED
 from surefoot.reflexes.pose_graph import BEARING, CAPACITY, TIMED, graph_of, slot_size
 
 _SIGNS = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # of pitch and roll, by trial
-_PATIENCE, _CHUNK = 0.5, 0.01  # [s] a trial may wait for its foot to bear; how often that is looked at
+_PATIENCE, _CHUNK = 0.5, 0.01  # [s] beyond the paper: docs/limit_cycle.md
 
 _LEFT_BEHIND: list[Batch | None] = []  # batches of a parent process: to destroy one would wait for its threads
 
 
 class Watch:
-    """Knows when a row may begin its next step."""
+    """Watches one row: when it may begin its next step, and whether that step needs trials."""
 
     def __init__(self, scene: ControlledScene, row: userdata.Row) -> None:
         """Watch one row of a scene."""
         self.row, self._dt = row, float(scene.model.opt.timestep)
-        self._number = _number()
+        self._number = _controller_number()
         self._roles = len(scene.table.anatomy.roles)
         self._graphs = [python_impl(graph_of)(slot, self._roles) for slot in row.slots]
         begin = slot_size(CAPACITY, self._roles)
@@ -55,14 +55,14 @@ class Watch:
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether the running skill takes trials, or may after a switch that waits; not once it fell."""
+        """Whether the running skill, or one that waits to run, takes trials, and the row has not fallen."""
         header = self.row.header[0]
         active, waits = int(header.active), header.pending != 0.0 or header.handover == ASKED
         return not self.has_fallen and (self._tries(active) or (waits and self._tries(1 - active)))
 
     @property
     def has_fallen(self) -> bool:
-        """Whether it fell."""
+        """Whether the row has fallen."""
         return bool(self.row.clock[0].fallen_at < np.inf)
 
     def _tries(self, slot: int) -> bool:
@@ -70,12 +70,12 @@ class Watch:
 
     @property
     def is_due(self) -> bool:
-        """Whether a step has begun whose perturbation is not known yet."""
+        """Whether a step has begun whose perturbation is not yet chosen."""
         tries = self._tries(int(self.row.header[0].active))
         return tries and bool(self.cycle.asked != 0.0) and not self.has_fallen
 
     def steps_to_next(self, now: float) -> int:
-        """Physics steps until the next step may begin, at least 1; NEVER for what takes no trials."""
+        """Physics steps until the next step may begin, at least 1; NEVER for a row that takes no trials."""
         if not self.looks_ahead:
             return NEVER
         header = self.row.header[0]
@@ -97,14 +97,14 @@ class TrialPlanner(Planner):
 
     def __init__(self, scene: ControlledScene) -> None:
         """Plan the rows of a scene."""
-        self._scene, self._number = scene, _number()
+        self._scene, self._number = scene, _controller_number()
         self._watches: WeakKeyDictionary[RowHandle, Watch] = WeakKeyDictionary()
         self._batch: Batch | None = None
         self._trials, self._process = 0, os.getpid()  # rows of the batch, and where its threads run
         self._views: dict[int, Watch] = {}
 
     def _watch(self, handle: RowHandle) -> Watch | None:
-        """What watches a row; None for one that neither runs nor waits for limit cycle control."""
+        """The watch of a row; None for a row that neither runs nor waits for limit cycle control."""
         if handle not in self._watches:
             if self._number not in handle.row.slots[:, 0]:
                 return None
@@ -128,10 +128,10 @@ class TrialPlanner(Planner):
             self._begin(i, watch)
         self._run(batch, [watch for _, watch in due])
         for i, (_, watch) in enumerate(due):
-            _perturb(watch, np.array([self._end(4 * i + k, watch) for k in range(4)]))
+            _choose_perturbation(watch, np.array([self._end(4 * i + k, watch) for k in range(4)]))
 
     def _batch_of(self, trials: int) -> Batch:
-        """A batch with room for so many trials."""
+        """A batch with room for at least so many trials."""
         if os.getpid() != self._process:  # the threads of a batch stay behind in the process that made it
             _LEFT_BEHIND.append(self._batch)
             self._batch, self._process = None, os.getpid()
@@ -142,13 +142,13 @@ class TrialPlanner(Planner):
         return self._batch
 
     def _trial(self, number: int) -> Watch:
-        """A trial's row, whose state has been written."""
+        """The watch of a trial's row, whose state has been written."""
         if number not in self._views:
             self._views[number] = Watch(self._scene, userdata.view(self._userdata[number]))
         return self._views[number]
 
     def _begin(self, i: int, watch: Watch) -> None:
-        """Give the four trials of a row their perturbations, and take from them what a row cannot know."""
+        """Give the four trials of a row their perturbations, and remove pushes that have not begun."""
         for k in range(4):
             trial, now = self._trial(4 * i + k), float(self._time[4 * i + k])
             trial.cycle.pitch, trial.cycle.roll = watch.centre + watch.regulation.trial * _SIGNS[k]
@@ -160,7 +160,7 @@ class TrialPlanner(Planner):
                     push.stop = trial.row.header[0].pushed_until = np.inf
 
     def _run(self, batch: Batch, watches: Sequence[Watch]) -> None:
-        """Let trials take their step."""
+        """Simulate the trials to the end of their step."""
         ids = range(4 * len(watches))
         counts: dict[int, list[int]] = {}
         for number in ids:
@@ -179,22 +179,22 @@ class TrialPlanner(Planner):
         return bool(trial.cycle.begun == watch.cycle.begun and not trial.has_fallen)
 
     def _end(self, number: int, watch: Watch) -> tuple[float, float]:
-        """What a trial's step ended with; NaN if it did not end, or fell."""
+        """Regulation variables at the end of a trial's step; NaN if it did not end, or fell."""
         trial = self._trial(number)
         if self._is_under_way(number, watch) or trial.has_fallen:
             return np.nan, np.nan
         return float(trial.cycle.forward), float(trial.cycle.lateral)
 
 
-def _number() -> float:
-    """The number by which a slot says that it is of limit cycle control."""
+def _controller_number() -> float:
+    """The number by which a slot says that its controller is limit cycle control."""
     return float(names().index("limit_cycle"))
 
 
-def _perturb(watch: Watch, ends: np.ndarray) -> None:
-    """Make the local model of (4, 2) ends of trials, and write the perturbation that meets the target (figure 11).
+def _choose_perturbation(watch: Watch, ends: np.ndarray) -> None:
+    """Build the local model from (4, 2) outcomes of trials; write the perturbation that meets the target (figure 11).
 
-    Where a trial was lost, the derivatives are those of the step before.
+    Where a trial was lost, the derivatives of the step before are used.
     """
     cycle, regulation = watch.cycle, watch.regulation
     cycle.asked = 0.0
@@ -212,7 +212,7 @@ def _perturb(watch: Watch, ends: np.ndarray) -> None:
     tried = watch.centre + regulation.trial * _SIGNS
     cycle.nominal_forward, cycle.nominal_lateral = (ends - tried @ by.T)[known].mean(axis=0)
     (a, b), (c, d) = by
-    cycle.pitch, cycle.roll, singular = python_impl(solve)(
+    cycle.pitch, cycle.roll, singular = python_impl(solve_perturbation)(
         regulation, a, b, c, d, cycle.wanted_forward - cycle.nominal_forward,
         cycle.wanted_lateral - cycle.nominal_lateral,
     )  # fmt: skip

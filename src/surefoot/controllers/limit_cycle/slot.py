@@ -1,4 +1,4 @@
-"""From a limit-cycle skill to the numbers its law reads."""
+"""Writes a limit-cycle skill into the parameter slot that its law reads."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def features(table: CharacterTable) -> int:
 
 def slot_size(table: CharacterTable) -> int:
     """Numbers in a parameter slot of this character."""
-    return graph.slot_size(table) + limit_cycle.own_size(features(table))
+    return graph.slot_size(table) + limit_cycle.regulation_size(features(table))
 
 
-def own_begin(table: CharacterTable) -> int:
+def regulation_begin(table: CharacterTable) -> int:
     """Where in a slot the numbers behind the graph begin."""
     return pose_graph.slot_size(pose_graph.CAPACITY, len(table.anatomy.roles))
 
@@ -43,9 +43,9 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     graph.write_gains(view, skill, table)
     states = [PoseState.model_construct(**dict(state)) for state in parameters.states]
     view.head[0].states = graph.write_states(view, states, 2, True, 0, table)
-    _write_regulation(python_impl(limit_cycle.regulation_of)(slot, own_begin(table))[0], parameters, table)
+    _write_regulation(python_impl(limit_cycle.regulation_of)(slot, regulation_begin(table))[0], parameters, table)
     if parameters.model:
-        model = python_impl(limit_cycle.model_of)(slot, own_begin(table), features(table))
+        model = python_impl(limit_cycle.model_of)(slot, regulation_begin(table), features(table))
         model[0, :-1], model[1, :-1] = parameters.model.mean, parameters.model.scale
         model[2:] = parameters.model.weights
 
@@ -55,15 +55,13 @@ def _write_regulation(record: Any, parameters: Any, table: CharacterTable) -> No
     record.mode, record.variable = _MODES[given.control], _VARIABLES[given.variable]
     record.full = given.jacobian == "full"
     record.first = len(table.anatomy.side_roles) if given.perturbed == "stance-hip" else 0
-    record.forward, record.lateral, record.least, record.trial = given.forward, given.lateral, given.least, given.trial
+    for name in ("forward", "lateral", "least", "trial", "side_gain", "bias_rate", "recentre"):
+        record[name] = getattr(given, name)
     record.most_pitch, record.most_roll = given.most
-    record.side_gain, record.bias_rate = given.side_gain, given.bias_rate
     record.servo, record.torso = parameters.torso_servo, parameters.torso
     record.twist_gain, record.most_twist, record.turn_rate = twist.gain, twist.most, twist.turn_rate
-    record.recentre = given.recentre
     if speed:
-        record.speed_bias, record.speed_slope = speed.bias, speed.slope
-        record.speed_gain, record.speed_integral = speed.gain, speed.integral
-        record.speed_rise, record.speed_lean, record.speed_upright = speed.rise, speed.lean, speed.upright
+        for name in ("bias", "slope", "gain", "integral", "rise", "lean", "upright"):
+            record[f"speed_{name}"] = getattr(speed, name)
         record.slowest, record.fastest = speed.range
         record.holds, record.usual = speed.usual is not None, speed.usual or 0.0

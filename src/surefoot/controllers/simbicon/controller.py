@@ -14,13 +14,13 @@ from surefoot.controllers.simbicon import law, parameters
 from surefoot.controllers.simbicon import slot as slots
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl, records
-from surefoot.reflexes.balance import seeded
+from surefoot.reflexes.balance import random_state
 from surefoot.reflexes.pose_graph import MACHINE
 from surefoot.skills.schema import Problem, Skill
 
 
 class PoseGraphController(Controller):
-    """What SIMBICON and imitation share: commands of which only the speed is off until it is set."""
+    """Common base of SIMBICON and imitation: all commands have a default except speed, which is off until it is set."""
 
     speed_given: ClassVar[int]  # place of the flag that a speed is commanded
 
@@ -107,7 +107,7 @@ class Simbicon(PoseGraphController):
         other_half = start.swing == "right" and skill.parameters.halves == 2
         machine.state = start.state + (len(skill.parameters.states) if other_half else 0)
         machine.heading = row.commands[law.HEADING] = start.heading
-        machine.random = python_impl(seeded)(seed)
+        machine.random = python_impl(random_state)(seed)
         python_impl(law.learners_of)(row.memory, self.roles, self._channels)["bin"] = -1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
@@ -121,4 +121,4 @@ class Simbicon(PoseGraphController):
 
     def is_compatible(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two pose graphs have as many states, and measure and learn alike."""
-        return slots.same_size(one, other, self.roles)
+        return slots.is_same_size(one, other, self.roles)

@@ -1,17 +1,21 @@
 """SIMBICON: simple biped locomotion control (Yin, Loken, van de Panne 2007), §3 and §6, planar and in 3D.
 
-Roles, in the order of every table: the joints of the swing leg's side, hip first, those of the stance
-leg's side, then those of neither. Flexion is positive counter-clockwise with x to the right: hip forward,
-torso back, toes up, knee bent negative. Roll and yaw of limbs are positive outward.
+Roles are ordered alike in every table: the joints of the swing leg's side, hip first, those of the stance leg's side,
+then those of neither side. Flexion is positive counter-clockwise with x to the right: hip forward, torso back, toes up;
+a bent knee is negative. Roll and yaw of limbs are positive outward.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from surefoot.controllers.command import DEGREES, Command
 from surefoot.native.kernels import array_kernel, kernel, noinline, records
-from surefoot.native.vectors import from_yaw_roll_pitch, limit_norm, norm, rotation_between
+from surefoot.native.physics import World
+from surefoot.native.userdata import Row
+from surefoot.native.vectors import Vector, from_yaw_roll_pitch, limit_norm, norm, rotation_between
 from surefoot.reflexes.balance import (
     SAMPLE,
     distance_to_stance_ankle,
@@ -21,14 +25,15 @@ from surefoot.reflexes.balance import (
     over_stance_ankle,
     pitch,
     pitch_rate,
-    seeded,
+    random_state,
+    reaction_stiffness,
     sense_balance,
-    stiffness,
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
-from surefoot.reflexes.handover import NONE, TAKEN
-from surefoot.reflexes.pose_graph import MACHINE, advance, balanced_target, begin_at, graph_of
+from surefoot.reflexes.handover import take_over
+from surefoot.reflexes.pose_graph import MACHINE, Graph, advance, balanced_target, begin_at, graph_of
+from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 
 SWING_HIP = 0
@@ -43,30 +48,30 @@ COMMANDS = {
     "lift": Command(DEGREES, -0.3, 1.0),  # by which the swing thigh is lifted further, for steps
 }
 PLANAR_COMMANDS = ("lean", "speed")
-LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, SPEED_GIVEN = 0, 1, 2, 3, 4, 5, 6, 7
+LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, SPEED_GIVEN = range(8)
 
 # The memory: a MACHINE, displacements of the targets, a LEARNER for every learned torque, delayed samples.
 _MACHINE, _LEARNER, _SAMPLE = MACHINE.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
 
 
 def memory_size(roles: int, channels: int, samples: int) -> int:
-    """Numbers it remembers: of so many roles, learned torques and delayed samples."""
+    """Numbers of memory for so many roles, learned torques and delayed samples."""
     return _MACHINE + roles + _LEARNER * channels + _SAMPLE * samples
 
 
 @array_kernel
-def learners_of(memory: Any, roles: int, channels: int) -> Any:
+def learners_of(memory: np.ndarray, roles: int, channels: int) -> Any:
     """The LEARNER records of a memory."""
     return records(memory, _MACHINE + roles, channels, LEARNER)
 
 
 @kernel
-def law(world: Any, row: Any, is_new: bool) -> None:
+def law(world: World, row: Row, is_new: bool) -> None:
     """One control step; `is_new` is false when the same moment is evaluated again."""
     roles, planar = int(world.anatomy[0].roles), world.anatomy[0].planar != 0.0
     machine = records(row.memory, 0, 1, MACHINE)[0]
-    if is_new and row.header[0].handover == TAKEN:
-        _take_over(world, row, machine, roles)
+    if is_new and take_over(row, machine, HEADING):
+        _begin(world, row, machine, roles)
     if is_new:
         advance(row, machine, roles, world.time, world.dt)
     graph = graph_of(row.slots[int(row.header[0].active)], roles)
@@ -75,30 +80,24 @@ def law(world: Any, row: Any, is_new: bool) -> None:
     if planar:
         machine.d, machine.v = distance_to_stance_ankle(world, stance), hip_velocity(world)
     elif is_new:
-        _look(world, row, machine, graph.head[0], stance, roles)
+        _sense(world, row, machine, graph.head[0], stance, roles)
         _displace(world, row, machine, graph.head[0], int(state.swing), roles)
     if is_new and row.commands[SPEED_GIVEN] != 0.0:
         lean_for_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
     if planar:
         feedback, feedforward = _planar_hips(world, row, machine, graph, is_new)
-        _joints(world, row, machine, graph, 1.0, is_new)
+        _drive_joints(world, row, machine, graph, 1.0, is_new)
     else:
         feedback, feedforward = _spatial_hips(world, row, machine, graph, is_new)
 
-    report = row.report[0]
-    report.state, report.swing, report.steps = machine.state, state.swing, machine.steps
-    report.phase = 0.5 * (machine.phase + (1.0 if state.swing == 0.0 else 0.0))
-    report.distance, report.velocity, report.heading = machine.d, machine.v, machine.heading
-    report.lateral_distance, report.lateral_velocity = machine.lateral_d, machine.lateral_v
-    report.feedback, report.feedforward = feedback, feedforward
+    row.report[0].state, row.report[0].phase = machine.state, cycle_phase(machine.phase, state.swing)
+    report_measured(row, machine, state.swing, feedback, feedforward)
 
 
 @noinline
-def _take_over(world: Any, row: Any, machine: Any, roles: int) -> None:
-    """Begin from the step that another controller has just begun."""
-    row.header[0].handover = NONE
-    machine.heading = row.commands[HEADING] = row.report[0].heading
-    machine.random = seeded(row.header[0].seed)
+def _begin(world: World, row: Row, machine: Any, roles: int) -> None:
+    """Go on from the step that another controller has just begun."""
+    machine.random = random_state(row.header[0].seed)
     learners = learners_of(row.memory, roles, 3 + int(world.anatomy[0].channels))
     for i in range(len(learners)):
         learners[i].bin = -1.0
@@ -106,8 +105,8 @@ def _take_over(world: Any, row: Any, machine: Any, roles: int) -> None:
 
 
 @noinline
-def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int) -> None:
-    """Take in heading, d and v of this moment."""
+def _sense(world: World, row: Row, machine: Any, head: Any, stance: int, roles: int) -> None:
+    """Follow the commanded heading and measure d and v."""
     steer(machine, row.commands[HEADING], head.turn_rate, world.dt)
     at = _MACHINE + roles + _LEARNER * (3 + int(world.anatomy[0].channels))
     ring = records(row.memory, at, (len(row.memory) - at) // _SAMPLE, SAMPLE)
@@ -115,8 +114,8 @@ def _look(world: Any, row: Any, machine: Any, head: Any, stance: int, roles: int
 
 
 @noinline
-def _displace(world: Any, row: Any, machine: Any, head: Any, swing: int, roles: int) -> None:
-    """Write the displacements that commands and arm styles add to this step's targets."""
+def _displace(world: World, row: Row, machine: Any, head: Any, swing: int, roles: int) -> None:
+    """Write the displacements that commands and arm styles add to the targets."""
     displaced, commands, anatomy = row.memory[_MACHINE : _MACHINE + roles], row.commands, world.anatomy[0]
     for role in range(roles):
         displaced[role] = 0.0
@@ -130,8 +129,8 @@ def _displace(world: Any, row: Any, machine: Any, head: Any, swing: int, roles: 
 
 
 @kernel
-def _target(world: Any, row: Any, machine: Any, graph: Any, role: int) -> float:
-    """Target of a role, answering d and v of the plane it moves in (§3.3, eq. 1), displaced."""
+def _target(world: World, row: Row, machine: Any, graph: Graph, role: int) -> float:
+    """Displaced target of a role, with balance feedback from d and v of its plane (§3.3, eq. 1)."""
     at = int(machine.state)
     if world.anatomy[0].planar != 0.0:
         return balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
@@ -143,8 +142,8 @@ def _target(world: Any, row: Any, machine: Any, graph: Any, role: int) -> float:
 
 
 @kernel
-def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new: bool) -> tuple[float, float]:
-    """Servo the joints that follow their parent's frame; return Σ feedback² and Σ feed-forward² of the learned."""
+def _drive_joints(world: World, row: Row, machine: Any, graph: Graph, soft: float, is_new: bool) -> tuple[float, float]:
+    """Servo the joints in their parents' frames; return Σ feedback² and Σ feed-forward² of those that learn."""
     anatomy, gains, head = world.anatomy[0], graph.gains, graph.head[0]
     at, hinges, side, roles = int(machine.state), int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
     swing, planar, learns = int(graph.states[at].swing), anatomy.planar != 0.0, head.bins > 0.0
@@ -159,7 +158,9 @@ def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new:
         torque = servo(gains[role], error, world.qvel[int(world.dof[joint])])
         if learns and world.channel[role] >= 0.0:
             torque *= soft
-            learned = _learned(world, row, machine, graph, 3 + int(world.channel[role]), gains[role].kp, torque, is_new)
+            learned = _learned_torque(
+                world, row, machine, graph, 3 + int(world.channel[role]), gains[role].kp, torque, is_new
+            )
             squares += torque * torque
             learned_squares += learned * learned
             torque += learned
@@ -168,8 +169,8 @@ def _joints(world: Any, row: Any, machine: Any, graph: Any, soft: float, is_new:
 
 
 @noinline
-def _learned(
-    world: Any, row: Any, machine: Any, graph: Any, channel: int, kp: float, feedback: float, is_new: bool
+def _learned_torque(
+    world: World, row: Row, machine: Any, graph: Graph, channel: int, kp: float, feedback: float, is_new: bool
 ) -> float:
     """§6: the feed-forward torque of a channel at this phase, learned from its feedback [N·m]."""
     head, anatomy = graph.head[0], world.anatomy[0]
@@ -184,17 +185,17 @@ def _learned(
 
 
 @kernel
-def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -> tuple[float, float]:
+def _planar_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: bool) -> tuple[float, float]:
     """§3.2 in the sagittal plane; returns the torso's feedback and feed-forward torque [N·m]."""
     head, gains, state = graph.head[0], graph.gains, graph.states[int(machine.state)]
     swing, stance_hip = int(state.swing), int(world.anatomy[0].side_roles)
-    # §3.3, eq. 1: the swing hip's target, in the world frame, answers d and v
+    # §3.3, eq. 1: the swing hip's target, in the world frame, has feedback from d and v
     target = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
     thigh = int(world.leg[swing, 0])
     torque_b = servo(gains[SWING_HIP], nearest_turn(target - pitch(world, thigh)), pitch_rate(world, thigh))
     torque_b = actuate(world, row, int(world.role[swing, SWING_HIP]), torque_b, gains[SWING_HIP])
 
-    # a virtual servo holds the torso in the world frame; the stance hip makes it real
+    # a virtual servo holds the torso in the world frame; the stance hip exerts its torque
     torso = int(world.anatomy[0].torso)
     lean = row.commands[LEAN]
     if row.commands[SPEED_GIVEN] != 0.0:
@@ -202,15 +203,15 @@ def _planar_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -
     error = nearest_turn(state.torso + lean - pitch(world, torso))
     feedback = head.torso_kp * error - head.torso_kd * pitch_rate(world, torso)
     feedforward = 0.0
-    if head.bins > 0.0:  # §6: what has been learned is added to the feedback it is learned from
-        feedforward = _learned(world, row, machine, graph, 0, head.torso_kp, feedback, is_new)
+    if head.bins > 0.0:  # §6: the learned torque is added to the feedback from which it is learned
+        feedforward = _learned_torque(world, row, machine, graph, 0, head.torso_kp, feedback, is_new)
     torque_torso = clamp(feedback + feedforward, -head.torso_limit, head.torso_limit)
     actuate(world, row, int(world.role[swing, stance_hip]), -torque_torso - torque_b, gains[stance_hip])
     return feedback, feedforward
 
 
 @noinline
-def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) -> tuple[float, float]:
+def _spatial_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: bool) -> tuple[float, float]:
     """§3.2 with rotations and torque vectors, then all other joints; returns ‖feedback‖ and ‖feed-forward‖ [N·m]."""
     head, state = graph.head[0], graph.states[int(machine.state)]
     swing, side = int(state.swing), int(world.anatomy[0].side_roles)
@@ -221,15 +222,15 @@ def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) 
         lean += machine.lean
     wanted = from_yaw_roll_pitch(machine.heading + state.torso_yaw, state.torso_roll, state.torso + lean)
     error = rotation_between(wanted, world.xquat[torso])
-    soft = stiffness(machine, head, norm(error), world.time)
+    soft = reaction_stiffness(machine, head, norm(error), world.time)
     fx, fy, fz = world_servo(soft * head.torso_kp, soft * head.torso_kd, error, world.cvel[torso])
     lx, ly, lz = 0.0, 0.0, 0.0
     if head.bins > 0.0:  # §6
-        lx = _learned(world, row, machine, graph, 0, head.torso_kp, fx, is_new)
-        ly = _learned(world, row, machine, graph, 1, head.torso_kp, fy, is_new)
-        lz = _learned(world, row, machine, graph, 2, head.torso_kp, fz, is_new)
+        lx = _learned_torque(world, row, machine, graph, 0, head.torso_kp, fx, is_new)
+        ly = _learned_torque(world, row, machine, graph, 1, head.torso_kp, fy, is_new)
+        lz = _learned_torque(world, row, machine, graph, 2, head.torso_kp, fz, is_new)
     torque = limit_norm((fx + lx, fy + ly, fz + lz), head.torso_limit)
-    if state.both == 0.0:  # the stance hip makes both real: τA = −τtorso − τB, all three components
+    if state.both == 0.0:  # the stance hip exerts both: τA = −τtorso − τB, all three components
         moved = _thigh_torque(world, row, machine, graph, swing, 0)
         _drive_hip(world, row, graph, swing, 0, moved)
         _drive_hip(
@@ -242,13 +243,13 @@ def _spatial_hips(world: Any, row: Any, machine: Any, graph: Any, is_new: bool) 
         half = (-0.5 * torque[0], -0.5 * torque[1], -0.5 * torque[2])
         _brace_hip(world, row, machine, graph, 0, half)
         _brace_hip(world, row, machine, graph, side, half)
-    squares, learned = _joints(world, row, machine, graph, soft, is_new)
+    squares, learned = _drive_joints(world, row, machine, graph, soft, is_new)
     feedback = (squares + fx * fx + fy * fy + fz * fz) ** 0.5
     return feedback, (learned + lx * lx + ly * ly + lz * lz) ** 0.5
 
 
 @kernel
-def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, first: int) -> tuple[float, float, float]:
+def _thigh_torque(world: World, row: Row, machine: Any, graph: Graph, leg: int, first: int) -> Vector:
     """Torque vector that turns a thigh to its target in the world = heading ∘ lateral ∘ sagittal (§3.3).
 
     The targets are those of the swing hip, for a leg whose roles begin at `first`.
@@ -258,8 +259,8 @@ def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, firs
     flexion = clamp(_target(world, row, machine, graph, SWING_HIP), head.hip_low, head.hip_high)
     lateral = outward * _target(world, row, machine, graph, SWING_HIP + 1)
     yaw = outward * _target(world, row, machine, graph, SWING_HIP + 2)
-    if first != SWING_HIP:  # of the other leg, what points outward points the other way
-        lateral -= 2.0 * outward * _spread(row, graph, at)
+    if first != SWING_HIP:  # the outward direction of the other leg is the opposite one
+        lateral -= 2.0 * outward * _hip_spread(row, graph, at)
         yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
     thigh = int(world.leg[leg, 0])
     error = rotation_between(from_yaw_roll_pitch(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
@@ -267,29 +268,29 @@ def _thigh_torque(world: Any, row: Any, machine: Any, graph: Any, leg: int, firs
 
 
 @kernel
-def _brace_hip(world: Any, row: Any, machine: Any, graph: Any, first: int, torque: tuple[float, float, float]) -> None:
-    """Flex a hip with a torque vector's share; roll and yaw hold the pose, so that two legs are a rigid frame."""
+def _brace_hip(world: World, row: Row, machine: Any, graph: Graph, first: int, torque: Vector) -> None:
+    """Flex a hip by its part of a torque vector; roll and yaw hold the pose, so that two legs form a rigid frame."""
     at, swing = int(machine.state), int(graph.states[int(machine.state)].swing)
     for hinge in range(int(world.anatomy[0].hip_hinges)):
         joint, gain = int(world.role[swing, first + hinge]), graph.gains[first + hinge]
         if hinge == 0:
             exerted = along_axis(world, joint, torque)
         else:
-            wanted = _spread(row, graph, at) if hinge == 1 else graph.targets[at, SWING_HIP + hinge]
+            wanted = _hip_spread(row, graph, at) if hinge == 1 else graph.targets[at, SWING_HIP + hinge]
             error = wanted - world.qpos[int(world.qadr[joint])]
             exerted = servo(gain, error, world.qvel[int(world.dof[joint])])
         actuate(world, row, joint, exerted, gain)
 
 
 @kernel
-def _spread(row: Any, graph: Any, at: int) -> float:
-    """Outward share of the swing hip's roll target: the pose's own, and the commanded width [rad]."""
+def _hip_spread(row: Row, graph: Graph, at: int) -> float:
+    """Outward part of the swing hip's roll target: the pose's, plus the commanded width [rad]."""
     return graph.targets[at, SWING_HIP + 1] + row.commands[WIDTH]  # type: ignore[no-any-return]
 
 
 @kernel
-def _drive_hip(world: Any, row: Any, graph: Any, swing: int, first: int, torque: tuple[float, float, float]) -> None:
-    """Exert a torque vector with a hip's hinges, each its projection."""
+def _drive_hip(world: World, row: Row, graph: Graph, swing: int, first: int, torque: Vector) -> None:
+    """Exert a torque vector with a hip's hinges, each its projection on its axis."""
     for hinge in range(int(world.anatomy[0].hip_hinges)):
         joint = int(world.role[swing, first + hinge])
         actuate(world, row, joint, along_axis(world, joint, torque), graph.gains[first + hinge])

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import unknown_names
+from surefoot.controllers.base import unknown_names, unknown_start_roles
 from surefoot.errors import SurefootError
 from surefoot.reflexes.pose_graph import CAPACITY
 from surefoot.skills import load as load_skill
@@ -91,15 +91,8 @@ class Arms(Strict):
     circle: float = Field(0.0, ge=0.0, le=1.2)
 
 
-class Entry(Strict):
-    """Where a request to switch to this skill waits for: a phase of the present step, then a state."""
-
-    phase: float = Field(ge=0.0, lt=1.0)
-    state: int = Field(0, ge=0, le=15)
-
-
-class Exit(Strict):
-    """Where a request to leave this skill waits for: a phase of its own step, then a state of the other skill."""
+class SwitchPoint(Strict):
+    """The phase of a step for which a switch of skills waits, and the state in which the new skill then begins."""
 
     phase: float = Field(ge=0.0, lt=1.0)
     state: int = Field(0, ge=0, le=15)
@@ -122,8 +115,8 @@ class SimbiconParameters(Strict):
     sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
     arms: Arms = Arms(swing=0.0, circle=0.0)
     turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
-    entry: Entry | None = None
-    exit: Exit | None = None
+    entry: SwitchPoint | None = None  # for requests of this skill
+    exit: SwitchPoint | None = None  # for requests to leave it
 
     @property
     def halves(self) -> int:
@@ -156,8 +149,7 @@ def unknown_roles(skill: Skill, table: CharacterTable) -> Iterator[Problem]:
     for i, state in enumerate(skill.parameters.states):
         for part in ("targets", "feedback"):
             yield from unknown_names(("parameters", "states", i, part), getattr(state, part, {}), valid, "role")
-    for part in ("joints", "rates"):
-        yield from unknown_names(("start", part), getattr(skill.start, part), valid, "role")
+    yield from unknown_start_roles(skill, table)
 
 
 def gain_names(table: CharacterTable) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""From a SIMBICON skill to the numbers its law reads: mirrored halves expanded, endings spliced."""
+"""Writes a SIMBICON skill into the parameter slot that its law reads: mirrored halves expanded, endings spliced.
+
+Imitation and limit cycle control share the writers of gains, states and the head.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from surefoot.controllers.base import write_header
 from surefoot.controllers.simbicon.parameters import MAX_STATES, GainModel, PoseState
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
+from surefoot.reflexes.pose_graph import Graph
 from surefoot.skills.schema import Skill
 
 _ENDINGS = {
@@ -42,20 +46,12 @@ def write_slot(
     write_header(slot, skill)
     graph = _view(slot, len(roles))
     head = graph.head[0]
-    torso = merge_gain(table.torso_gain, parameters.torso_gain, table.strength)
-    low, high = parameters.hip_targets or table.hip_targets
-    head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
-    head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
-    head.hip_low, head.hip_high = low, high
+    write_head(head, skill, table, timestep, table.hip_targets)
     head.entry_phase, head.exit_phase = -1.0, -1.0
     if parameters.entry:
         head.entry_phase, head.entry_order = parameters.entry.phase, parameters.entry.state
     if parameters.exit:
         head.exit_phase, head.exit_order = parameters.exit.phase, parameters.exit.state
-    if parameters.learning:
-        head.bins = parameters.learning.bins
-        head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
-    write_senses(head, skill, timestep)
     head.arm_swing, head.arm_circle = parameters.arms.swing, parameters.arms.circle
     write_gains(graph, skill, table)
     count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
@@ -64,8 +60,8 @@ def write_slot(
     head.states = count
 
 
-def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
-    """Write the follower's states behind a graph that ends; after its last state the other leg swings."""
+def _splice(graph: Graph, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:
+    """Write the states of the following skill behind a graph that ends; they begin with the other leg."""
     them = follower.parameters
     end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
     own = len(skill.parameters.states)
@@ -76,14 +72,14 @@ def _splice(graph: Any, skill: Skill, follower: Skill, begin: int, table: Charac
     return end
 
 
-def write_gains(graph: Any, skill: Skill, table: CharacterTable) -> None:
+def write_gains(graph: Graph, skill: Skill, table: CharacterTable) -> None:
     """Write the gains of every role."""
     for i, gain in enumerate(body_gains(skill, table)):
         graph.gains[i].kp, graph.gains[i].kd, graph.gains[i].limit = gain.kp, gain.kd, gain.limit
 
 
 def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
-    """The gain of every role: the body's, with what a skill says of all joints, of their kind or of the role."""
+    """The gain of every role: the body's, changed by what a skill gives for all joints, a kind of joint or a role."""
     given = skill.parameters.gains
     for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
         gain = table.gains[joint]
@@ -94,7 +90,7 @@ def body_gains(skill: Skill, table: CharacterTable) -> Iterator[Gain]:
 
 
 def write_states(
-    graph: Any, states: Sequence[PoseState], halves: int, mirrored: bool, begin: int, table: CharacterTable
+    graph: Graph, states: Sequence[PoseState], halves: int, mirrored: bool, begin: int, table: CharacterTable
 ) -> int:
     """Write states from index `begin` on; return the index behind the last."""
     n = len(states)
@@ -116,8 +112,8 @@ def write_states(
     return begin + int(halves) * n
 
 
-def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:
-    """Write targets and feedback; `mirror` is −1 where the right leg swings: the middle then turns the other way."""
+def _write_pose(graph: Graph, at: int, state: PoseState, table: CharacterTable, mirror: float) -> None:
+    """Write targets and feedback; `mirror` is −1 if the right leg swings: the middle then turns the other way."""
     anatomy, hinges = table.anatomy, table.hinges
     for i, role in enumerate(anatomy.roles):
         turns = role in anatomy.middle and hinges[role].plane != SAGITTAL
@@ -128,9 +124,19 @@ def _write_pose(graph: Any, at: int, state: PoseState, table: CharacterTable, mi
         graph.feedback[at, 1] += (state.cd_lateral, state.cv_lateral)
 
 
-def write_senses(head: Any, skill: Skill, timestep: float) -> None:
-    """Write how a skill measures d and v, and how it answers surprises."""
-    sensing, reaction = skill.parameters.sensing, skill.parameters.reaction
+def write_head(
+    head: Any, skill: Skill, table: CharacterTable, timestep: float, hip_targets: tuple[float, float]
+) -> None:
+    """Write what SIMBICON and imitation have in common: torso servo, hip limits, learning, sensing and reaction."""
+    parameters = skill.parameters
+    torso = merge_gain(table.torso_gain, parameters.torso_gain, table.strength)
+    head.torso_kp, head.torso_kd, head.torso_limit = torso.kp, torso.kd, torso.limit
+    head.hip_low, head.hip_high = parameters.hip_targets or hip_targets
+    head.load_lean, head.turn_rate = table.load_lean, parameters.turn_rate
+    if parameters.learning:
+        head.bins = parameters.learning.bins
+        head.learning_rate, head.learning_limit = parameters.learning.rate, parameters.learning.limit
+    sensing, reaction = parameters.sensing, parameters.reaction
     head.true_com, head.delay = sensing.point == "com", round(sensing.delay / timestep)
     head.noise_distance, head.noise_velocity = sensing.noise_distance, sensing.noise_velocity
     head.softness = 1.0
@@ -140,7 +146,7 @@ def write_senses(head: Any, skill: Skill, timestep: float) -> None:
 
 
 def merge_gain(gain: Gain, given: GainModel, strength: float) -> Gain:
-    """The body's gain with what a skill says of it, which is meant for the unchanged body."""
+    """The body's gain, changed by what a skill gives; the skill's numbers are for the body of original strength."""
 
     def pick(value: float | None, default: float) -> float:
         return default if value is None else value * strength
@@ -152,10 +158,10 @@ def has_same_states(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
     """Whether two graphs have the same states with the same endings and successors, and measure and learn alike."""
     a, b = _view(one, roles), _view(other, roles)
     fields = ("ending", "next", "swing", "order", "both")
-    return same_size(one, other, roles) and all(bool((a.states[f] == b.states[f]).all()) for f in fields)
+    return is_same_size(one, other, roles) and all(bool((a.states[f] == b.states[f]).all()) for f in fields)
 
 
-def same_size(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
+def is_same_size(one: np.ndarray, other: np.ndarray, roles: int) -> bool:
     """Whether two graphs have as many states, and measure and learn alike."""
     a, b = _view(one, roles).head[0], _view(other, roles).head[0]
     return all(a[f] == b[f] for f in ("states", "bins", "true_com", "delay"))

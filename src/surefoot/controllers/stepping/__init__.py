@@ -1,1 +1,1 @@
-"""stepping."""
+"""Adaptive stepping from an inverted pendulum with feet (Kenwright, "Watch your step")."""

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import Controller
 from surefoot.controllers.command import Command
+from surefoot.controllers.pendulum_controller import PendulumController
 from surefoot.controllers.stepping import law, plan
 from surefoot.controllers.stepping.parameters import SteppingSkill
 from surefoot.native import userdata
@@ -17,19 +16,18 @@ from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
 
 
-class Stepping(Controller):
+class Stepping(PendulumController):
     """Adaptive stepping from an inverted pendulum with feet (Kenwright, "Watch your step")."""
 
-    name = "stepping"
+    name = title = "stepping"
     skill_class = SteppingSkill
     law_module = "surefoot.controllers.stepping.law"
     commands: ClassVar[Mapping[str, Command]] = law.COMMANDS
-    takes_tasks = True
+    heading = law.HEADING
 
-    @classmethod
-    def unsupported(cls, table: CharacterTable) -> str:
-        """Why it cannot drive a body."""
-        return "" if table.is_biped else "stepping needs a character in space with legs of two bones"
+    def state(self, row: userdata.Row) -> np.record:
+        """The STEPPER record of a row's memory."""
+        return python_impl(law.stepper_of)(row.memory)[0]  # type: ignore[no-any-return]
 
     @property
     def slot_size(self) -> int:
@@ -46,20 +44,14 @@ class Stepping(Controller):
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start."""
-        stepper = python_impl(law.stepper_of)(row.memory)[0]
-        stepper.mode, stepper.share = plan.STAND, 0.5
-        stepper.heading = row.commands[law.HEADING] = skill.start.heading
-        stepper.swing = 0.0 if skill.start.swing == "right" else 1.0  # the first step is the other's
+        super().begin(row, skill, seed)
+        self.state(row).share = 0.5
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
-        """Let the height of the hips follow the legs."""
-        python_impl(law.stepper_of)(row.memory)[0].height *= length
+        """Scale the height of the hips with the legs."""
+        self.state(row).height *= length
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two skills walk, take care and seek comfort alike."""
         a, b = python_impl(plan.plan_of)(one), python_impl(plan.plan_of)(other)
         return bool(a.walks == b.walks and a.careful == b.careful and a.comfort == b.comfort)
-
-    def is_standing(self, row: userdata.Row) -> bool:
-        """Whether it stands on both feet and does not step."""
-        return bool(python_impl(law.stepper_of)(row.memory)[0].mode == plan.STAND)

@@ -1,8 +1,7 @@
-"""Comfort: feet that neither cross nor turn away from the facing direction (Kenwright §5.4, figure 15).
+"""The choice between nothing, ankle torque and a step (Kenwright §5.1, figure 13), and comfort (§5.4, figure 15).
 
-The decision: nothing, ankle torque, or a step (Kenwright §5.1, figure 13); when steps begin and end.
-
-Decided is on the capture point p + v/ω rather than on the bare centre of mass: it is where the body would come to rest.
+Decisions are taken on the capture point p + v/ω instead of the centre of mass: it is where the body would come to rest.
+Feet are comfortable if they neither cross nor turn away from the facing direction.
 """
 
 from __future__ import annotations
@@ -10,88 +9,93 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.controllers.stepping.foot_target import settle_goal
+from surefoot.controllers.stepping.foot_target import place_goal
 from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
-from surefoot.controllers.stepping.support import is_beyond, within_both, within_foot
+from surefoot.controllers.stepping.support import Region, is_beyond, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
+from surefoot.native.links import Limbs
+from surefoot.native.physics import World
+from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.handover import switch_skill
-from surefoot.reflexes.pendulum import GRAVITY, frequency, speed_offset, sway_offset
+from surefoot.reflexes.pendulum import (
+    GRAVITY,
+    capture_point,
+    horizontal_norm,
+    pendulum_frequency,
+    speed_offset,
+    sway_offset,
+)
 from surefoot.reflexes.servo import clamp, nearest_turn
 from surefoot.terrains.ground_kernels import height_at
 
-_FAR = 0.6  # [m] beyond which a foot is brought nearer in more than one step
+# Constants beyond the paper; docs/stepping.md gives the reason of each.
+_TURN_DIFFERENCE = 0.5  # [comfort_angle]
+_EARLIEST_STRIKE, _OVERDUE = 0.5, 1.7  # [phase]
+_STRIKE_LOAD = 0.05  # [weight]
+_LANDING_HEIGHT = 0.035  # [m]
+_MOST_INTEGRAL = 0.6  # [m/s]
+_SIDE_INTEGRAL = 0.5  # [speed_integral]
+_REST = 0.3  # [s]
+_CALM, _OVER_FOOT = 0.06, 0.02  # [m/s], [m]
+_LONGEST_SHIFT, _PATIENCE = 1.5, 0.7  # [s]
+_UNEVEN_LOAD = 0.12  # [weight]
+_BALANCE_LIMIT = 0.03  # [m]
+_FREE_DEVIATION = 0.05  # [m]
+_BEHIND = 0.07  # [m]
+_WALKING_MARGIN, _MOST_SWING_LOAD = 0.015, 0.7  # [m], [weight]
+_HANGING = 0.1  # [s]
+_DISPLACED = 0.03  # [m]
+_STAGGER = 0.03  # [m]
+_SLOWEST = 0.02  # [m/s]
+_CAREFUL_AHEAD, _CAREFUL_ASIDE = 0.35, 0.2  # [m]
 
 
 @kernel
-def discomfort(plan: Any, stepper: Any, left: Any, right: Any) -> float:
-    """How uncomfortable the feet stand: up to 1 they need no step.
+def discomfort(plan: Any, stepper: Any, left: Region, right: Region) -> float:
+    """How uncomfortably the feet stand; up to 1 they need no step.
 
-    Measured are their distances along and across the facing direction from standing side by side, by `comfort_width`
-    [m], and how they are turned away from it, by `comfort_angle` [rad].
+    It is the larger of two ratios: how far the feet are from standing side by side, to `comfort_width` [m], and how
+    far a foot is turned from the facing direction, to `comfort_angle` [rad].
     """
     along, beside = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
-    off = math.sqrt(along * along + (beside - plan.step_width) ** 2) / plan.comfort_width
-    return max(off, turned_away(stepper, left) / plan.comfort_angle, turned_away(stepper, right) / plan.comfort_angle)  # type: ignore[no-any-return]
+    off = horizontal_norm(along, beside - plan.step_width) / plan.comfort_width
+    return max(off, foot_turn(stepper, left) / plan.comfort_angle, foot_turn(stepper, right) / plan.comfort_angle)  # type: ignore[no-any-return]
 
 
 @kernel
-def turned_away(stepper: Any, region: Any) -> float:
+def foot_turn(stepper: Any, region: Region) -> float:
     """Angle between a foot and the facing direction [rad]."""
     return abs(nearest_turn(math.atan2(region.ay, region.ax) - stepper.heading))  # type: ignore[no-any-return]
 
 
 @kernel
-def comfortable_place(plan: Any, stepper: Any, stance: Any, side: int) -> tuple[float, float]:
-    """Where a foot stands well beside the other [m]."""
+def comfortable_place(plan: Any, stepper: Any, stance: Region, side: int) -> tuple[float, float]:
+    """World x and y at which a foot stands comfortably beside the other [m]."""
     outward = 1.0 if side == 0 else -1.0
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     return stance.x - s * outward * plan.step_width, stance.y + c * outward * plan.step_width
 
 
 @kernel
-def foot_to_move(plan: Any, stepper: Any, left: Any, right: Any) -> int:
-    """The foot whose step helps more: the one that is turned away more, or else the one that is behind."""
-    a, b = turned_away(stepper, left), turned_away(stepper, right)
-    if abs(a - b) > 0.5 * plan.comfort_angle:
+def foot_to_move(plan: Any, stepper: Any, left: Region, right: Region) -> int:
+    """The foot whose step helps more: the one that is turned further, or else the one that is behind."""
+    a, b = foot_turn(stepper, left), foot_turn(stepper, right)
+    if abs(a - b) > _TURN_DIFFERENCE * plan.comfort_angle:
         return 0 if a > b else 1
     along, _ = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
     return 0 if along < 0.0 else 1
 
 
-_EARLIEST, _OVERDUE = 0.5, 1.7  # phase before which a touch is a scuff, at which a foot without ground is given up
-_LOADED = 0.05  # of the weight, on a foot that has landed
-_LEVEL = 0.035  # [m] above its ground, that a foot lands: a toe on a riser has not
-_MOST = 0.6  # [m/s] that may be added for speed that was missed
-_REST = 0.3  # [s] on two feet before a step for walking or comfort
-_CALM, _OVER = 0.06, 0.02  # [m/s] of the body, [m] of the capture point from the foot: then the other may be lifted
-_LONGEST_SHIFT, _PATIENCE = 1.5, 0.7  # [s]; that a body over the one foot is pressed on by the other
-_UNEVEN_LOAD = 0.12  # more of the weight on a foot: the other one can step
-_NARROW = 0.03  # [m] beyond the foot that bears, where a careful step is given up
-_USUAL = 0.05  # [m] that the capture point may be off without haste
-_BEHIND = 0.07  # [m] behind where a walk has it
-_ON_ITS_WAY, _MOSTLY = 0.015, 0.7  # [m] beyond both feet; share of the load, with which a foot cannot be lifted
-_HANGING = 0.1  # [s] after which a foot that hangs is set down elsewhere
-_DISPLACED = 0.03  # [m] from where the pendulum has it, that the ground makes a foot stand
-_SLOWEST = 0.02  # [m/s] that counts as walking
-
-
 @kernel
-def capture_point(stepper: Any, com: Vector, velocity: Vector) -> tuple[float, float]:
-    """Where the body would come to rest, p + v/ω, on the plan [m]."""
-    omega = frequency(com[2] - stepper.z)
-    return com[0] + velocity[0] / omega, com[1] + velocity[1] / omega
-
-
-@kernel
-def walks(stepper: Any) -> bool:
-    """Whether it is to walk."""
-    return math.sqrt(stepper.speed * stepper.speed + stepper.sideways * stepper.sideways) > _SLOWEST
+def is_walking(stepper: Any) -> bool:
+    """Whether a speed is wanted."""
+    return horizontal_norm(stepper.speed, stepper.sideways) > _SLOWEST
 
 
 @noinline
-def lift(world: Any, plan: Any, stepper: Any, foot: Any, side: int, kind: float, com: Vector) -> None:
-    """Let a foot swing from where it is."""
+def lift_foot(world: World, plan: Any, stepper: Any, foot: Region, side: int, kind: float, com: Vector) -> None:
+    """Begin a step of a foot from where it is."""
     stepper.mode, stepper.since, stepper.kind = STEP, world.time, kind
     stepper.swing, stepper.phase, stepper.unloaded = float(side), 0.0, 0.0
     stepper.steps += 1.0
@@ -108,72 +112,72 @@ def lift(world: Any, plan: Any, stepper: Any, foot: Any, side: int, kind: float,
 
 
 @kernel
-def _lift_again(world: Any, plan: Any, stepper: Any, foot: Any, side: int, com: Vector) -> None:
-    """Turn a step into one that balances: the same step, from where the foot is now."""
-    lift(world, plan, stepper, foot, side, BALANCE, com)
+def _restart_as_balance_step(world: World, plan: Any, stepper: Any, foot: Region, side: int, com: Vector) -> None:
+    """Turn a step into one that balances: the same step goes on from where the foot is now."""
+    lift_foot(world, plan, stepper, foot, side, BALANCE, com)
     stepper.steps, stepper.unloaded = stepper.steps - 1.0, 1.0
 
 
 @kernel
-def _hangs(world: Any, row: Any, foot: Any, side: int) -> bool:
+def _has_no_ground(world: World, row: Row, foot: Region, side: int) -> bool:
     """Whether a foot that should bear has no ground under it."""
     if row.touch[side] != 0.0:
         return False
-    return foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y) > _LEVEL  # type: ignore[no-any-return]
+    return foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y) > _LANDING_HEIGHT  # type: ignore[no-any-return]
 
 
 @noinline
 def decide(
-    world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector,
-    mass: float,
+    world: World, row: Row, limbs: Limbs, plan: Any, stepper: Any, left: Region, right: Region,
+    com: Vector, velocity: Vector, mass: float,
 ) -> None:  # fmt: skip
-    """Advance modes by a physics step."""
-    x, y = capture_point(stepper, com, velocity)
+    """Advance the modes by one physics step."""
+    x, y = capture_point(com, velocity, pendulum_frequency(com[2] - stepper.z))
     if stepper.mode == STEP:
-        _stepping(world, row, limbs, plan, stepper, left, right, com, velocity, mass, x, y)
+        _decide_stepping(world, row, limbs, plan, stepper, left, right, com, velocity, mass, x, y)
         return
     switch_skill(row)
     for side in range(2):
         foot = left if side == 0 else right
-        if world.time - stepper.since > _HANGING and _hangs(world, row, foot, side):
-            lift(world, plan, stepper, foot, side, BALANCE, com)
+        if world.time - stepper.since > _HANGING and _has_no_ground(world, row, foot, side):
+            lift_foot(world, plan, stepper, foot, side, BALANCE, com)
             return
-    # the third region: step; in a walk weight on its way passes nearer to the edges of feet one ahead of the other
+    # the third region of figure 13: step; in a walk, shifting weight passes nearer to the edges of staggered feet
     walking = stepper.mode == SHIFT and stepper.kind == WALK
-    if is_beyond(left, right, max(plan.margin, _ON_ITS_WAY) if walking else plan.margin, x, y):
+    if is_beyond(left, right, max(plan.margin, _WALKING_MARGIN) if walking else plan.margin, x, y):
         px, py, share = within_both(left, right, x, y)
-        side = _foot_for(stepper, left, right, x - px, y - py, share)
-        if walking and (share if stepper.swing == 0.0 else 1.0 - share) < _MOSTLY:
+        side = _catching_foot(stepper, left, right, x - px, y - py, share)
+        if walking and (share if stepper.swing == 0.0 else 1.0 - share) < _MOST_SWING_LOAD:
             side = int(stepper.swing)
-        lift(world, plan, stepper, left if side == 0 else right, side, BALANCE, com)
+        lift_foot(world, plan, stepper, left if side == 0 else right, side, BALANCE, com)
     elif stepper.mode == SHIFT:
-        _shifting(world, row, limbs, plan, stepper, left, right, com, velocity, x, y)
+        _decide_shifting(world, row, limbs, plan, stepper, left, right, com, velocity, x, y)
     elif world.time - stepper.since > _REST:
-        _resting(world, plan, stepper, left, right, velocity)
+        _decide_standing(world, plan, stepper, left, right, velocity)
 
 
 @kernel
-def _hurry(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: float) -> None:
-    """Shorten a step of a walk that begins with the capture point where a steady walk does not have it."""
+def _shorten_step(plan: Any, stepper: Any, stance: Region, x: float, y: float, omega: float) -> None:
+    """Shorten a step of a walk that begins with the capture point away from where a steady walk has it."""
     along, left = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     outward = 1.0 if stepper.swing == 0.0 else -1.0
     lead = speed_offset(omega, plan.step_time)
     usual = outward * 0.5 * plan.step_width * sway_offset(omega, plan.step_time) + lead * stepper.sideways
-    off = math.sqrt((along - lead * (stepper.speed + stepper.integral)) ** 2 + (left - usual) ** 2)
-    stepper.duration = max(plan.push_time, plan.step_time - plan.hurry * max(0.0, off - _USUAL))
+    off = horizontal_norm(along - lead * (stepper.speed + stepper.integral), left - usual)
+    stepper.duration = max(plan.push_time, plan.step_time - plan.hurry * max(0.0, off - _FREE_DEVIATION))
 
 
 @kernel
-def _is_behind(plan: Any, stepper: Any, stance: Any, x: float, y: float, omega: float) -> bool:
-    """Whether the capture point is so far behind a foot that a walk would go back on it: the other has to press on."""
+def _is_behind(plan: Any, stepper: Any, stance: Region, x: float, y: float, omega: float) -> bool:
+    """Whether the capture point is so far behind a foot that a walk would fall back: the other foot has to push on."""
     along, _ = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     ahead = 1.0 if stepper.speed >= 0.0 else -1.0
     return ahead * (along - speed_offset(omega, plan.step_time) * stepper.speed) < -_BEHIND  # type: ignore[no-any-return]
 
 
 @kernel
-def _foot_for(stepper: Any, left: Any, right: Any, dx: float, dy: float, share: float) -> int:
-    """The foot that catches the body: the unloaded one, across if need be; of two loaded ones that behind."""
+def _catching_foot(stepper: Any, left: Region, right: Region, dx: float, dy: float, share: float) -> int:
+    """The foot that catches the body: the less loaded one, or, of two loaded alike, the one behind."""
     if abs(share - 0.5) > _UNEVEN_LOAD:
         return 1 if share > 0.5 else 0
     behind = (left.x - right.x) * dx + (left.y - right.y) * dy
@@ -183,76 +187,79 @@ def _foot_for(stepper: Any, left: Any, right: Any, dx: float, dy: float, share: 
 
 
 @kernel
-def _resting(world: Any, plan: Any, stepper: Any, left: Any, right: Any, velocity: Vector) -> None:
-    """On two feet: begin to walk, or to make oneself comfortable."""
+def _decide_standing(world: World, plan: Any, stepper: Any, left: Region, right: Region, velocity: Vector) -> None:
+    """On two feet: begin to walk, or a step for comfort."""
     along, _ = to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)
-    if walks(stepper):
+    if is_walking(stepper):
         side = 1 - int(stepper.swing)
-        if abs(along) > 0.03:
+        if abs(along) > _STAGGER:
             side = 0 if along < 0.0 else 1
         begin_shift(stepper, world.time, side, CAREFUL if plan.careful != 0.0 else WALK)
         return
-    calm = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2) < _CALM
+    calm = horizontal_norm(velocity[0], velocity[1]) < _CALM
     if plan.comfort != 0.0 and calm and discomfort(plan, stepper, left, right) > 1.0:
         begin_shift(stepper, world.time, foot_to_move(plan, stepper, left, right), COMFORT)
 
 
 @kernel
-def _shifting(
-    world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector,
-    x: float, y: float,
+def _decide_shifting(
+    world: World, row: Row, limbs: Limbs, plan: Any, stepper: Any, left: Region, right: Region,
+    com: Vector, velocity: Vector, x: float, y: float,
 ) -> None:  # fmt: skip
-    """Lift the foot once the body is over the other one, or on its way to it."""
+    """Lift the foot once the body is over the other one, or moving there."""
     side = int(stepper.swing)
     foot, stance = (left, right) if side == 0 else (right, left)
     if stepper.kind == WALK:
         width = abs(to_heading_frame(stepper.heading, left.x - right.x, left.y - right.y)[1])
         _, beside = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
-        omega = frequency(com[2] - stepper.z)
+        omega = pendulum_frequency(com[2] - stepper.z)
         ready = (beside if side == 0 else -beside) <= 0.5 * width * sway_offset(omega, plan.step_time)
         waited = world.time - stepper.since > _PATIENCE
         ready = ready and (waited or not _is_behind(plan, stepper, stance, x, y, omega))
     else:
-        calm = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2) < _CALM
-        ready = calm and math.sqrt((x - stance.x) ** 2 + (y - stance.y) ** 2) < _OVER
+        calm = horizontal_norm(velocity[0], velocity[1]) < _CALM
+        ready = calm and horizontal_norm(x - stance.x, y - stance.y) < _OVER_FOOT
     if ready:
-        lift(world, plan, stepper, foot, side, stepper.kind, com)
+        lift_foot(world, plan, stepper, foot, side, stepper.kind, com)
         if stepper.kind == COMFORT:
             gx, gy = comfortable_place(plan, stepper, stance, side)
-            settle_goal(world, row, limbs, stepper, stance, gx, gy, 1.0)
+            place_goal(world, row, limbs, stepper, stance, gx, gy, 1.0)
         elif stepper.kind == CAREFUL:
             gx, gy = comfortable_place(plan, stepper, stance, side)
             c, s = math.cos(stepper.heading), math.sin(stepper.heading)
             period = 2.0 * plan.careful_time
-            ahead, across = clamp(stepper.speed * period, -0.35, 0.35), clamp(stepper.sideways * period, -0.2, 0.2)
+            ahead = clamp(stepper.speed * period, -_CAREFUL_AHEAD, _CAREFUL_AHEAD)
+            across = clamp(stepper.sideways * period, -_CAREFUL_ASIDE, _CAREFUL_ASIDE)
             gx, gy = gx + c * ahead - s * across, gy + s * ahead + c * across
-            settle_goal(world, row, limbs, stepper, stance, gx, gy, 1.0 if ahead >= 0.0 else -1.0)
+            place_goal(world, row, limbs, stepper, stance, gx, gy, 1.0 if ahead >= 0.0 else -1.0)
     elif world.time - stepper.since > _LONGEST_SHIFT:
         begin_stand(stepper, world.time)
 
 
 @noinline
-def _stepping(
-    world: Any, row: Any, limbs: Any, plan: Any, stepper: Any, left: Any, right: Any, com: Vector, velocity: Vector,
-    mass: float, x: float, y: float,
+def _decide_stepping(
+    world: World, row: Row, limbs: Limbs, plan: Any, stepper: Any, left: Region, right: Region,
+    com: Vector, velocity: Vector, mass: float, x: float, y: float,
 ) -> None:  # fmt: skip
+    """Advance the phase of a step; when the foot has landed, begin the next step, shift or stand."""
     side = int(stepper.swing)
     foot, stance = (left, right) if side == 0 else (right, left)
     stepper.phase += world.dt / stepper.duration
     if stepper.kind >= CAREFUL:  # a push turns a deliberate step into one that balances
         sx, sy = within_foot(stance, x, y)
         on = (x - sx) * (stepper.goal_x - stance.x) + (y - sy) * (stepper.goal_y - stance.y)
-        falls = on > 0.0 and stepper.goal_z < stance.z - _NARROW  # as it does when it steps down
-        if math.hypot(x - sx, y - sy) > _NARROW and not falls:
-            _lift_again(world, plan, stepper, foot, side, com)
+        falls = on > 0.0 and stepper.goal_z < stance.z - _BALANCE_LIMIT  # as in a step down
+        if math.hypot(x - sx, y - sy) > _BALANCE_LIMIT and not falls:
+            _restart_as_balance_step(world, plan, stepper, foot, side, com)
     if row.touch[side] == 0.0:
         stepper.unloaded = 1.0
-    loaded = row.contact_force[side, 2] > _LOADED * mass * GRAVITY
+    loaded = row.contact_force[side, 2] > _STRIKE_LOAD * mass * GRAVITY
     height = foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y)
-    landed = row.touch[side] != 0.0 and (loaded or stepper.phase >= 1.0) and height < _LEVEL
-    if not (landed and stepper.unloaded != 0.0 and stepper.phase > _EARLIEST):
-        if stepper.phase > _OVERDUE and height > _LEVEL:
-            _lift_again(world, plan, stepper, foot, side, com)  # there was no ground: it is sought elsewhere
+    landed = row.touch[side] != 0.0 and (loaded or stepper.phase >= 1.0) and height < _LANDING_HEIGHT
+    if not (landed and stepper.unloaded != 0.0 and stepper.phase > _EARLIEST_STRIKE):
+        if stepper.phase > _OVERDUE and height > _LANDING_HEIGHT:
+            # there was no ground: look for it elsewhere
+            _restart_as_balance_step(world, plan, stepper, foot, side, com)
             return
         if stepper.phase < _OVERDUE:
             return
@@ -261,23 +268,26 @@ def _stepping(
         taken = max(world.time - stepper.mark_time, world.dt)
         moved, beside = to_heading_frame(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
         rate = plan.speed_integral
-        stepper.integral = clamp(stepper.integral + rate * (stepper.speed - moved / taken), -_MOST, _MOST)
-        if stepper.sideways != 0.0:  # half of it: steps to the one side and to the other make up for each other
-            missed = 0.5 * rate * (stepper.sideways - beside / taken)
-            stepper.side_integral = clamp(stepper.side_integral + missed, -_MOST, _MOST)
+        stepper.integral = clamp(
+            stepper.integral + rate * (stepper.speed - moved / taken), -_MOST_INTEGRAL, _MOST_INTEGRAL
+        )
+        if stepper.sideways != 0.0:  # steps to one side and to the other partly make up for each other
+            missed = _SIDE_INTEGRAL * rate * (stepper.sideways - beside / taken)
+            stepper.side_integral = clamp(stepper.side_integral + missed, -_MOST_INTEGRAL, _MOST_INTEGRAL)
         else:
             stepper.side_integral = 0.0
-    if walks(stepper) and plan.careful == 0.0:
-        misplaced = abs(stepper.off) > _DISPLACED and _is_behind(plan, stepper, foot, x, y, frequency(com[2] - foot.z))
-        if misplaced and not is_beyond(left, right, _ON_ITS_WAY, x, y):
+    if is_walking(stepper) and plan.careful == 0.0:
+        omega = pendulum_frequency(com[2] - foot.z)
+        misplaced = abs(stepper.off) > _DISPLACED and _is_behind(plan, stepper, foot, x, y, omega)
+        if misplaced and not is_beyond(left, right, _WALKING_MARGIN, x, y):
             begin_shift(stepper, world.time, 1 - side, WALK)
             return
-        lift(world, plan, stepper, stance, 1 - side, WALK, com)
-        _hurry(plan, stepper, foot, x, y, frequency(com[2] - foot.z))
+        lift_foot(world, plan, stepper, stance, 1 - side, WALK, com)
+        _shorten_step(plan, stepper, foot, x, y, omega)
         return
     if is_beyond(left, right, plan.margin, x, y):
-        lift(world, plan, stepper, stance, 1 - side, BALANCE, com)
-    elif walks(stepper):
+        lift_foot(world, plan, stepper, stance, 1 - side, BALANCE, com)
+    elif is_walking(stepper):
         begin_shift(stepper, world.time, 1 - side, CAREFUL)
     else:
         begin_stand(stepper, world.time)

@@ -1,7 +1,4 @@
-"""What a stepper remembers, and what its steps are for (Kenwright §5).
-
-From a stepping skill to the numbers its law reads.
-"""
+"""Records of the stepping law: what it remembers, and a skill's numbers in a parameter slot (Kenwright §5)."""
 
 from __future__ import annotations
 
@@ -9,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.characters.stepper import CONTACT_SCALE
+from surefoot.characters.stepper import CONTACT_SCALE as TABLE_2
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import write_header
+from surefoot.controllers.stepping.parameters import SteppingParameters
 from surefoot.native.kernels import block, kernel, python_impl, records
 from surefoot.native.userdata import SLOT
 from surefoot.skills.schema import Skill
 
-STAND, SHIFT, STEP = 0.0, 1.0, 2.0  # on two feet; the weight goes over one of them; the other swings
-BALANCE, WALK, CAREFUL, COMFORT = 0.0, 1.0, 2.0, 3.0  # what a step is for
+STAND, SHIFT, STEP = 0.0, 1.0, 2.0  # modes: on two feet; shifting the weight over one foot; the other swings
+BALANCE, WALK, CAREFUL, COMFORT = 0.0, 1.0, 2.0, 3.0  # purposes of a step
 
 
 def _record(*names: str) -> np.dtype[Any]:
@@ -38,44 +36,38 @@ how far its goal was moved along for even ground [m]; speeds it tries to keep ah
 what was missed of them [m/s]; where and when the last step began; centre of pressure [m] and the left foot's share of
 the load; wanted height of the hips [m] and how fast it changes [m/s]; share of the legs' length that it uses; pitch of
 the trunk, and of the ground under the feet that bear, uphill positive [rad]; a body it carries and its mass [kg]."""
-NUMBERS = (
-    "walks", "careful", "speed", "step_time", "push_time", "careful_time", "step_width", "step_height", "leg", "lean",
-    "crouch", "crouch_lean", "slope_lean", "turn_rate", "acceleration", "stiffness", "still", "margin",
-    "foot_length", "foot_width", "longest_step", "foresight", "alpha", "speed_integral", "steering", "pull_scale",
-    "spring", "damper", "spring_bias", "spring_load", "sink", "force", "pose", "hurry", "pelvis_kp", "pelvis_kd",
-    "swing_kp", "swing_kd", "comfort", "comfort_angle", "comfort_width", "arm_out",
-    "arm_swing", "elbow",
-)  # fmt: skip
+NUMBERS = tuple(SteppingParameters.model_fields)
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
-_PLAN, GAINS, HIGHEST = PLAN.itemsize // 8, 5, 4
+_PLAN = PLAN.itemsize // 8
+KP, KD, LIMIT, CONTACT_SCALE, HIGHEST, GAINS = range(6)  # columns of a servo, and how many there are
 
 
 def slot_size(actuators: int) -> int:
-    """Numbers in a slot: the skill's; stiffness, damping, limit, contact scale and highest angle of every actuator."""
+    """Numbers in a slot: the skill's, then those of every actuator's servo."""
     return _PLAN + GAINS * actuators
 
 
 @kernel
-def plan_of(slot: Any) -> Any:
+def plan_of(slot: np.ndarray) -> Any:
     """The skill's numbers."""
     return records(slot, 0, 1, PLAN)[0]
 
 
 @kernel
-def servos_of(slot: Any, actuators: int) -> tuple[Any]:
-    """(actuators, GAINS) servos, in a tuple: a kernel returns no array."""
+def servos_of(slot: np.ndarray, actuators: int) -> tuple[Any]:
+    """(actuators, GAINS) servos, in a tuple because a kernel returns no array."""
     return (block(slot, _PLAN, (actuators, GAINS)),)
 
 
 @kernel
 def begin_stand(stepper: Any, time: float) -> None:
-    """Bear on both feet."""
+    """Stand on both feet."""
     stepper.mode, stepper.since, stepper.phase = STAND, time, 0.0
 
 
 @kernel
 def begin_shift(stepper: Any, time: float, swing: int, kind: float) -> None:
-    """Let the weight go over one foot, so that the other can swing."""
+    """Begin to shift the weight over one foot, so that the other can swing."""
     stepper.mode, stepper.since, stepper.phase = SHIFT, time, 0.0
     stepper.swing, stepper.kind = float(swing), kind
 
@@ -90,4 +82,4 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
     highest = {hinge.name: hinge.high for segment in table.segments for hinge in segment.hinges}
     for i, (joint, gain) in enumerate(table.gains.items()):
         kind = joint.removeprefix("left_").removeprefix("right_").split("_")[0]
-        servos[i] = gain.kp, gain.kd, gain.limit, CONTACT_SCALE.get(kind, 1.0), highest[joint]
+        servos[i] = gain.kp, gain.kd, gain.limit, TABLE_2.get(kind, 1.0), highest[joint]

@@ -1,7 +1,7 @@
 """The spring-loaded inverted pendulum that plans steps (Kenwright, "Watch your step", §4.1, equations 1–4).
 
-Equation 1 conserves energy, m g h + ½ m v² (its ½ before m g h is a slip); from it comes where a foot has to stand for
-the mass to come to rest above it.
+Equation 1 conserves energy, m g h + ½ m v² (the printed ½ before m g h is an error). From it follows where a foot has
+to stand for the mass to come to rest above it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from surefoot.native.kernels import kernel
 from surefoot.reflexes.pendulum import GRAVITY
 
-_LOWEST = 0.1  # [m] that a pendulum is high
+_LOWEST_PENDULUM = 0.1  # [m]
 
 
 @kernel
@@ -20,34 +20,34 @@ def step_distance(v: float, height: float, rise: float) -> float:
 
     Args:
         v: speed of the mass [m/s]; the distance has its sign.
-        height: of the mass above the foot on which it stands, h [m].
-        rise: of the ground where the foot will stand above the present one, s [m].
+        height: h, height of the mass above the present stance foot [m].
+        rise: s, height of the next foothold above the present one [m].
     """
-    return v / (2.0 * GRAVITY) * math.sqrt(v * v + 4.0 * GRAVITY * max(height - rise, _LOWEST))
+    return v / (2.0 * GRAVITY) * math.sqrt(v * v + 4.0 * GRAVITY * max(height - rise, _LOWEST_PENDULUM))
 
 
 @kernel
 def pull_bias(force: float, mass: float, scale: float) -> float:
-    """Equation 3: β k_p, by which a lasting horizontal force of the world displaces the steps [m].
+    """Equation 3: β k_p, the displacement of the steps by a lasting horizontal force of the world [m].
 
     Args:
-        force: on the body, along the direction that is asked for, F_p [N].
-        mass: of the body [kg].
-        scale: k_p [m]; with the height at which the force acts, moments about the foot balance exactly.
+        force: F_p, force on the body along the wanted direction [N].
+        mass: mass of the body [kg].
+        scale: k_p [m]; if it is the height at which the force acts, moments about the foot balance exactly.
     """
     return scale * force / (mass * GRAVITY)
 
 
 @kernel
 def leg_force(stiffness: float, damping: float, short: float, rate: float) -> float:
-    """Equation 4: force of a leg that is so much too short and lengthens at a rate [N]."""
+    """Equation 4: force of a leg's damped spring that is `short` too short [m] and lengthens at `rate` [m/s] [N]."""
     return stiffness * short - damping * rate
 
 
 @kernel
-def lossy(distance: float, short: float, length: float, bias: float) -> float:
-    """A step distance with the spring's error as its bias (§4.1): as damping takes energy, a short leg steps less [m].
+def with_spring_loss(distance: float, short: float, length: float, bias: float) -> float:
+    """A step distance, biased by the spring's error (§4.1): damping takes energy, so a short leg steps less far [m].
 
-    `short` is by how much the leg is too short, of its `length`; `bias` weighs it.
+    `short` is by how much a leg of `length` is too short [m]; `bias` is the weight of this error.
     """
     return distance * (1.0 - bias * short / length)
