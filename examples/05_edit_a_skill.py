@@ -22,7 +22,7 @@ def speed_of(sim: sf.Simulation) -> float:
 
 walk = sf.load_skill("walk")
 print("states:", [state.duration or state.until for state in walk.parameters.states])
-higher = sf.varied(walk, {"states.0.targets.swing_hip": 0.5, "states.0.duration": 0.28})  # a changed copy
+higher = sf.with_parameters(walk, {"states.0.targets.swing_hip": 0.5, "states.0.duration": 0.28})  # a changed copy
 print(
     f"as printed {speed_of(sf.Simulation(skill=walk)):.2f} m/s, changed {speed_of(sf.Simulation(skill=higher)):.2f} m/s"
 )

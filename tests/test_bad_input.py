@@ -23,7 +23,7 @@ from surefoot.terrains import names, profile, rough, slope, steps
 NAN, INF = math.nan, math.inf
 NOT_A_TIME = (NAN, INF, -INF, -1.0, -1e-9, 1e9)
 FUZZ = settings(max_examples=500, deadline=20_000, derandomize=True, database=None)
-LEARNER = sf.varied(sf.load_skill("walk"), {"learning.bins": 8})
+LEARNER = sf.with_parameters(sf.load_skill("walk"), {"learning.bins": 8})
 
 
 @pytest.fixture(autouse=True)
@@ -101,9 +101,9 @@ def test_every_terrain_that_is_accepted_can_be_stood_on(places: list[float], hei
 @pytest.mark.parametrize(
     ("text", "valid"),
     [
-        ("moon", "flat, slope, steps, rough"),
-        ("", "flat, slope, steps, rough"),
-        ("Flat", "flat, slope, steps, rough"),
+        ("moon", "bumps, flat, gaps, image"),
+        ("", "bumps, flat, gaps, image"),
+        ("Flat", "bumps, flat, gaps, image"),
         ("flat:1", "no numbers"),
         ("slope", "angle"),
         ("slope:89", "within ±"),
@@ -244,8 +244,8 @@ REFUSED_CALLS: dict[str, Any] = {  # of a simulation
     **{f"speed {v}": lambda s, v=v: s.command(speed=v) for v in (NAN, INF, -100.0, 100.0)},
     "switch to nothing": lambda s: s.switch("fly"),
     "switch to what does not fit": lambda s: s.switch(LEARNER),
-    "switch to an unknown role": lambda s: s.switch(sf.varied(s.skill, {"states.0.targets.tail": 1.0})),
-    "switch to an unknown gain": lambda s: s.switch(sf.varied(s.skill, {"gains.tail.kp": 1.0})),
+    "switch to an unknown role": lambda s: s.switch(sf.with_parameters(s.skill, {"states.0.targets.tail": 1.0})),
+    "switch to an unknown gain": lambda s: s.switch(sf.with_parameters(s.skill, {"gains.tail.kp": 1.0})),
     **{f"blend {v}": lambda s, v=v: s.blend("run", v) for v in (NAN, INF, -0.1, 1.1)},
     "blend with nothing": lambda s: s.blend("fly", 0.5),
     "blend with another structure": lambda s: s.blend("skip", 0.5),

@@ -221,7 +221,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [  # old, new (its line is the o
     ("name: walk", "name: ../../walk", "name", "[a-z0-9]"),
     ("name: walk", "name: Walk", "name", "[a-z0-9]"),
     ("name: walk", 'name: "walk\\n"', "name", "[a-z0-9]"),
-    ("controller: simbicon", "controller: magic", "controller", "'simbicon'"),
+    ("controller: simbicon", "controller: magic", "controller", "valid: genbicon, imitation, limit_cycle, simbicon"),
     ("summary: forward walk", "summary: " + "x" * 3000, "summary", "2000"),
     ("summary: forward walk", 'summary: "\\ud800"', "summary", "unicode"),
     ("  state: 0", "  state: 16", "start.state", "15"),

@@ -67,7 +67,7 @@ def call(*arguments: object, within: float = 30.0) -> Outcome:
         limited(within),
         pytest.raises(SystemExit) as left,
     ):
-        main.main()
+        main()
     return Outcome(left.value.code, out.getvalue(), err.getvalue())
 
 
@@ -266,7 +266,7 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
             ("--character", "centaur"),
             "ape, bird, human, human19, human_toes, humanoid, planar, planar_arms, robot, stepper, strider",
         ),
-        (("--terrain", "moon"), "flat, slope, steps, rough, incline, stairs, bumps, image"),
+        (("--terrain", "moon"), "bumps, flat, gaps, image, incline, platform, rough"),
         (("--terrain", "image:missing.png,9,0.5"), "missing.png"),
         (("--terrain", "slope:89"), "within ±"),
         (("--terrain", "steps:1"), "as many"),
@@ -546,7 +546,7 @@ def test_an_experiment_without_rows_does_not_hold(tmp_path: Path) -> None:
         (("walk", "--parameter", "wings.cd=0:1"), "wings"),
         (("walk", "--parameter", "states.0.targets.tail=0:1"), "tail"),
         (("walk", "--parameter", "states.1.cd=900:901"), "20"),
-        (("walk", *CD, "--terrain", "moon"), "flat, slope, steps, rough"),
+        (("walk", *CD, "--terrain", "moon"), "bumps, flat, gaps, image"),
         (("walk", *CD, "--generations", "0"), "1"),
         (("walk", *CD, "--seconds", "nan"), "600"),
         (("walk", *CD, "--seed", "-5"), "seed"),

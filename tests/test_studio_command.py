@@ -25,7 +25,7 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     """The status that the command line ends with, for what must not start."""
     monkeypatch.setattr(sys, "argv", ["surefoot", "studio", "--no-browser", *arguments])
     with pytest.raises(SystemExit) as left:
-        main.main()
+        main()
     return left.value.code
 
 

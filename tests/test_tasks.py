@@ -476,7 +476,7 @@ def test_the_command_line_walks_a_path_and_says_how_it_went(
     words = ["simulate", "zero-walk", "--character", "humanoid", "--task", "follow-path:1.5,0.2,speed=0.5"]
     monkeypatch.setattr("sys.argv", ["surefoot", *words, "--seconds", seconds, "--json"])
     with pytest.raises(SystemExit) as ended:
-        main.main()
+        main()
     summary = json.loads(capsys.readouterr().out)
     assert [task["status"] for task in summary["tasks"]] == [status]
     assert ended.value.code == code
