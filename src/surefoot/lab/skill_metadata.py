@@ -72,7 +72,9 @@ def start_on_limit_cycle(
     )
     root = {name: _rounded(value, digits) for name, value in _root(sim).items()}
     lift = _rounded(sim.scene.clearance(sim.data.qpos), 4)
-    return Start.model_validate({"state": state, "swing": "left", "lift": lift, "joints": joints, "rates": rates} | root)
+    return Start.model_validate(
+        {"state": state, "swing": "left", "lift": lift, "joints": joints, "rates": rates} | root
+    )
 
 
 def _rounded(value: float, digits: int) -> float:
