@@ -80,6 +80,15 @@ def test_a_foot_unloaded_for_an_instant_has_not_taken_a_step(walk: Motion) -> No
     assert footstrikes(replace(walk, contact_force=force)) == [(320, 0)]
 
 
+def test_a_swinging_foot_that_scuffs_the_ground_has_not_taken_a_step(walk: Motion) -> None:
+    force = np.full_like(walk.contact_force, 400.0)
+    force[300:340, 0, 2] = 0.0  # 200 ms
+    force[320, 0, 2] = 400.0  # 5 ms
+    assert footstrikes(replace(walk, contact_force=force)) == [(340, 0)]
+    force[320:326, 0, 2] = 400.0  # 30 ms
+    assert footstrikes(replace(walk, contact_force=force)) == [(320, 0), (340, 0)]
+
+
 def test_free_fall_is_all_flight_and_standing_is_none() -> None:
     sim = Simulation()
     in_the_air(sim, 20.0)
@@ -526,7 +535,11 @@ def test_all_experiments_are_registered_under_names_of_their_own() -> None:
 
 def test_every_experiment_module_is_registered() -> None:
     here = Path(simbicon.__file__).parent
-    modules = {p.stem for pattern in ("planar_*.py", "spatial_*.py", "*mocap*.py", "*_transitions.py") for p in here.glob(pattern)}
+    modules = {
+        p.stem
+        for pattern in ("planar_*.py", "spatial_*.py", "*mocap*.py", "*_transitions.py")
+        for p in here.glob(pattern)
+    }
     assert {e.run.__module__.rsplit(".", 1)[1] for e in simbicon.EXPERIMENTS} == modules
     own = {p.stem for p in Path(limit_cycle.__file__).parent.glob("*.py")} - {"__init__", "marches"}
     assert {e.run.__module__.rsplit(".", 1)[1] for e in limit_cycle.EXPERIMENTS} == own

@@ -17,21 +17,23 @@ from surefoot.motions.motion import Motion
 
 LOADED_FORCE = 20.0  # [N] vertical force that counts as standing on a foot
 SHORTEST_SWING = 0.05  # [s] a foot unloaded for less has not left the ground
+SHORTEST_STANCE = 0.02  # [s] a foot loaded for less has only scuffed it
 
 
 def footstrikes(motion: Motion) -> list[tuple[int, int]]:
-    """(frame, foot) of every foot strike, in order."""
-    loaded = motion.contact_force[:, :, 2] > LOADED_FORCE
-    found = []
-    for foot in range(loaded.shape[1]):
-        lifted = None
-        for frame in range(len(motion)):
-            if not loaded[frame, foot]:
-                lifted = frame if lifted is None else lifted
-            elif lifted is not None:
-                if motion.time[frame] - motion.time[lifted] >= SHORTEST_SWING:
-                    found.append((frame, foot))
-                lifted = None
+    """(frame, foot) of every footstrike of a simulated motion, in order."""
+    time, found = motion.time, list[tuple[int, int]]()
+    for foot in range(motion.contact_force.shape[1]):
+        loaded = motion.contact_force[:, foot, 2] > LOADED_FORCE
+        stands = loaded.copy()
+        for first, stop in true_spans(~loaded):
+            if stop < len(time) and time[stop] - time[first] < SHORTEST_SWING:
+                stands[first:stop] = True
+        for first, stop in true_spans(stands):
+            frames = np.flatnonzero(loaded[first:stop])
+            lasts = stop == len(time) or np.diff(time)[first + frames].sum() >= SHORTEST_STANCE
+            if first > 0 and lasts:
+                found.append((first, foot))
     return sorted(found)
 
 
