@@ -104,7 +104,7 @@ def test_errors_are_told_by_joint_and_the_worst_of_some() -> None:
     assert found.errors["neck"] == pytest.approx(0.4)
     assert found.errors["left_hip"] < 1e-9
     assert found.error == pytest.approx(0.7 / len(TABLE.gains))
-    assert found.worst(BODY.legs) == pytest.approx(0.2)
+    assert found.worst_joint(BODY.legs) == pytest.approx(0.2)
     assert "left_knee" in BODY.legs
     assert not {"neck", "left_elbow"} & set(BODY.legs)
 
@@ -220,8 +220,8 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
     monkeypatch.setattr("surefoot.lab.imitation_search._CANDIDATES", 4)
     monkeypatch.setattr("surefoot.lab.imitation_search.ImitationCost", Cheap)
     stages = (
-        Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
-        Stage(6.0, 1, 0.01, spare_above=1.0),
+        Stage(3.0, 2, 0.01, starts=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
+        Stage(6.0, 1, 0.01, only_if_error_above=1.0),
     )  # fmt: skip
 
     def searched(*cds: float) -> tuple[list[str], float]:

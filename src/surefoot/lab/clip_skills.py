@@ -129,7 +129,7 @@ class Walk:
     @property
     def worst_leg(self) -> float:
         """The largest error of a leg's joint [rad]."""
-        return max(seen.worst(self.legs) for seen in self.seen)
+        return max(seen.worst_joint(self.legs) for seen in self.seen)
 
     @property
     def cadence(self) -> float:

@@ -131,10 +131,10 @@ def root_yaw(motion: Motion) -> np.ndarray:
     turns = motion.rotations[:, 0]
     if motion.scene and motion.scene.table.foreign:
         turns = _from_upright(motion, motion.scene.table.anatomy.pelvis)
-    return _yaw(turns)
+    return yaw_angles(turns)
 
 
-def _yaw(turns: np.ndarray) -> np.ndarray:
+def yaw_angles(turns: np.ndarray) -> np.ndarray:
     """(n,) yaw of (n, 4) orientations, within ± π [rad]."""
     forward = quat.rotate(turns, np.array([1.0, 0.0, 0.0]))
     return np.asarray(np.arctan2(forward[:, 1], forward[:, 0]))
@@ -251,7 +251,7 @@ def track_heading(
         if tell is not None:
             tell(sample * EVERY)
         population.run(EVERY, stop_fallen=True)
-        yaws.append(_yaw(population.qpos[:, 3:7]))
+        yaws.append(yaw_angles(population.qpos[:, 3:7]))
         places.append(population.qpos[:, :2].copy())
     return np.unwrap(np.array(yaws), axis=0), np.array(places)
 

@@ -88,7 +88,7 @@ class ImitationCost:
         seen = measure_tracking(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL_COST
-        cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
+        cost += min(8.0 * max(seen.worst_joint(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         cost += min(0.4 * max(seen.tilt / _TILT_GOOD - 1.0, 0.0), 2.0)
         cost += min(15.0 * abs(seen.cadence - 1.0), 3.0)
@@ -124,24 +124,24 @@ class Stage:
     replicas: int = 1  # the noise is another one every generation
     push: float = 0.0  # [N]
     share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
-    begins: int = 1  # of the best beginnings, each of which is searched from
-    spare_above: float | None = None  # used only while what was found is more unlike its clip than this
+    starts: int = 1  # how many of the best starts are searched from
+    only_if_error_above: float | None = None  # used only while what was found is more unlike its clip than this
 
 
 STAGES = (
-    Stage(3.0, 8, 0.12, begins=5),
-    Stage(3.0, 14, 0.12, begins=2),
+    Stage(3.0, 8, 0.12, starts=5),
+    Stage(3.0, 14, 0.12, starts=2),
     Stage(3.0, 40, 0.15),
     Stage(5.0, 20, 0.10, share_up=0.6),
     Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
     Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
-    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, spare_above=1.0),
-    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, spare_above=1.0),
-    Stage(10.0, 15, 0.06, share_up=2.0, spare_above=1.0),
-    Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
-    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLEN),
-    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLEN),
-    Stage(10.0, 20, 0.05, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, only_if_error_above=1.0),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, only_if_error_above=1.0),
+    Stage(10.0, 15, 0.06, share_up=2.0, only_if_error_above=1.0),
+    Stage(15.0, 15, 0.05, share_up=2.0, only_if_error_above=1.0),
+    Stage(15.0, 15, 0.06, share_up=2.0, only_if_error_above=FALLEN),
+    Stage(15.0, 15, 0.06, share_up=2.0, only_if_error_above=FALLEN),
+    Stage(10.0, 20, 0.05, share_up=2.0, only_if_error_above=1.0),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
@@ -198,18 +198,18 @@ def imitate(
     field = [with_parameters(start, guess) if guess else start for start in starts for guess in guessed]
     costs = ImitationCost(cycle, stages[0].seconds).costs(field, seed, threads)
     field = [field[i] for i in np.argsort(costs)]
-    total = sum(stage.generations * stage.begins for stage in stages)
+    total = sum(stage.generations * stage.starts for stage in stages)
     search = _Search(cycle, seed, threads, checkpoint, report, total)
     up_for = 0.0  # [s]
     for number, stage in enumerate(stages):
-        if stage.spare_above is None and up_for != stage.seconds:
-            found = search.from_each(field[: stage.begins], stage, str(number))
+        if stage.only_if_error_above is None and up_for != stage.seconds:
+            found = search.from_each(field[: stage.starts], stage, str(number))
             up_for = stage.seconds if found[0].stays_up else 0.0
             field = [one.skill for one in found]
     best, far = field[0], unlike(field[0])
     last = best
     for number, stage in enumerate(stages):
-        if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
+        if stage.only_if_error_above is not None and stage.only_if_error_above < far < HOPELESS:
             search.seed = seed + number
             last = search.run(best if far < FALLEN else last, stage, str(number)).skill
             best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])

@@ -39,7 +39,7 @@ class PathDrift:
         self._begun, self._loop = place - reference.poses[0, :ways], np.zeros(ways)
         self._squares: list[float] = []
 
-    def look(self, clock: float, place: np.ndarray) -> None:
+    def add(self, clock: float, place: np.ndarray) -> None:
         """Compare with a place (ways,) at a time of the reference [s]."""
         reference, ways = self._reference, self._ways
         if reference.loops and clock < self._clock:
@@ -164,7 +164,7 @@ def track_reference(
         if len(reference.clip):
             off = sim.data.qpos[places] - reference.clip[reference.index(float(tracker.clock))][places]
             clip_squares.append(float((off**2).mean()))
-        walked.look(float(tracker.clock), sim.data.qpos[:ways])
+        walked.add(float(tracker.clock), sim.data.qpos[:ways])
         tip = max(tip, tip_fraction(sim.model, sim.data)) if has_seesaw else 0.0
         went += float(np.linalg.norm(sim.data.qpos[:ways] - last))
         last = sim.data.qpos[:ways].copy()

@@ -48,7 +48,7 @@ class TrackingError:
         """Mean over all joints [rad]."""
         return float(np.mean(list(self.errors.values())))
 
-    def worst(self, names: Sequence[str]) -> float:
+    def worst_joint(self, names: Sequence[str]) -> float:
         """The largest error of some joints [rad]."""
         return max(self.errors[name] for name in names)
 
