@@ -74,7 +74,8 @@ def commanded_population(
         commands: by name, as `Simulation.command` takes them.
     """
     population = Population(count, character, [skill] * count)
-    population.command(**(commands or {}))
+    for row in population.rows:
+        population.scene.command(row, skill, commands or {})
     return population
 
 
