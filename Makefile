@@ -18,6 +18,7 @@ studio: $(VENV)/.installed-studio
 test: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests examples
 	$(BIN)/ruff format --check src tests examples
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 $(PYTEST_MARKS)
 	$(BIN)/pytest -m browser

@@ -11,8 +11,10 @@ from PIL import Image
 
 from conftest import GROUNDS, in_the_air
 from surefoot import characters as character_names
+from surefoot import plugins
 from surefoot import skills as skill_names
 from surefoot import terrains as terrain_names
+from surefoot.characters import load as load_character
 from surefoot.controllers import base as controllers
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import TerrainError
@@ -47,6 +49,9 @@ EXAMPLES = {
     "platform": ["platform:30", "platform:12.5,20,5"],
     "seesaw": ["seesaw", "seesaw:2.5,0.1,0.8,1.5,50"],
     "image": ["image:hills.png,12,0.5", "image:hills.png,30,1.5,20"],
+}
+EXAMPLES |= {  # those of other packages, with their default numbers
+    name: [name] for name in terrain_names() if not plugins.owner(plugins.TERRAINS, name).startswith("surefoot.")
 }
 TEXTS = [text for texts in EXAMPLES.values() for text in texts]
 STEEP = ["rough:3,0.5,0.25,20", "rough:1,1,0.1,10"]  # steeper than the boxes of a profile can follow
@@ -96,7 +101,7 @@ def test_character_is_moved_by_its_own_joints_alone(name: str) -> None:
 def test_gravity_and_friction_are_the_declared_ones(name: str) -> None:
     model = Simulation(character=name, skill=skill_of(name), terrain="steps:2,-0.1,4,0.1").model
     assert model.opt.gravity.tolist() == [0.0, 0.0, -9.81]
-    assert (model.geom_friction[:, 0] == FRICTION[name]).all()
+    assert (model.geom_friction[:, 0] == FRICTION.get(name, load_character(name).friction)).all()
     assert model.opt.density == model.opt.viscosity == 0.0
 
 
@@ -293,7 +298,7 @@ def test_two_simulations_of_a_skill_share_no_memory(full: str) -> None:
     assert one.data is not other.data
     before = other.snapshot().state
     assert not np.shares_memory(one.data.userdata, other.data.userdata)
-    one.set_parameters(CHANGED[skill.controller])
+    one.set_parameters(CHANGED.get(skill.controller, {"fall.tilt_time": 0.4}))
     one.memory.slots[:, NUMBER_AT + 1 :] *= 1.5  # but for the numbers of controller and skill
     one.model.body_mass[:] *= 2.0
     one.step(20)

@@ -258,7 +258,8 @@ def test_a_gait_in_place_resumes_if_it_steps_in_place_again() -> None:
 
 @pytest.mark.slow
 def test_walk_survives_ten_small_pushes_and_none_that_throw_it_over() -> None:
-    assert push_survivors(load("planar/walk"), 1.0, seed=3)([10.0, 5000.0]) == [robustness.REPLICAS, 0]
+    survives = push_survivors(load("planar/walk"), 1.0, seed=3)
+    assert survives([10.0, 5000.0]) == [robustness.NEEDED, 0]  # replicas that cannot change the verdict are not run
 
 
 # -------------------------------------------------------------------------------------------------- replicas

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from surefoot.cli.bench import _measurements
 from surefoot.cli.bench import bench as bench_command
 from surefoot.cli.main import main
 from surefoot.errors import SurefootError
@@ -138,10 +139,10 @@ def test_addresses_are_written_for_a_browser() -> None:
 def test_bench_measures_the_studio_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from surefoot.studio import benchmark
 
-    assert bench.choose(None) is bench.measure_all
-    assert bench.choose("studio") is benchmark.measure_studio
+    assert _measurements(None) is bench.measure_all
+    assert _measurements("studio") is benchmark.measure_studio
     with pytest.raises(SurefootError, match="valid: studio"):
-        bench.choose("moon")
+        _measurements("moon")
 
 
 @pytest.mark.parametrize(

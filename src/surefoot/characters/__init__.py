@@ -32,18 +32,23 @@ def load(name: str | Path | CharacterTable) -> CharacterTable:
     Raises:
         UnknownNameError: no character is registered under the name; the message lists the valid ones.
     """
-    from surefoot.characters.mjcf_import import table_from_mjcf
     from surefoot.characters.table import CharacterTable
 
     if isinstance(name, CharacterTable):
         return name
     if str(name).endswith(".xml"):
-        found = table_from_mjcf(Path(name))
+        found = _imported(Path(name))
         return replace(found, name=f"{found.name}-file") if found.name in names() else found
     if not isinstance(name, str) or name not in names():
         raise UnknownNameError("character", name, names())
     registered = plugins.load(plugins.CHARACTERS, name)
     if isinstance(registered, (str, Path)):  # an MJCF file of another package
-        return replace(table_from_mjcf(Path(registered)), name=name)
+        return replace(_imported(Path(registered)), name=name)
     made: CharacterTable = registered()
     return made
+
+
+def _imported(path: Path) -> CharacterTable:
+    from surefoot.characters.mjcf_import import table_from_mjcf  # which takes a while to import
+
+    return table_from_mjcf(path)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from surefoot.cli.options import Json
 from surefoot.cli.terminal import Bar, screen
+from surefoot.errors import SurefootError, UnknownNameError
 
 
 def bench(
@@ -19,9 +21,7 @@ def bench(
     as_json: Json = False,
 ) -> int:
     """Measure speed: ratios within one interleaved run; of the studio what a page costs."""
-    from surefoot.lab import bench as benches
-
-    measure = benches.choose(which)
+    measure = _measurements(which)
     with Bar(hidden=as_json) as tick:
         rows = measure(quick, tick)
     if as_json:
@@ -32,3 +32,18 @@ def bench(
             table.add_row(row["case"], row["ours"], row["bar"], {True: "yes", False: "NO", None: ""}[row["holds"]])
         screen.print(table)
     return 1 if any(row["holds"] is False for row in rows) else 0
+
+
+def _measurements(which: str | None) -> Callable[[bool, Callable[[str, float], None]], list[dict[str, Any]]]:
+    """What measures the benchmark of a name; None is the simulations'."""
+    if which is None:
+        from surefoot.lab.bench import measure_all
+
+        return measure_all
+    if which != "studio":
+        raise UnknownNameError("benchmark", which, ["studio"])
+    try:
+        from surefoot.studio.benchmark import measure_studio
+    except ModuleNotFoundError:
+        raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
+    return measure_studio

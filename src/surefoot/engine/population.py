@@ -6,6 +6,7 @@ Many simulations at once, on all cores, bit-identical to one at a time.
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -139,7 +140,7 @@ class Population:
         found = {id(s): self.scene.find(s) for s in distinct}
         self.skills = [found[id(s)] for s in each]
         self._vary(parameters or {})
-        self.n, self.seed = n, seed
+        self.n, self.seed, self._process = n, seed, os.getpid()
         self.batch = Batch(self.scene.model, n, threads)
         if any(scene is not self.scene for scene in self.scenes):
             self.batch.set_models([scene.model for scene in self.scenes])
@@ -153,6 +154,8 @@ class Population:
             for push in queue:
                 self.scenes[i].add_push(self.rows[i], push, 0.0)
         self._scheduled = [self._schedule(i) for i in range(n)]
+        for row in self._scheduled:
+            row.steps_to_next()
         for i, own in enumerate(tasks_per_row(tasks, n)):
             self._plan(i, own)
         callback.install()
@@ -182,6 +185,12 @@ class Population:
         )
         for task in tasks:
             row.agenda.add(task)
+
+    def __repr__(self) -> str:
+        """How many rows there are, of what, and how many of them fell."""
+        fell = int(np.isfinite(self.fallen_at).sum())
+        names = ", ".join(sorted({skill.full_name for skill in self.skills}))
+        return f"<Population: {self.n} rows of {self.scene.table.name}, {names}; {fell} fell>"
 
     @property
     def tasks(self) -> list[tuple[Task, ...]]:
@@ -248,6 +257,11 @@ class Population:
             count, rows = cast(int, rows), count
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
+        if os.getpid() != self._process:  # its threads stayed behind in the process that made it
+            raise SurefootError(
+                "a population runs in the process that made it, not in one forked from that: make it there, or use "
+                "multiprocessing.get_context('spawn')"
+            )
         callback.install()
         chosen = np.array(self._rows(rows), dtype=int)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import mujoco
@@ -102,11 +102,12 @@ class Scene:
         planners: those of the controllers met so far that decide between native runs.
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, model: mujoco.MjModel | None = None) -> None:
         """Build and compile.
 
         Args:
             setup: what to build.
+            model: a copy of the model that this setup builds, to be used in its place.
 
         Raises:
             SurefootError: something in the setup is not valid; the message says what would have been.
@@ -141,6 +142,8 @@ class Scene:
         )  # fmt: skip
         callback.install()
         self.build: CompiledCharacter = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
+        if model is not None:
+            self.build = replace(self.build, model=model)
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
         self._planners: dict[str, Planner | None] = {}

@@ -59,10 +59,12 @@ class Row:
         return self._state()
 
     def steps_to_next(self) -> int:
-        """Physics steps until something may have to be decided; NEVER if nothing has."""
+        """Physics steps until something may have to be decided; NEVER if nothing has. The row notes it."""
         following = min((planner.steps_to_next(self) for planner in self.scene.planners), default=NEVER)
         if self.agenda is not None and not self.agenda.is_idle:
             following = min(following, self.agenda.steps_to_next())
+        # whoever steps beyond this moment without asking is told so by the callback
+        self.row.header[0].planned_until = np.inf if following >= NEVER else self.time + following * self.scene.timestep
         return following
 
 

@@ -5,11 +5,14 @@ One character, one terrain, one skill, together.
 
 from __future__ import annotations
 
+import copy
 import functools
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import mujoco
 import numpy as np
@@ -23,7 +26,7 @@ from surefoot.engine.rescale_body import check_can_rescale, skills_needing_most_
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
 from surefoot.engine.scheduler import Row
 from surefoot.engine.task import Task, TaskSchedule, TaskSnapshot, check_accepts_tasks
-from surefoot.errors import SurefootError
+from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.native import userdata
 from surefoot.reflexes.handover import ASKED
@@ -44,6 +47,7 @@ class Snapshot:
     masses: tuple[float, ...] = ()
 
 
+_FRAME = 0.02  # [s] simulated between two pictures of the viewer
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 T = TypeVar("T", bound=Task)
 
@@ -96,13 +100,35 @@ class Simulation:
 
     def _start(self, setup: Setup) -> None:
         """Build the scene and put its row into the start state."""
-        scene, seed = Scene(setup), setup.seed
-        self.scene, self.model, self.data = scene, scene.model, mujoco.MjData(scene.model)
-        self.skill, self.seed = scene.skill, seed
-        self._requested: Skill | None = None
-        self._row = scene.begin(self.data.qpos, self.data.qvel, self.data.userdata, self.skill, seed)
-        self._scheduled = Row(scene, self._row, self.data.qpos, self.data.qvel, lambda: self.time, self._state)
+        scene = Scene(setup)
+        data = mujoco.MjData(scene.model)
+        row = scene.begin(data.qpos, data.qvel, data.userdata, scene.skill, setup.seed)
+        self._hold(scene, data, row, scene.skill, None)
         mujoco.mj_forward(self.model, self.data)
+
+    def _hold(
+        self, scene: Scene, data: mujoco.MjData, row: userdata.Row, skill: Skill, requested: Skill | None
+    ) -> None:
+        """Be the simulation of a row of a scene."""
+        self.scene, self.model, self.data, self._row = scene, scene.model, data, row
+        self.skill, self._requested, self.seed = skill, requested, scene.setup.seed
+        self._scheduled = Row(scene, row, data.qpos, data.qvel, lambda: self.time, self._state)
+        self._scheduled.steps_to_next()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are equal and independent: model, data, the controller's memory, tasks, all of it."""
+        snapshot = self.snapshot()
+        return _copied, (type(self), self.scene.setup, self.data, snapshot.skill, snapshot.requested, snapshot.tasks)
+
+    def __copy__(self) -> Self:
+        """A copy shares nothing with the original."""
+        return copy.deepcopy(self)
+
+    def __repr__(self) -> str:
+        """What it is and how it goes."""
+        how = f"fell at {self.fallen_at:.2f} s" if self.fallen else "upright"
+        on = self.scene.terrain.description
+        return f"<Simulation: {self.skill.full_name} of {self.scene.table.name} on {on}, {self.time:g} s, {how}>"
 
     @property
     def memory(self) -> userdata.Row:
@@ -198,6 +224,27 @@ class Simulation:
             self.step(count)
             recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
         return recorder.motion()
+
+    def view(self, seconds: float = math.inf) -> None:
+        """Show it in MuJoCo's own viewer and let it go on in real time until the window is closed.
+
+        Args:
+            seconds: how long at most [s].
+
+        Raises:
+            CommandError: there is no display, or no viewer for it.
+        """
+        try:
+            import mujoco.viewer
+
+            with mujoco.viewer.launch_passive(self.model, self.data) as window:
+                begin, end = time.monotonic() - self.time, self.time + seconds
+                while window.is_running() and self.time < end:
+                    self.step(max(1, round(_FRAME / self.model.opt.timestep)))
+                    window.sync()
+                    time.sleep(max(0.0, begin + self.time - time.monotonic()))
+        except (RuntimeError, ImportError, OSError) as error:
+            raise CommandError(f"no viewer here: {str(error).splitlines()[0]}") from None
 
     def push(
         self,
@@ -314,6 +361,21 @@ class Simulation:
             self.skill, waits = running, wanted is not None and number_of(running) != number_of(wanted)
         if wanted is not None and not waits:
             self.skill, self._requested = wanted, None
+
+
+def _copied(
+    kind: type[Simulation], setup: Setup, data: mujoco.MjData, skill: Skill, requested: Skill | None,
+    tasks: tuple[TaskSnapshot, ...],
+) -> Simulation:  # fmt: skip
+    """A simulation that goes on from data of its own."""
+    scene, new = Scene(setup, data.model), kind.__new__(kind)
+    for known in (skill, requested):
+        if known is not None:
+            scene.prepare(known)
+    new._hold(scene, data, userdata.view(data.userdata), skill, requested)
+    if tasks:
+        new._planned().restore(tasks)
+    return new
 
 
 @functools.cache

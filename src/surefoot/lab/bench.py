@@ -18,7 +18,6 @@ import mujoco
 from surefoot.engine import callback
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
-from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.skills import load, with_parameters
 
 _WALKS = {"planar": "walk", "human": "walk", "humanoid": "zero-walk", "stepper": "walk"}  # measured, by character
@@ -38,25 +37,6 @@ _FIRST_STEP = (
 )
 
 Tick = Callable[[str, float], None]
-Measure = Callable[[bool, Tick], list[dict[str, Any]]]
-
-
-def choose(which: str | None) -> Measure:
-    """The measurements of a name; None is the simulations'.
-
-    Raises:
-        UnknownNameError: an unknown name.
-        SurefootError: the studio is not installed.
-    """
-    if which is None:
-        return measure_all
-    if which != "studio":
-        raise UnknownNameError("benchmark", which, ["studio"])
-    try:
-        from surefoot.studio.benchmark import measure_studio
-    except ModuleNotFoundError:
-        raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
-    return measure_studio
 
 
 def measure_all(quick: bool, tick: Tick) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ Coefficients are (2k + 1,) or (2k + 1, m): the mean, then cosine and sine of eac
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from surefoot.errors import SurefootError
 
@@ -59,6 +58,8 @@ def peak_phase(coefficients: np.ndarray) -> float:
     """The phase at which a signal (2k + 1,) is largest."""
     grid = np.arange(0.0, 1.0, 1.0 / 720.0)
     near = float(grid[np.argmax(evaluate(coefficients, grid))])
+    from scipy.optimize import minimize_scalar  # which takes a while to import
+
     found = minimize_scalar(
         lambda phase: -float(evaluate(coefficients, np.array([phase]))[0]),
         bounds=(near - 1.0 / 720.0, near + 1.0 / 720.0), method="bounded", options={"xatol": 1e-9},
@@ -99,6 +100,8 @@ def find_period(
     last = int(good[-1])  # climb to the top of the peak of the shortest period that is good enough
     while last > 0 and left[last - 1] < left[last]:
         last -= 1
+    from scipy.optimize import minimize_scalar  # which takes a while to import
+
     found = minimize_scalar(
         lambda rate: unexplained(time, values, 1.0 / rate, harmonics),
         bounds=(max(rates[last] - step, 1.0 / longest), min(rates[last] + step, 1.0 / shortest)),

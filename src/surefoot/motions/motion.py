@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     import mujoco
 
     from surefoot.characters.table import CharacterTable
-    from surefoot.skills.schema import Skill
     from surefoot.terrains.terrain import Terrain
+
+
+class NamedSkill(Protocol):
+    """What drawing and saving use of a skill."""
+
+    name: str
+
+    @property
+    def full_name(self) -> str:
+        """`character/name`."""
 
 
 class SimulatedScene(Protocol):
@@ -25,7 +34,10 @@ class SimulatedScene(Protocol):
     model: mujoco.MjModel
     table: CharacterTable
     terrain: Terrain
-    skill: Skill
+
+    @property
+    def skill(self) -> NamedSkill:
+        """What it began with."""
 
 
 def _same_fields(one: Any, other: Any, names: Iterable[str]) -> bool:

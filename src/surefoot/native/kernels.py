@@ -15,10 +15,17 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
 
+from surefoot.native.compiling import PartCompiler
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-_OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS = {
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": PartCompiler,
+}
 
 
 def kernel(function: F) -> F:
@@ -80,7 +87,7 @@ def _type_array_at(context: Any) -> Any:
 def _array_at(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     given = zip(cgutils.unpack_tuple(builder, args[1]), signature.args[1], strict=True)
     shape = [context.cast(builder, extent, kind, types.intp) for extent, kind in given]
-    return _view(context, builder, signature.return_type, args[0], shape)
+    return view_at(context, builder, signature.return_type, args[0], shape)
 
 
 @type_callable(records)
@@ -95,7 +102,7 @@ def _type_records(context: Any) -> Any:
 def _records(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     start, count = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
-    return _view(context, builder, signature.return_type, builder.gep(data, [start]), [count])
+    return view_at(context, builder, signature.return_type, builder.gep(data, [start]), [count])
 
 
 @type_callable(block)
@@ -112,18 +119,30 @@ def _block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     start = context.cast(builder, args[1], signature.args[1], types.intp)
     given = zip(cgutils.unpack_tuple(builder, args[2]), signature.args[2], strict=True)
     shape = [context.cast(builder, extent, kind, types.intp) for extent, kind in given]
-    return _view(context, builder, signature.return_type, builder.gep(data, [start]), shape)
+    return view_at(context, builder, signature.return_type, builder.gep(data, [start]), shape)
 
 
-def _view(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:
+def view_at(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:
     """Emit an array of the given kind that owns nothing; the address may be a pointer or an integer."""
-    item = context.get_data_type(kind.dtype)
-    size = context.get_abi_sizeof(item)
-    strides = [ir.Constant(ir.IntType(64), size)]
+    word, item = ir.IntType(64), context.get_data_type(kind.dtype)
+    size = word(kind.dtype.size if isinstance(kind.dtype, types.Record) else kind.dtype.bitwidth // 8)
+    strides, count = [size], shape[-1]
     for extent in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
+    for extent in shape[:-1]:
+        count = builder.mul(count, extent)
     is_pointer = isinstance(address.type, ir.PointerType)
-    data = (builder.bitcast if is_pointer else builder.inttoptr)(address, item.as_pointer())
-    array = context.make_array(kind)(context, builder)
-    context.populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
-    return array._getvalue()
+    parts = {
+        "meminfo": None,
+        "parent": None,
+        "nitems": count,
+        "itemsize": size,
+        "data": (builder.bitcast if is_pointer else builder.inttoptr)(address, item.as_pointer()),
+        "shape": cgutils.pack_array(builder, shape, word),
+        "strides": cgutils.pack_array(builder, strides, word),
+    }
+    array = ir.Constant(context.get_value_type(kind), None)
+    for place, name in enumerate(context.data_model_manager[kind]._fields):
+        if parts[name] is not None:
+            array = builder.insert_value(array, parts[name], place)
+    return array

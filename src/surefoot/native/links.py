@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.native.kernels import kernel, records
+from surefoot.native.sections import Layout, Section, layer
 
 
 def _record(*names: str) -> np.dtype[Any]:
@@ -54,10 +55,21 @@ def size(links: int) -> int:
     return _BIPED + 4 * _CHAIN + links * _LINK
 
 
+_lay = layer(
+    Layout(
+        Limbs,
+        ("count",),
+        {
+            "biped": Section((1,), BIPED),
+            "legs": Section((2,), CHAIN),
+            "arms": Section((2,), CHAIN),
+            "links": Section(("count",), LINK),
+        },
+    )
+)
+
+
 @kernel
 def limbs_of(numeric: Any, at: int) -> Limbs:
     """The views that begin at an index of the numeric data."""
-    biped = records(numeric, at, 1, BIPED)
-    legs = records(numeric, at + _BIPED, 2, CHAIN)
-    arms = records(numeric, at + _BIPED + 2 * _CHAIN, 2, CHAIN)
-    return Limbs(biped, legs, arms, records(numeric, at + _BIPED + 4 * _CHAIN, int(biped[0].links), LINK))
+    return _lay(numeric, at, (int(records(numeric, at, 1, BIPED)[0].links),))  # type: ignore[no-any-return]

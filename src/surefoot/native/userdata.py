@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.native.kernels import block, kernel, python_impl, records
+from surefoot.native.kernels import kernel, python_impl, records
+from surefoot.native.sections import Layout, Section, layer
 
 MAGIC = 5.07e7 + 0.1996  # first number of a row that is ours: no counter, angle or force equals it
 SCHEMA = 1.0
@@ -24,7 +25,7 @@ def _record(*names: str) -> np.dtype[Any]:
 
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
-    "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground",
+    "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground", "planned_until", "overdue",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
@@ -36,6 +37,7 @@ REPORT = _record(
 
 _HEADER, _CLOCK = HEADER.itemsize // 8, CLOCK.itemsize // 8
 _REPORT, _PUSH = REPORT.itemsize // 8, PUSH.itemsize // 8
+_FIXED = _HEADER + _CLOCK + _REPORT + COMMANDS + 6  # numbers of the sections whose sizes are always the same
 
 FALL_CAUSES = ("none", "touched the ground", "too low", "tilted", "not finite")
 
@@ -53,11 +55,10 @@ class Sizes(NamedTuple):
     @property
     def total(self) -> int:
         """`nuserdata` of a model with such rows."""
-        fixed = _HEADER + _CLOCK + _REPORT + COMMANDS + 6
         per_foot = 1 + 3 + 1
         pushes = self.pushes * _PUSH
         own = 2 * self.slot_size + self.memory_size + self.table_size
-        return fixed + per_foot * self.feet + pushes + 2 * self.actuators + own
+        return _FIXED + per_foot * self.feet + pushes + 2 * self.actuators + own
 
 
 class Row(NamedTuple):
@@ -80,44 +81,64 @@ class Row(NamedTuple):
     table: Any  # (table_size,) what it has learned
 
 
+_lay = layer(
+    Layout(
+        Row,
+        ("feet", "pushes", "actuators", "slot_size", "memory_size", "table_size"),
+        {
+            "header": Section((1,), HEADER),
+            "clock": Section((1,), CLOCK),
+            "report": Section((1,), REPORT),
+            "commands": Section((COMMANDS,)),
+            "center_of_pressure": Section((3,)),
+            "com": Section((3,)),
+            "touch": Section(("feet",)),
+            "contact_force": Section(("feet", 3)),
+            "slip": Section(("feet",)),
+            "pushes": Section(("pushes",), PUSH),
+            "torque": Section(("actuators",)),
+            "residual": Section(("actuators",)),
+            "slots": Section((2, "slot_size")),
+            "memory": Section(("memory_size",)),
+            "table": Section(("table_size",)),
+        },
+    )
+)
+
+
 @kernel
 def row_of(userdata: Any) -> Row:
     """Lay the named views over a row whose header is filled in."""
-    at = 0
-    header = records(userdata, at, 1, HEADER)
-    at += _HEADER
-    clock = records(userdata, at, 1, CLOCK)
-    at += _CLOCK
-    report = records(userdata, at, 1, REPORT)
-    at += _REPORT
-    sizes = header[0]
+    sizes = records(userdata, 0, 1, HEADER)[0]
     feet, pushes, actuators = int(sizes.feet), int(sizes.pushes), int(sizes.actuators)
     slot, remembered, learned = int(sizes.slot_size), int(sizes.memory_size), int(sizes.table_size)
-    commands = userdata[at : at + COMMANDS]
-    at += COMMANDS
-    center = userdata[at : at + 3]
-    com = userdata[at + 3 : at + 6]
-    at += 6
-    touch = userdata[at : at + feet]
-    at += feet
-    force = block(userdata, at, (feet, 3))
-    at += 3 * feet
-    slip = userdata[at : at + feet]
-    at += feet
-    queue = records(userdata, at, pushes, PUSH)
-    at += _PUSH * pushes
-    torque = userdata[at : at + actuators]
-    at += actuators
-    residual = userdata[at : at + actuators]
-    at += actuators
-    slots = block(userdata, at, (2, slot))
-    at += 2 * slot
-    memory = userdata[at : at + remembered]
-    at += remembered
-    table = userdata[at : at + learned]
-    return Row(
-        header, clock, report, commands, center, com, touch, force, slip, queue, torque, residual, slots, memory, table
-    )
+    return _lay(userdata, 0, (feet, pushes, actuators, slot, remembered, learned))  # type: ignore[no-any-return]
+
+
+@kernel
+def is_row(userdata: Any, numbers: int) -> bool:
+    """Whether a row is ours and its header says what can be: its sections fill it exactly.
+
+    A header that a user has overwritten must not make us read or write outside of the row.
+
+    Args:
+        userdata: (nuserdata,) any numbers at all.
+        numbers: how many numbers the model has in its numeric data.
+    """
+    count = len(userdata)
+    if count < _FIXED or userdata[0] != MAGIC:
+        return False
+    header = records(userdata, 0, 1, HEADER)[0]
+    if not (0.0 <= header.feet <= count and 0.0 <= header.pushes <= count and 0.0 <= header.actuators <= count):
+        return False
+    if not (0.0 <= header.slot_size <= count and 0.0 <= header.memory_size <= count and header.table_size >= 0.0):
+        return False
+    if not (-1.0 <= header.limbs < numbers and -1.0 <= header.ground < numbers):
+        return False
+    if header.active != 0.0 and header.active != 1.0:
+        return False
+    total = _FIXED + 5.0 * header.feet + _PUSH * header.pushes + 2.0 * (header.actuators + header.slot_size)
+    return total + header.memory_size + header.table_size == count  # type: ignore[no-any-return]
 
 
 def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1, ground: int = -1) -> Row:
@@ -140,7 +161,7 @@ def format_row(userdata: np.ndarray, sizes: Sizes, anatomy: int, limbs: int = -1
     clock = row.clock[0]
     clock.advanced = clock.sensed = clock.tilted_since = -1.0
     clock.fallen_at = np.inf
-    row.header[0].pushed_until = -1.0
+    row.header[0].pushed_until, row.header[0].planned_until = -1.0, np.inf
     return row
 
 

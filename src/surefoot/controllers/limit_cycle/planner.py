@@ -8,6 +8,7 @@ future: a push that acts goes on in them, one that has not begun does not come.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
@@ -24,6 +25,8 @@ from surefoot.reflexes.pose_graph import BEARING, CAPACITY, TIMED, graph_of, slo
 
 _SIGNS = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # of pitch and roll, by trial
 _PATIENCE, _CHUNK = 0.5, 0.01  # [s] a trial may wait for its foot to bear; how often that is looked at
+
+_LEFT_BEHIND: list[Batch | None] = []  # batches of a parent process: to destroy one would wait for its threads
 
 
 class Watch:
@@ -96,7 +99,8 @@ class TrialPlanner(Planner):
         """Plan the rows of a scene."""
         self._scene, self._number = scene, _number()
         self._watches: WeakKeyDictionary[RowHandle, Watch] = WeakKeyDictionary()
-        self._trials = 0  # rows of the batch
+        self._batch: Batch | None = None
+        self._trials, self._process = 0, os.getpid()  # rows of the batch, and where its threads run
         self._views: dict[int, Watch] = {}
 
     def _watch(self, handle: RowHandle) -> Watch | None:
@@ -128,7 +132,10 @@ class TrialPlanner(Planner):
 
     def _batch_of(self, trials: int) -> Batch:
         """A batch with room for so many trials."""
-        if trials > self._trials:
+        if os.getpid() != self._process:  # the threads of a batch stay behind in the process that made it
+            _LEFT_BEHIND.append(self._batch)
+            self._batch, self._process = None, os.getpid()
+        if self._batch is None or trials > self._trials:
             self._batch = Batch(self._scene.model, trials, self._scene.threads)
             self._userdata, self._time = self._batch.bind("userdata"), self._batch.bind("time")
             self._trials, self._views = trials, {}
@@ -145,7 +152,7 @@ class TrialPlanner(Planner):
         for k in range(4):
             trial, now = self._trial(4 * i + k), float(self._time[4 * i + k])
             trial.cycle.pitch, trial.cycle.roll = watch.centre + watch.regulation.trial * _SIGNS[k]
-            trial.cycle.asked = 0.0
+            trial.cycle.asked, trial.row.header[0].planned_until = 0.0, np.inf
             for push in trial.row.pushes:
                 if push.start > now:
                     push.stop = push.start = now

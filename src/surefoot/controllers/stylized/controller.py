@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +26,15 @@ from surefoot.controllers.base import (
 )
 from surefoot.controllers.stylized import law
 from surefoot.controllers.stylized.parameters import StylizedSkill
-from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.errors import SurefootError
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes.handover import ASKED, TAKEN
 from surefoot.reflexes.pose_graph import GAIN
 from surefoot.skills.schema import NUMBER_AT, Problem, Skill, number_of
+
+if TYPE_CHECKING:
+    from surefoot.controllers.stylized.tracker import Tracker
 
 _ACTIVE, _HANDOVER = ((userdata.HEADER.names or ()).index(name) for name in ("active", "handover"))
 
@@ -143,6 +146,8 @@ class ReferencePlanner(Planner):
         """The tracker of a skill."""
         number = number_of(skill)
         if number not in self._known:
+            from surefoot.controllers.stylized.tracker import Tracker  # which takes a while to import
+
             self._known[number] = (skill, Tracker(self._scene, skill))
         return self._known[number][1]
 
