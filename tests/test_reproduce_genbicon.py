@@ -227,7 +227,7 @@ def test_bodies_are_pushed_at_the_height_of_the_sternum() -> None:
 def test_a_told_walker_is_pushed_from_its_own_strike(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(robustness, "SETTLE", 3.0)
     monkeypatch.setattr(cycles, "SETTLE", 3.0)
-    monkeypatch.setattr(robustness, "AFTER", 6.0)
+    monkeypatch.setattr(robustness, "PUSH_AFTER", 6.0)
     skill = load(f"biped/{walks.SKILL}")
     start = robustness.at_strike(skill, 1, count=2, character="humanoid", commands={"speed": 0.4})
     assert start.speed == pytest.approx(0.4, abs=0.1)
