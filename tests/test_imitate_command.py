@@ -119,7 +119,7 @@ def test_a_clip_without_steps_is_refused() -> None:
 def test_impossible_options_are_refused_before_anything_is_searched(
     options: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clip_skills, "make", lambda *_, **__: pytest.fail("it searched"))
+    monkeypatch.setattr(clip_skills, "make_imitation_skill", lambda *_, **__: pytest.fail("it searched"))
     Path("folder").mkdir()
     Path("folder/skills.yaml").mkdir()
     monkeypatch.chdir("folder")
