@@ -8,9 +8,10 @@ PYTEST_MARKS := -m "not browser$(if $(SLOW),, and not slow)"
 
 demo: $(VENV)/.installed
 	@mkdir -p out
-	$(BIN)/surefoot simulate human/fast-walk --command heading=45 --push 5,0,80,0,0.4 --seconds 8 --save out/walk.png
-	$(BIN)/surefoot simulate human/skip --seconds 6 --save out/skip.png --save out/skip.gif
-	@echo "filmstrips: out/walk.png, out/skip.png; film: out/skip.gif"
+	$(BIN)/surefoot simulate human/fast-walk --command heading=45 --push 3,0,120,0,0.4 --seconds 6 --save out/walk.gif
+	$(BIN)/surefoot simulate human/skip --seconds 6 --save out/skip.png
+	@echo "a film of the turn and the push: out/walk.gif; a filmstrip of the skip: out/skip.png"
+	@echo "next: . $(BIN)/activate, and then for instance: surefoot list"
 
 studio: $(VENV)/.installed-studio
 	$(BIN)/surefoot studio

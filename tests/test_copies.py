@@ -134,6 +134,8 @@ def test_a_table_is_accepted_as_character() -> None:
 def test_old_names_still_work_and_say_how_they_are_called_now() -> None:
     with pytest.deprecated_call(match="with_parameters"):
         sf.varied  # noqa: B018
+    with pytest.deprecated_call(match="Simulation.with_proportions"):
+        assert sf.Simulation("human", "fast-walk").reshaped({"thigh_length": 1.1}).time == 0.0
     population = sf.Population(2)
     with pytest.deprecated_call(match=r"\(count, rows\)"):
         population.step([0], 3)

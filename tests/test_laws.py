@@ -9,13 +9,13 @@ import pytest
 
 import surefoot as sf
 from surefoot.controllers import base as controllers
-from surefoot.engine import compiled_laws
+from surefoot.engine import callback
 from surefoot.native import userdata
 
 
 def _sources(controller: str) -> set[str]:
     found: dict[str, bytes] = {}
-    compiled_laws.gather_sources(f"surefoot.controllers.{controller}.law", found, {"surefoot"})
+    callback.gather_sources(f"surefoot.controllers.{controller}.law", found, {"surefoot"})
     return set(found)
 
 
@@ -31,7 +31,7 @@ def test_cache_key_of_a_law_sees_the_parts_it_imports_however_deep_and_not_those
 
 
 def test_keys_of_different_laws_differ() -> None:
-    keys = {compiled_laws.fingerprint(f"surefoot.controllers.{name}.law") for name in controllers.names()}
+    keys = {callback.fingerprint(f"surefoot.controllers.{name}.law") for name in controllers.names()}
     assert len(keys) == len(controllers.names())
 
 
@@ -39,10 +39,10 @@ def test_law_that_was_not_prepared_prepares_itself_and_acts_in_the_same_step() -
     prepared, waiting = sf.Simulation("planar", "walk"), sf.Simulation("planar", "walk")
     prepared.step(40)
     number = controllers.names().index("simbicon")
-    stand_in = ctypes.cast(compiled_laws._waiting[number], ctypes.c_void_p).value
-    compiled_laws._table[number] = stand_in
+    stand_in = ctypes.cast(callback._waiting[number], ctypes.c_void_p).value
+    callback._table[number] = stand_in
     waiting.step(40)
-    assert compiled_laws._table[number] != stand_in
+    assert callback._table[number] != stand_in
     assert np.array_equal(prepared.data.qpos, waiting.data.qpos)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from surefoot.skills.schema import Skill
     from surefoot.terrains import Terrain, props
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 __all__ = [
     "ActionGraph",

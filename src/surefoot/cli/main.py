@@ -34,6 +34,7 @@ _TASKS = "NAME:ARGUMENTS, e.g. follow-path:2,0,4,2,speed=0.6 (metres); for skill
 def main() -> None:
     """Run the command line; no input makes it print a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    logging.getLogger("surefoot.native.compiling").setLevel(logging.INFO)  # what takes seconds is announced
     try:
         status = app(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

@@ -1,8 +1,7 @@
-"""Timed pushes that begin and end on exact physics steps.
+"""What every physics step does around a controller's law, whichever it is.
 
-When a character counts as fallen; the verdict and its time stay until the state is restored.
-
-What is known only after the contact solve: foot loads, centre of pressure, slip, torques.
+Before the law: which feet touch the ground, pushes that act, whether the character has fallen. After it: whether
+another controller takes over. After the contact solve: foot loads, centre of pressure, slip, torques.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.native.kernels import kernel, records
-from surefoot.native.physics import GROUND
+from surefoot.native.physics import ELSEWHERE, GROUND, OTHER
 from surefoot.native.userdata import SLOT
+from surefoot.reflexes.handover import ASKED, TAKEN
 
 
 @kernel
@@ -214,3 +214,48 @@ def _sliding_speed(world: Any, body: int, contact: Any) -> float:
     vz = linear[2] + spin[0] * y - spin[1] * x
     normal = vx * contact.frame[0] + vy * contact.frame[1] + vz * contact.frame[2]
     return math.sqrt(max(0.0, vx * vx + vy * vy + vz * vz - normal * normal))
+
+
+@kernel
+def detect_foot_contacts(world: Any, touch: Any) -> bool:
+    """Set `touch` per foot; true if any other part of the character bears on the ground."""
+    for foot in range(len(touch)):
+        touch[foot] = 0.0
+    fallen = False
+    for i in range(len(world.contact)):
+        contact = world.contact[i]
+        one, two = world.part[world.geom_body[contact.geom1]], world.part[world.geom_body[contact.geom2]]
+        if two == GROUND:
+            one, two = two, one
+        if one != GROUND or two == ELSEWHERE or contact.exclude != 0:
+            continue
+        if two == OTHER:
+            fallen = True
+        elif two >= 0.0:
+            touch[int(two)] = 1.0
+    return fallen
+
+
+_PATIENCE = 0.5  # [s] after which a body on both feet is handed over without a footstrike
+
+
+@kernel
+def hand_over(world: Any, row: Any, steps_before: float) -> None:
+    """Let a waiting controller have the body if a step has just begun; `steps_before` is of before this moment.
+
+    What the old one remembers and has learned, and the commands it was given, mean nothing to the new one.
+    """
+    header = row.header[0]
+    if header.handover != ASKED:
+        return
+    on_both = row.touch[0] != 0.0 and row.touch[1] != 0.0
+    if row.report[0].steps == steps_before and not (on_both and world.time - header.asked >= _PATIENCE):
+        return
+    header.active = 1.0 - header.active
+    header.handover = TAKEN
+    for i in range(len(row.memory)):
+        row.memory[i] = 0.0
+    for i in range(len(row.commands)):
+        row.commands[i] = 0.0
+    for i in range(len(row.table)):
+        row.table[i] = 0.0

@@ -17,7 +17,8 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers import base
 from surefoot.controllers.base import Controller, Planner, RecordedWalk
 from surefoot.controllers.stylized.action_graph import ActionGraph
-from surefoot.engine import callback, compiled_laws
+from surefoot.engine import callback
+from surefoot.engine import callback as compiled_laws
 from surefoot.engine.actor import RowKinematics
 from surefoot.engine.initial_pose import clearance, place_root
 from surefoot.errors import CommandError, SurefootError

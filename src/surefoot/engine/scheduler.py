@@ -58,6 +58,11 @@ class Row:
         """(nstate,) MuJoCo's integration state of the row."""
         return self._state()
 
+    @property
+    def is_native(self) -> bool:
+        """Whether nothing of it is ever decided in Python: it has neither planners nor tasks."""
+        return not self.scene.planners and self.agenda is None
+
     def steps_to_next(self) -> int:
         """Physics steps until something may have to be decided; NEVER if nothing has. The row notes it."""
         following = min((planner.steps_to_next(self) for planner in self.scene.planners), default=NEVER)

@@ -9,7 +9,8 @@ import copy
 import functools
 import math
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -173,7 +174,10 @@ class Simulation:
         if count < 0:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
-        scheduler.advance([self._scheduled], count, self._step_natively)
+        if self._scheduled.is_native:
+            mujoco.mj_step(self.model, self.data, count)  # physics and control
+        else:
+            scheduler.advance([self._scheduled], count, self._step_natively)
         self._settle()
 
     def _step_natively(self, rows: Sequence[int], count: int) -> None:
@@ -376,6 +380,22 @@ def _copied(
     if tasks:
         new._planned().restore(tasks)
     return new
+
+
+def _renamed(old: str, new: str) -> Callable[..., Any]:
+    """A method of version 0.2 under its old name, which keeps working for one release."""
+
+    def call(self: Simulation, *args: Any, **kwargs: Any) -> Any:
+        warnings.warn(f"Simulation.{old} is called Simulation.{new}", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)(*args, **kwargs)
+
+    return call
+
+
+for _old, _new in {
+    "weigh": "set_mass", "park": "remove_ball", "reshaped": "with_proportions", "revise": "edit_skill",
+}.items():  # fmt: skip
+    setattr(Simulation, _old, _renamed(_old, _new))
 
 
 @functools.cache

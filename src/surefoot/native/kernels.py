@@ -15,17 +15,12 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
 
-from surefoot.native.compiling import PartCompiler
+from surefoot.native.compiling import pipeline_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-_OPTIONS = {
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "pipeline_class": PartCompiler,
-}
+_OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **pipeline_options()}
 
 
 def kernel(function: F) -> F:

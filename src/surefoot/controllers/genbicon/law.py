@@ -31,8 +31,8 @@ from surefoot.controllers.genbicon.style import (
 )
 from surefoot.native.kernels import array_kernel, block, kernel, noinline, records
 from surefoot.native.links import limbs_of
+from surefoot.native.physics import ELSEWHERE, GROUND
 from surefoot.native.vectors import add, from_axis_angle, from_yaw_roll_pitch, multiply
-from surefoot.reflexes.contacts import find_touched_object
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.limb_servo import (
@@ -225,3 +225,18 @@ def upper_body(
 def _bent(chain: Any, angle: float) -> Any:
     """Rotation of an elbow bent by an angle, whichever way its axis points."""
     return from_axis_angle((chain.nx, chain.ny, chain.nz), chain.bend * angle)
+
+
+@kernel
+def find_touched_object(world: Any) -> tuple[int, int]:
+    """A thing that the character touches, and with which body; 0 and 0 if there is none."""
+    for i in range(len(world.contact)):
+        contact = world.contact[i]
+        one, two = world.geom_body[contact.geom1], world.geom_body[contact.geom2]
+        if world.part[two] == ELSEWHERE:
+            one, two = two, one
+        if world.part[one] != ELSEWHERE or world.part[two] == ELSEWHERE or world.part[two] == GROUND:
+            continue
+        if contact.exclude == 0:
+            return one, two
+    return 0, 0
