@@ -89,7 +89,7 @@ def _measure(character: str, quick: bool, tick: Tick) -> list[dict[str, Any]]:
     rows.append(_row("population on 1 thread", f"{one / 1e3:.0f} k steps/s"))
     rows.append(_row("population on 2 threads", ours, "≥ 1.8 ×", two / one >= 1.8))
     tick(f"{character}: import to first step", 0.8)
-    warm, longest = min(_first_step(character) for _ in range(1 if quick else 3)), _FASTEST_START.get(character)
+    warm, longest = min(_first_step(character, None) for _ in range(1 if quick else 3)), _FASTEST_START.get(character)
     bars = (f"≤ {longest:g} s", warm <= longest) if longest else ()
     rows.append(_row("import to first step, warm cache", f"{warm:.2f} s", *bars))
     rows.append(_row("memory per row", f"{_row_bytes(character) / 1024:.1f} kB"))
@@ -192,7 +192,7 @@ def _population(character: str, rounds: int) -> tuple[float, float]:
     return _ROWS * steps / found["1"], _ROWS * steps / found["2"]
 
 
-def _first_step(character: str, cache: str | None = None) -> float:
+def _first_step(character: str, cache: str | None) -> float:
     """Seconds from import to the first step in a new interpreter; `cache` is an empty kernel cache."""
     environment = dict(os.environ) | ({"NUMBA_CACHE_DIR": cache} if cache else {})
     command = [sys.executable, "-c", _FIRST_STEP, character, _FIRST[character]]
