@@ -27,7 +27,7 @@ speeds = [0.5, 0.7, 0.9, 1.1]  # [m/s], each in a row of its own
 rows = sf.Population(4, skill="zero-walk", tasks=[[sf.tasks.FollowPath(corners, speed)] for speed in speeds])
 places = np.array([[m.time, *m.root_position[:, :2].T] for m in rows.run(15.0, fps=5)])  # (rows, 3, frames)
 for speed, (one,) in zip(speeds, rows.tasks, strict=True):
-    print(f"at {speed:.1f} m/s: {one.reason or one.doing()}")
+    print(f"at {speed:.1f} m/s: {one.reason or one.progress()}")
 
 table = np.column_stack([places[0, 0], *places[:, 1:].reshape(8, -1)])
 header = ",".join(["time", *(f"{axis}{row}" for row in range(4) for axis in "xy")])

@@ -8,6 +8,7 @@ import numpy as np
 from surefoot.characters import builder
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
+from surefoot.controllers.stylized.three_link import ThreeLinkGroups
 from surefoot.native.userdata import Sizes
 from surefoot.terrains import load as load_terrain
 
@@ -42,3 +43,13 @@ def at(model: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> mujoco.MjDa
     data.qpos[:], data.qvel[:] = qpos, qvel
     mujoco.mj_forward(model, data)
     return data
+
+
+def link_com_jacobian(groups: ThreeLinkGroups, model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """(9, nv) J_c of eq. 9a, summed over MuJoCo's own Jacobians of all bodies: an oracle for the compiled one."""
+    found, one = np.zeros((9, model.nv)), np.empty((3, model.nv))
+    for link, (bodies, masses) in enumerate(zip(groups.bodies, groups.masses, strict=True)):
+        for body, mass in zip(bodies, masses, strict=True):
+            mujoco.mj_jacBodyCom(model, data, one, None, int(body))
+            found[3 * link : 3 * link + 3] += mass / masses.sum() * one
+    return found

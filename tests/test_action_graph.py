@@ -10,7 +10,7 @@ import pytest
 import surefoot as sf
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge, load_graph
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.controllers.stylized.law import tracker_memory, tracker_state
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.errors import CommandError, SurefootError
@@ -39,7 +39,7 @@ BACK = {"from": "firm", "to": "walk"}
 
 
 def record(sim: sf.Simulation) -> np.record:
-    return python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]  # type: ignore[no-any-return]
+    return tracker_state(sim.memory.memory)  # type: ignore[no-any-return]
 
 
 def reference(sim: sf.Simulation, skill: sf.Skill) -> Reference:
@@ -111,21 +111,21 @@ def test_a_restored_snapshot_goes_over_again_bit_for_bit() -> None:
 
 def test_a_goal_is_gone_to_over_the_nodes_between() -> None:
     graph = drawn(THERE, {"from": "firm", "to": "stand"})
-    assert graph.way("walk", "stand") == ("firm", "stand")
+    assert graph.shortest_path("walk", "stand") == ("firm", "stand")
     sim = sf.Simulation(graph=graph)
     sim.run(0.5)
     sim.switch("stand")
     been = []
     while sim.requested is not None and sim.time < 6.0:
-        been.append(graph.node_for(sim.skill))
+        been.append(graph.node_of_skill(sim.skill))
         sim.step(4)
     assert list(dict.fromkeys(been)) == ["walk", "firm"]
-    assert graph.node_for(sim.skill) == "stand"
+    assert graph.node_of_skill(sim.skill) == "stand"
 
 
 def test_a_goal_without_a_way_is_refused_with_what_can_be_reached() -> None:
     sim = sf.Simulation(graph=drawn(THERE))
-    with pytest.raises(CommandError, match="no way leads from 'walk' to 'stand'; one can go to: firm"):
+    with pytest.raises(CommandError, match="no path leads from 'walk' to 'stand'; it can go to: firm"):
         sim.switch("stand")
 
 
@@ -143,9 +143,9 @@ def test_what_follows_by_itself_follows_at_the_end(tmp_path: Path) -> None:
     })  # fmt: skip
     sim = sf.Simulation(graph=graph)
     sim.run(walk.duration - 0.1)
-    assert graph.node_for(sim.skill) == "once"
+    assert graph.node_of_skill(sim.skill) == "once"
     sim.run(0.2)
-    assert graph.node_for(sim.skill) == "walk"
+    assert graph.node_of_skill(sim.skill) == "walk"
     sim.run(3.0, fps=5.0)
     assert not sim.fallen
 
@@ -216,12 +216,12 @@ def test_a_graph_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_the_graph_of_the_library_leads_from_every_node_to_every_other_and_starts_to_walk() -> None:
     graph = load_graph("human")
     assert is_connected(graph)
-    assert not is_connected(graph.without({("stand", "step")}))
+    assert not is_connected(graph.without_edges({("stand", "step")}))
     sim = sf.Simulation(graph=graph)
     sim.run(1.0, fps=5.0)
     sim.switch("walk")
     sim.run(6.0, fps=5.0)
-    assert graph.node_for(sim.skill) == "walk"
+    assert graph.node_of_skill(sim.skill) == "walk"
     assert not sim.fallen
     with pytest.raises(SurefootError, match="unknown action graph 'nobody'; valid: human"):
         load_graph("nobody")
@@ -263,10 +263,10 @@ def test_the_search_finds_the_way_between_like_walks_and_repeats_itself(tmp_path
 def test_a_wanderer_stays_a_while_and_asks_only_for_nodes_an_edge_leads_to() -> None:
     graph = load_graph("human")
     way = RandomWalk(graph, np.random.default_rng(1))
-    assert way.wish("stand", 0.0, waits=False) is None
-    assert way.wish("stand", 5.0, waits=True) is None
-    assert way.wish("stand", 5.0, waits=False) == "step"
-    assert way.wish("step", 6.0, waits=False) is None
+    assert way.next_request("stand", 0.0, waits=False) is None
+    assert way.next_request("stand", 5.0, waits=True) is None
+    assert way.next_request("stand", 5.0, waits=False) == "step"
+    assert way.next_request("step", 6.0, waits=False) is None
     assert way.edges == [("stand", "step")]
 
 

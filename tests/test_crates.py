@@ -43,7 +43,7 @@ def test_a_crate_of_80_kg_is_moved_and_let_go(kind: type[PushCrate] | type[PullC
     before = sim.actor.position("crate")
     task = kind(0.4)
     done(sim, task)
-    moved = task.way * float(sim.actor.position("crate")[0] - before[0])
+    moved = task.direction * float(sim.actor.position("crate")[0] - before[0])
     assert 0.4 <= moved < 0.8
     assert sim.actor.standing
     assert is_free(sim)

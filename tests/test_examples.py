@@ -30,7 +30,7 @@ WRITES = {
     "08_export": {"skip.glb", "skip-loop.bvh"},
     "09_directions": {"directions.csv"},
     "10_gym": {"search.csv"},
-    "11_stranger": {"mine.xml", "mine.png"},
+    "11_imported_body": {"mine.xml", "mine.png"},
     "12_follow_path": {"paths.csv"},
     "13_limit_cycle": {"march.png"},
     "14_watch_your_step": {"pushed.png"},
@@ -218,7 +218,7 @@ def test_10_the_search_earns_more_with_every_generation(
 def test_11_a_body_from_a_file_walks_at_the_speed_it_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, there = run("11_stranger", tmp_path, monkeypatch, capsys)
+    out, there = run("11_imported_body", tmp_path, monkeypatch, capsys)
     assert "left out: 12 actuators" in out
     assert "lacks: toes, waist, neck, arms" in out
     distance = float(re.search(r"walked ([\d.]+) m in 8.0 s, and goes on", out).group(1))  # type: ignore[union-attr]

@@ -50,6 +50,12 @@ assert np.isfinite(many.step(many.action_space.sample())[0]).all()
 from surefoot.studio.app import Studio
 studio = Studio(Setup("human/statue"), port=0)
 try:
+    walk = next(panel for panel in studio._panels if panel.title == "Walk")
+    body = next(panel for panel in studio._panels if panel.title == "Body")
+    assert set(walk.steering._sliders) == {"lean"}, walk.steering._sliders
+    assert "human/statue" in walk.skills._known.values()
+    assert "waves" in walk.ground._kind.options
+    assert "stilter" in body._who.options
     studio.session.step(50)
     assert not studio.session.sim.fallen
     studio.session.rebuild(skill="stilter/stroll", character=None, terrain="waves")

@@ -229,7 +229,7 @@ def test_the_studio_runs_one_and_goes_back_in_time(tmp_path: Path) -> None:
     targets, limits = JointTargets(session.sim.scene, session.sim.memory, session.sim.data).read(session.sim.skill)
     assert np.isnan(targets).all()
     assert (limits > 0.0).all()
-    session.look(0.2)
+    session.look_back(0.2)
     session.play()
     assert session.sim.time == pytest.approx(0.3, abs=0.02)
 

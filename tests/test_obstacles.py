@@ -117,7 +117,7 @@ def test_touching_a_thing_that_was_not_told_of_fails_a_course_and_says_what_touc
     assert task.touched == "obstacle_0"
     assert "touched obstacle_0 at" in task.reason
     part = task.reason.split()[1]
-    assert simulation.actor.is_own(part)
+    assert simulation.actor.is_own_body(part)
 
 
 @pytest.mark.parametrize("rise", [0.14, -0.14])

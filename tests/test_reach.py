@@ -42,7 +42,7 @@ class Bow(Task):
         actor.command(stop=1.0)
 
     def tick(self, actor: Actor) -> None:
-        self.stoop.move(actor, 1.0, self.period)
+        self.stoop.change_depth(actor, 1.0, self.period)
 
 
 def walker() -> sf.Simulation:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stranger_bodies import SKEW, Y_UP, Body
+from imported_bodies import SKEW, Y_UP, Body
 from surefoot.characters import load as load_character
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation

@@ -181,7 +181,7 @@ def test_quaternions_and_matrices_are_each_other_s_inverse() -> None:
 def test_bodies_from_files_and_clips_of_two_frames_are_refused(walked: Motion) -> None:
     parts = find_body_parts(walked)[0]
     with pytest.raises(CharacterError, match="written as tables"):
-        retarget(walked, parts, replace(HUMAN, foreign=object()))
+        retarget(walked, parts, replace(HUMAN, imported=object()))
     short = Motion(walked.time[:2], walked.skeleton, walked.root_position[:2], walked.rotations[:2])
     with pytest.raises(OutputError, match="at least 3 frames"):
         retarget(short, parts, HUMAN)

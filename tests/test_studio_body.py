@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stranger_bodies import Body as Stranger
+from imported_bodies import Body as Stranger
 from surefoot import characters
 from surefoot.characters import load
 from surefoot.engine.scene import Setup
@@ -48,7 +48,7 @@ def body_of(studio: Studio) -> BodyTab:
 
 def walked(session: Session, seconds: float) -> None:
     for _ in range(round(seconds * 60.0)):
-        session.frame()
+        session.step_frame()
 
 
 @pytest.mark.parametrize("name", [name for name in characters() if load(name).multipliers])
@@ -139,7 +139,7 @@ def test_after_a_change_one_can_go_back_to_before_it_and_on_with_the_old_body() 
     walked(session, 1.0)
     assert session.clock == pytest.approx(clock + 1.0, abs=0.05)
     assert session.setup.proportions == {"thigh_length": 1.1}
-    session.look(1.5)
+    session.look_back(1.5)
     assert session.sim is before
     assert session.setup.proportions == {}
     session.play()
@@ -153,7 +153,7 @@ def test_after_a_change_one_can_go_back_to_before_it_and_on_with_the_old_body() 
 def test_a_change_while_looking_back_goes_on_from_there() -> None:
     session = Session(HUMANOID)
     walked(session, 2.0)
-    session.look(1.0)
+    session.look_back(1.0)
     time_then = session.sim.time
     session.reshape({"arm_length": 1.2})
     assert session.shown is None
@@ -166,15 +166,15 @@ def test_a_long_pull_at_a_slider_does_not_forget_the_minute_before() -> None:
     walked(session, 2.0)
     for i in range(30):
         session.reshape({"thigh_length": 1.0 + 0.005 * i})
-        session.frame()
-    session.look(2.3)
-    assert session.sim.scene.proportions == {}
+        session.step_frame()
+    session.look_back(2.3)
+    assert session.sim.scene.setup.proportions == {}
 
 
 def test_a_change_that_cannot_be_changes_nothing() -> None:
     session = Session(HUMANOID)
     walked(session, 0.5)
-    session.look(0.2)
+    session.look_back(0.2)
     sim, shown = session.sim, session.shown
     with pytest.raises(CharacterError):
         session.reshape({"thigh_length": 7.0})
@@ -186,7 +186,7 @@ def test_restart_keeps_the_proportions() -> None:
     session = Session(HUMANOID)
     session.reshape({"chest_mass": 1.5})
     session.restart()
-    assert session.sim.scene.proportions == {"chest_mass": 1.5}
+    assert session.sim.scene.setup.proportions == {"chest_mass": 1.5}
     assert session.sim.time == 0.0
 
 
@@ -205,7 +205,7 @@ def test_the_last_move_of_a_burst_is_what_the_body_gets(studio: Studio) -> None:
 
     studio.loop.call(burst)
     until = time.monotonic() + 1800.0
-    while studio.loop.call(lambda: studio.session.sim.scene.proportions) != {"thigh_length": 1.2}:
+    while studio.loop.call(lambda: studio.session.sim.scene.setup.proportions) != {"thigh_length": 1.2}:
         assert time.monotonic() < until
         time.sleep(0.02)
     assert len(built) < 25
@@ -221,14 +221,14 @@ def test_the_tab_shows_any_body(setup: Setup, tmp_path: Path) -> None:
     studio = Studio(setup, port=0, folder=tmp_path)
     try:
         panel = body_of(studio)
-        studio.loop.call(lambda: (panel.renew(), panel.refresh()))
+        studio.loop.call(lambda: (panel.reload(), panel.refresh()))
         assert len(panel._sliders) == sum(
             2 * (3 if part.sides[0] else 1) for part in body_parts(studio.session.sim.scene.table)
         )
         assert panel._who.value == studio.session.sim.scene.table.name
         assert "kg" in panel._facts.content
         studio.loop.call(lambda: studio.session.reshape({"left_thigh_length": 1.1}))
-        studio.loop.call(lambda: (panel.renew(), panel.refresh()))
+        studio.loop.call(lambda: (panel.reload(), panel.refresh()))
         assert not panel._even.value
         shown = {(p.name, side): h.value for p, side, what, h in panel._sliders if what == "length"}
         assert shown["thigh", "left"] == pytest.approx(1.1)
@@ -240,12 +240,12 @@ def test_the_tab_shows_any_body(setup: Setup, tmp_path: Path) -> None:
 def test_presets_and_reset_move_the_sliders(studio: Studio) -> None:
     panel = body_of(studio)
     for name, even in (("One long arm", False), ("Giant", True), ("One heavy leg", False), ("As designed", True)):
-        studio.loop.call(lambda name=name: (panel._take(name), panel.renew(), panel.refresh()))  # type: ignore[misc]
+        studio.loop.call(lambda name=name: (panel._take(name), panel.reload(), panel.refresh()))  # type: ignore[misc]
         assert panel._preset.value == name
         assert panel._even.value == even
-        values = per_side_multipliers(studio.session.sim.scene.table, studio.session.sim.scene.proportions)
+        values = per_side_multipliers(studio.session.sim.scene.table, studio.session.sim.scene.setup.proportions)
         for part, side, what, handle in panel._sliders:
-            assert handle.value == values[part.knob(side or part.sides[0], what)]
+            assert handle.value == values[part.multiplier_name(side or part.sides[0], what)]
             assert handle.visible == (not part.sides[0] or bool(side) != even)
 
 
@@ -273,14 +273,14 @@ def test_a_stranger_walks_and_hides_its_sliders(studio: Studio) -> None:
     panel = body_of(studio)
     (studio.folder / "mine.xml").write_text(Stranger().mjcf())
     studio.loop.call(lambda: panel._load("mine.xml"))
-    studio.loop.call(lambda: (panel.renew(), panel.refresh()))
+    studio.loop.call(lambda: (panel.reload(), panel.refresh()))
     assert not panel._lengths.visible
     assert not panel._sliders
     assert "file" in panel._facts.content
     with pytest.raises(CharacterError, match="file"):
         studio.loop.call(lambda: studio.session.reshape({"thigh_length": 1.1}))
     studio.loop.call(lambda: panel._choose("humanoid"))
-    studio.loop.call(lambda: (panel.renew(), panel.refresh()))
+    studio.loop.call(lambda: (panel.reload(), panel.refresh()))
     assert panel._lengths.visible
     assert panel._sliders
 

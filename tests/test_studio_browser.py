@@ -49,7 +49,7 @@ def panel(person: Person, kind: type[T]) -> T:
 FIRST_GAIT = (
     "On **Walk**, choose **Skill** walk and press **Begin with it**.",
     "On **Poses**, tick **Show the poses**.",
-    "Drag the knee of figure 0, the one of the leg that swings, forward and up: the thigh goes with it.",
+    "Drag the swing knee of figure 0 forward and up; the thigh follows.",
     "Write 0.36 into **Duration (s)**.",
     "Press **Undo**, then **Redo**.",
     "Write my-walk into **Name** and press **Save as**.",
@@ -74,7 +74,7 @@ def test_the_first_gait_is_made_as_the_page_tells(browser: Any, folder: Path) ->
         person.page.wait_for_timeout(1500)
         state = lambda: session.sim.skill.parameters.states[0]  # noqa: E731
         knee = next(h.name for h in board._sticks[0].handles if h.path == "targets.swing_hip")
-        spot = lambda: person.pixel(person.ask(lambda: board.where(0, knee)))  # noqa: E731
+        spot = lambda: person.pixel(person.ask(lambda: board.handle_scene_position(0, knee)))  # noqa: E731
         lifted = lambda: person.ask(state).targets["swing_hip"] > 0.52  # noqa: E731
         person.drag_until(spot, (10.0, -12.0), lifted, "the thigh goes with the knee")
         person.write("Duration (s)", "0.36")
@@ -104,7 +104,7 @@ def test_a_knot_of_a_style_can_be_dragged(browser: Any, tmp_path: Path) -> None:
 
         def spot() -> tuple[float, float]:
             at = person.ask(lambda: found._board._places(*np.array([knots()[2]]).T)[0])
-            return person.pixel(found._board._board.place((float(at[0]), float(at[1]))))
+            return person.pixel(found._board.to_scene((float(at[0]), float(at[1]))))
 
         lower = lambda: person.ask(knots)[2][1] < before[2][1] - 0.1  # noqa: E731
         person.drag_until(spot, (0.0, 60.0), lower, "the knot follows the mouse")
@@ -219,7 +219,7 @@ def test_a_handle_changes_the_gait_and_the_file_keeps_it(person: Person, folder:
     target = lambda: session.sim.skill.parameters.states[0].targets["swing_hip"]  # noqa: E731
     before, time_before = person.ask(target), person.ask(lambda: session.sim.time)
     knee = next(h.name for h in board._sticks[0].handles if h.path == "targets.swing_hip")
-    spot = lambda: person.pixel(person.ask(lambda: board.where(0, knee)))  # noqa: E731
+    spot = lambda: person.pixel(person.ask(lambda: board.handle_scene_position(0, knee)))  # noqa: E731
     person.drag_until(spot, (14.0, -18.0), lambda: person.ask(target) > before + 0.05, "the target follows the handle")
     assert person.ask(lambda: session.sim.time) > time_before
     person.keep("studio-poses")

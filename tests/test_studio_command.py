@@ -79,6 +79,8 @@ def test_bad_input_is_one_line_and_status_2(
 def test_without_viser_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    for name in [name for name in sys.modules if name.partition("surefoot.studio")[:2] == ("", "surefoot.studio")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "viser", None)
     assert call(monkeypatch) == 2
     assert capfd.readouterr() == ("", "surefoot: the studio needs the extra: pip install 'surefoot[studio]'\n")

@@ -117,9 +117,9 @@ def test_comments_of_a_sent_text_are_kept_if_it_says_the_same() -> None:
     skill = files.validate(files.parse(text, "sent"), "sent")
     document = SkillDocument(skill)
     assert "# mine" not in document.text()
-    document.dress(text)
+    document.adopt_formatting(text)
     assert "# mine" in document.text()
-    document.dress(text.replace("# mine", "# other").replace("duration: 0.2", "duration: 0.3"))
+    document.adopt_formatting(text.replace("# mine", "# other").replace("duration: 0.2", "duration: 0.3"))
     assert "# other" not in document.text()
 
 
@@ -127,10 +127,10 @@ def test_an_earlier_version_is_taken_as_a_change_and_another_skill_is_not() -> N
     document = walk()
     first = document.skill
     edited = document.change({HIP: 0.55}, key="drag")
-    assert document.take(first)
+    assert document.adopt_version(first)
     assert document.skill == first
     assert document.undo() == edited
-    assert not document.take(load("planar/run"))
+    assert not document.adopt_version(load("planar/run"))
     assert document.skill == edited
 
 
@@ -143,11 +143,11 @@ def test_all_editors_share_one_document_until_another_skill_runs() -> None:
     editing = ActiveDocument(running)
     document = editing.document
     document.change({HIP: 0.55})
-    editing.apply(running, document.skill)
-    assert editing.watch(running) is document
+    editing.run_version(running, document.skill)
+    assert editing.follow_session(running) is document
     assert document.can_undo
     running.rebuild(skill="planar/run")
-    other = editing.watch(running)
+    other = editing.follow_session(running)
     assert other is not document
     assert other.skill.name == "run"
     assert not other.can_undo
@@ -157,12 +157,12 @@ def test_the_saved_version_runs_while_comparing_and_no_edit_is_lost() -> None:
     running = session()
     editing = ActiveDocument(running)
     edited = editing.document.change({HIP: 0.55})
-    editing.apply(running, edited)
-    editing.apply(running, editing.document.saved)
+    editing.run_version(running, edited)
+    editing.run_version(running, editing.document.saved)
     assert editing.comparing
     assert running.sim.skill == editing.document.saved
-    assert editing.watch(running).skill == edited
-    editing.apply(running, edited)
+    assert editing.follow_session(running).skill == edited
+    editing.run_version(running, edited)
     assert not editing.comparing
     assert running.sim.skill == edited
 
@@ -172,13 +172,13 @@ def test_looking_back_keeps_the_edit_and_running_on_from_there_takes_that_versio
     editing = ActiveDocument(running)
     running.step(200)
     edited = editing.document.change({HIP: 0.55})
-    editing.apply(running, edited)
+    editing.run_version(running, edited)
     running.step(200)
-    running.look(0.1)
+    running.look_back(0.1)
     assert running.sim.skill == editing.document.saved
-    assert editing.watch(running).skill == edited  # nothing yet
+    assert editing.follow_session(running).skill == edited  # nothing yet
     running.play()
-    document = editing.watch(running)
+    document = editing.follow_session(running)
     assert document.skill == running.sim.skill == document.saved
     assert document.undo() == edited
 

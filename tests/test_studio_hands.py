@@ -36,7 +36,7 @@ def standing(skill: str = "human/fast-walk") -> tuple[Session, Perturbation]:
 
 def frames(session: Session, hands: Perturbation, count: int, each: Callable[[], object] = lambda: None) -> None:
     for _ in range(count):
-        hands.frame(HERE, 1.0 / FPS)
+        hands.update(HERE, 1.0 / FPS)
         each()
         session.advance(1.0 / FPS)
 
@@ -75,10 +75,10 @@ def test_the_pull_acts_at_the_point_that_was_grabbed_towards_the_mouse() -> None
     body, place = part(session, "left_shin")
     held = place + np.array([0.01, 0.02, 0.05])
     hands.grab(body, held - origin, held - origin + np.array([-0.1, 0.2, 0.05]), origin)
-    hands.frame(origin)
+    hands.update(origin)
     (push,) = active_pushes(session.sim)
     assert push.body == body
-    assert push.place(session.pose) == pytest.approx(held, abs=1e-9)
+    assert push.application_point(session.pose) == pytest.approx(held, abs=1e-9)
     towards = push.force / np.linalg.norm(push.force)
     assert towards @ (np.array([-0.1, 0.2, 0.05]) / np.linalg.norm((-0.1, 0.2, 0.05))) > 0.7
 
@@ -86,7 +86,7 @@ def test_the_pull_acts_at_the_point_that_was_grabbed_towards_the_mouse() -> None
 @pytest.mark.parametrize("limit", [35.0, 600.0])
 def test_the_force_never_exceeds_the_limit(limit: float) -> None:
     session, hands = standing()
-    hands.strongest = limit
+    hands.max_pull = limit
     body, place = part(session, "trunk")
     hands.grab(body, place, place + np.array([0.0, 3.0, 1.0]), HERE)
     seen: list[float] = []
@@ -112,7 +112,7 @@ def test_a_hand_that_is_not_heard_of_lets_go_and_one_that_is_keeps_its_hold() ->
         session, hands = standing("planar/walk")
         body, place = part(session, "trunk")
         hands.grab(body, place, place + np.array([0.02, 0.0, 0.0]), HERE)
-        frames(session, hands, round(2.5 * FPS), hands.keep if is_there else lambda: None)
+        frames(session, hands, round(2.5 * FPS), hands.keep_alive if is_there else lambda: None)
         assert hands.holding == is_there
 
 
@@ -244,7 +244,7 @@ def test_a_ball_is_taken_away_after_a_while_and_flies_again_when_one_went_back()
     place = session.sim.data.qpos[joint : joint + 3]
     frames(session, hands, round((BALL_LIFETIME - 0.5) * FPS))
     assert not is_parked(place)
-    session.look(session.timeline.span - 0.6)
+    session.look_back(session.timeline.span - 0.6)
     session.play()
     assert not is_parked(place)
     frames(session, hands, round((BALL_LIFETIME - 0.5) * FPS))
@@ -269,7 +269,7 @@ def fall(session: Session, hands: Perturbation, seconds: float = 6.0) -> list[st
     """Pushed over, and what was said of it."""
     hands.push(900.0, math.pi, 0.4)
     said: list[str | None] = []
-    frames(session, hands, round(seconds * FPS), lambda: said.append(hands.news()))
+    frames(session, hands, round(seconds * FPS), lambda: said.append(hands.fall_message()))
     assert session.sim.fallen
     return [news for news in said if news]
 
@@ -281,22 +281,22 @@ def test_a_fall_is_told_once_and_again_after_going_back() -> None:
     assert session.sim.fall_cause in first
     assert f"{session.sim.fallen_at:.1f} s" in first
     fell_at = session.sim.fallen_at
-    session.before_fall()
+    session.rewind_before_fall()
     assert session.sim.time == pytest.approx(fell_at - 2.0, abs=0.03)
     assert not session.sim.fallen
     frames(session, hands, 5)
-    assert hands.news() is None
+    assert hands.fall_message() is None
     assert len(fall(session, hands)) == 1
 
 
 def test_looking_back_at_a_fall_is_no_news() -> None:
     session, hands = standing()
     fall(session, hands)
-    session.look(session.timeline.span)
-    assert hands.news() is None
-    session.look(0.0)
+    session.look_back(session.timeline.span)
+    assert hands.fall_message() is None
+    session.look_back(0.0)
     assert session.sim.fallen
-    assert hands.news() is None
+    assert hands.fall_message() is None
 
 
 def test_before_an_early_fall_is_the_start_of_that_run_and_not_the_run_before() -> None:
@@ -306,7 +306,7 @@ def test_before_an_early_fall_is_the_start_of_that_run_and_not_the_run_before() 
     fall(session, hands, 3.0)
     assert session.sim.fallen_at < 2.0
     running = session.sim
-    session.before_fall()
+    session.rewind_before_fall()
     assert session.sim is running
     assert session.sim.time == 0.0
     assert not session.sim.fallen
@@ -318,8 +318,8 @@ def test_before_the_fall_is_found_while_looking_back_too() -> None:
     frames(session, hands, 180)
     fall(session, hands)
     fell_at = session.sim.fallen_at
-    session.look(1.0)
-    session.before_fall()
+    session.look_back(1.0)
+    session.rewind_before_fall()
     assert session.sim.time == pytest.approx(fell_at - 2.0, abs=0.03)
 
 
@@ -327,8 +327,8 @@ def test_a_fall_that_is_forgotten_is_said_to_be() -> None:
     session, hands = standing("planar/walk")
     session.timeline.seconds = 1.0
     fall(session, hands)
-    with pytest.raises(CommandError, match="not remembered"):
-        session.before_fall()
+    with pytest.raises(CommandError, match="not stored"):
+        session.rewind_before_fall()
 
 
 def test_the_panel_works_with_every_kind_of_body() -> None:
@@ -337,7 +337,7 @@ def test_the_panel_works_with_every_kind_of_body() -> None:
         panel = next(panel for panel in studio._panels if isinstance(panel, PushTab))
         for skill, character in (("planar/walk", None), ("biped/sneak", "humanoid"), ("stand", None)):
             studio.loop.call(lambda s=skill, c=character: studio.session.rebuild(skill=s, character=c))  # type: ignore[misc]
-            studio.loop.call(panel.renew)
+            studio.loop.call(panel.reload)
             parts = studio.loop.call(lambda: names(studio.session))
             assert panel._part.options == tuple(parts)
             assert panel._part.value == studio.session.sim.scene.table.anatomy.torso
@@ -372,21 +372,21 @@ def test_falls_are_undone_if_one_wants_and_told_once(monkeypatch: pytest.MonkeyP
     try:
         panel = next(panel for panel in studio._panels if isinstance(panel, PushTab))
         said: list[str] = []
-        monkeypatch.setattr(studio, "say", lambda title, text="", color="": said.append(text))
+        monkeypatch.setattr(studio, "notify", lambda title, text="", color="": said.append(text))
 
         def fall_and_look() -> tuple[bool, bool]:
             sim = studio.session.sim
             panel.hands.push(900.0, math.pi, 0.4)
             while not sim.fallen:
-                studio.session.frame()
+                studio.session.step_frame()
             panel.refresh()
             panel.refresh()
             return sim.fallen, panel._undo_fall.visible
 
         assert studio.loop.call(fall_and_look) == (True, True)
         assert len(said) == 1
-        studio.loop.call(studio.session.before_fall)
-        panel.hands.returns = True
+        studio.loop.call(studio.session.rewind_before_fall)
+        panel.hands.auto_rewind = True
         assert studio.loop.call(fall_and_look) == (False, False)
     finally:
         studio.stop()

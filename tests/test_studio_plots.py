@@ -16,11 +16,11 @@ from surefoot.studio.app import Studio
 from surefoot.studio.panels import plot_tab
 from surefoot.studio.panels.plot_tab import PlotTab
 from surefoot.studio.session import Session
+from surefoot.studio.style_parameters import evaluate_array
 from surefoot.studio.telemetry import (
     WINDOW_POINTS,
     WINDOW_SECONDS,
     Telemetry,
-    curve_value,
     hinge_angles,
     rotation_matrix,
 )
@@ -37,7 +37,7 @@ ALL = 100_000  # points: none is left out
 
 def passed(session: Session, seconds: float) -> Session:
     for _ in range(round(60 * seconds)):
-        session.frame()
+        session.step_frame()
     return session
 
 
@@ -73,7 +73,7 @@ def test_height_is_above_the_ground_and_not_above_the_origin() -> None:
 def test_a_window_is_thin_and_its_points_stay_the_same_as_time_goes_on(sessions: dict[str, Session]) -> None:
     session, channels = passed(Session(SETUPS["planar"]), 7.0), Telemetry()
     before = channels.window(session.timeline)
-    session.frame()
+    session.step_frame()
     after = channels.window(session.timeline)
     assert len(before) <= WINDOW_POINTS + 2
     assert before["time"][-1] - before["time"][0] == pytest.approx(WINDOW_SECONDS, abs=0.05)
@@ -83,7 +83,7 @@ def test_a_window_is_thin_and_its_points_stay_the_same_as_time_goes_on(sessions:
 def test_looking_back_shows_the_seconds_before_that_moment() -> None:
     session, channels = passed(Session(SETUPS["planar"]), 8.0), Telemetry()
     present = session.sim.time
-    session.look(2.5)
+    session.look_back(2.5)
     window = channels.window(session.timeline, session.shown)
     assert window["time"][-1] == session.sim.time == pytest.approx(present - 2.5, abs=0.02)
     assert window["time"][0] == pytest.approx(present - 2.5 - WINDOW_SECONDS, abs=0.05)
@@ -92,7 +92,7 @@ def test_looking_back_shows_the_seconds_before_that_moment() -> None:
 def test_what_came_after_a_moment_one_went_on_from_vanishes() -> None:
     session, channels = passed(Session(SETUPS["planar"]), 4.0), Telemetry()
     channels.window(session.timeline, points=ALL)
-    session.look(2.0)
+    session.look_back(2.0)
     back = session.sim.time
     session.play()
     session.sim.push((250.0, 0.0, 0.0), 0.2, session.sim.scene.table.anatomy.torso)  # it goes on differently
@@ -191,7 +191,7 @@ def test_a_curve_is_read_as_the_law_reads_it() -> None:
         curve[1 : 1 + count] = np.sort(rng.uniform(0.05, 0.95, count))
         curve[1 + KNOTS : 1 + KNOTS + count] = rng.normal(size=count)
         for phase in (0.0, *rng.uniform(0.0, 1.0, 20), 1.0):
-            assert curve_value(curve, phase) == pytest.approx(python(curve_at)(curve, phase), abs=1e-12)
+            assert evaluate_array(curve, phase) == pytest.approx(python(curve_at)(curve, phase), abs=1e-12)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -221,7 +221,7 @@ def test_every_chart_of_every_joint_has_finite_numbers_and_a_unit(
             data = chart.data(window)
             assert len(data) == 1 + len(chart.lines)
             assert all(len(line) == len(window) and np.isfinite(line).all() for line in data)
-            assert chart.up
+            assert chart.y_label
             assert all(line.label for line in chart.lines)
 
 
@@ -283,7 +283,7 @@ def test_the_tab_shows_whatever_runs(studio: Studio, setup: Setup) -> None:
     for kind in plot_tab.KINDS:
         for plot in plots._plots:
             plot._kind.value = kind
-        studio.loop.call(lambda: (plots.renew(), plots.refresh()))
+        studio.loop.call(lambda: (plots.reload(), plots.refresh()))
         for data, plot in zip(sent(plots), plots._plots, strict=True):
             assert len(data) == len(plot._handle.series)
             assert len(data[0]) > 10
@@ -293,18 +293,18 @@ def test_the_tab_shows_whatever_runs(studio: Studio, setup: Setup) -> None:
 def test_held_plots_stand_still_while_the_simulation_goes_on(studio: Studio) -> None:
     plots = tab(studio)
     studio.loop.call(lambda: passed(studio.session, 1.0))
-    studio.loop.call(lambda: (plots.refresh(), plots.hold()))
+    studio.loop.call(lambda: (plots.refresh(), plots.toggle_hold()))
     before = sent(plots)[0][0][-1]
     studio.loop.call(lambda: (passed(studio.session, 0.5), plots.refresh()))
     assert sent(plots)[0][0][-1] == before
-    studio.loop.call(lambda: (plots.hold(), plots.refresh()))
+    studio.loop.call(lambda: (plots.toggle_hold(), plots.refresh()))
     assert sent(plots)[0][0][-1] > before + 0.4
 
 
 def test_a_portrait_is_drawn_within_a_wider_range(studio: Studio) -> None:
     plots = tab(studio)
     plots._plots[0]._kind.value = plot_tab.BALANCE
-    studio.loop.call(lambda: (passed(studio.session, 2.0), plots.renew(), plots.refresh()))
+    studio.loop.call(lambda: (passed(studio.session, 2.0), plots.reload(), plots.refresh()))
     handle = plots._plots[0]._handle
     low, high = handle.scales["x"]["range"]  # type: ignore[index]
     assert low < handle.data[0].min() < handle.data[0].max() < high

@@ -67,18 +67,20 @@ def test_a_stick_figure_has_its_joints_where_mujoco_has_them(
     state = pose(targets, both=both)
     bodies, drawn = forward_kinematics(name, state, swing), draw_pose(body(name), state, swing)
     pelvis = body(name).anatomy.pelvis
-    assert set(drawn.places) == set(bodies)
-    for part, place in drawn.places.items():
+    assert set(drawn.joint_positions) == set(bodies)
+    for part, place in drawn.joint_positions.items():
         wanted = bodies[part] - bodies[pelvis]
-        np.testing.assert_allclose(np.array(place) - np.array(drawn.places[pelvis]), wanted, atol=1e-9, err_msg=part)
+        np.testing.assert_allclose(
+            np.array(place) - np.array(drawn.joint_positions[pelvis]), wanted, atol=1e-9, err_msg=part
+        )
 
 
 def test_it_stands_on_a_flat_foot_on_the_ground() -> None:
     table = body("human")
     drawn = draw_pose(table, pose(HUMAN), 0)
     assert drawn.pitches["right_foot"] == pytest.approx(0.0, abs=1e-12)
-    assert drawn.strokes[RIGHT][..., 1].min() == pytest.approx(0.0, abs=1e-9)
-    assert drawn.places["right_foot"] == pytest.approx((0.0, table.sole_depth))
+    assert drawn.segments[RIGHT][..., 1].min() == pytest.approx(0.0, abs=1e-9)
+    assert drawn.joint_positions["right_foot"] == pytest.approx((0.0, table.sole_depth))
 
 
 def value_of(state: PoseState, path: str) -> float:
@@ -142,9 +144,9 @@ def test_a_target_of_more_than_a_turn_is_dragged_on_not_wrapped() -> None:
 def test_the_mirrored_figure_is_the_same_with_its_sides_exchanged(name: str, targets: dict[str, float]) -> None:
     table, state = body(name), pose(targets)
     own, other = draw_pose(table, state, 0), draw_pose(table, state, 1)
-    np.testing.assert_allclose(own.strokes[LEFT], other.strokes[RIGHT], atol=1e-12)
-    np.testing.assert_allclose(own.strokes[RIGHT], other.strokes[LEFT], atol=1e-12)
-    assert not np.allclose(own.strokes[LEFT], own.strokes[RIGHT])
+    np.testing.assert_allclose(own.segments[LEFT], other.segments[RIGHT], atol=1e-12)
+    np.testing.assert_allclose(own.segments[RIGHT], other.segments[LEFT], atol=1e-12)
+    assert not np.allclose(own.segments[LEFT], own.segments[RIGHT])
 
 
 def table_of(skill: str) -> CharacterTable:
@@ -161,7 +163,7 @@ def test_every_pose_graph_of_the_library_fits_on_the_board(name: str) -> None:
     assert [place.mirrored for place in row].count(True) == (len(graph.states) if graph.mirrored else 0)
     for place in row:
         drawn = draw_pose(table, graph.states[place.state], place.swing, graph.states[place.state].targets)
-        assert all(np.isfinite(ends).all() for ends in drawn.strokes.values())
+        assert all(np.isfinite(ends).all() for ends in drawn.segments.values())
 
 
 def test_the_acting_state_of_either_half_has_its_figure() -> None:
@@ -202,7 +204,7 @@ def test_dragging_a_dot_changes_the_running_simulation_without_stopping_it(studi
     panel = poses_of(studio)
     do(studio, lambda: studio.session.step(400))
     sim, before = do(studio, lambda: (studio.session.sim, studio.session.sim.time))
-    at = do(studio, lambda: panel._board.spot(0, "left_thigh"))
+    at = do(studio, lambda: panel._board.handle_position(0, "left_thigh"))
     do(studio, lambda: panel._board.drag(0, "left_thigh", at, "start"))
     assert do(studio, lambda: studio.session.sim.skill) == load("planar/walk")  # nothing moved yet
     do(studio, lambda: panel._board.drag(0, "left_thigh", (at[0] + 0.05, at[1] + 0.03), "update"))
@@ -220,7 +222,7 @@ def test_edits_outlive_the_renewals_they_cause(studio: Studio) -> None:
     panel = poses_of(studio)
     for angle in (0.45, 0.5):
         do(studio, lambda angle=angle: panel.change(0, {"targets.swing_hip": angle}))
-        do(studio, panel.renew)
+        do(studio, panel.reload)
     assert do(studio, lambda: len(studio.editing.document._before)) == 2
     assert do(studio, lambda: panel.graph.states[0].targets["swing_hip"]) == 0.5  # type: ignore[union-attr]
 
@@ -234,10 +236,10 @@ def test_the_tab_takes_the_skill_that_runs(studio: Studio, skill: str, character
     panel = poses_of(studio)
     panel._shown.value = True
     do(studio, lambda: studio.session.rebuild(skill=skill, character=character))
-    do(studio, panel.renew)
+    do(studio, panel.reload)
     do(studio, panel.refresh)
     assert do(studio, lambda: studio.editing.document.skill.full_name) == skill
-    assert panel._board.visible == studio.stage.tall == is_graph
+    assert panel._board.visible == studio.stage.has_headroom == is_graph
     assert panel._note.visible != is_graph
     assert panel._state.visible == is_graph
 
@@ -245,7 +247,7 @@ def test_the_tab_takes_the_skill_that_runs(studio: Studio, skill: str, character
 def test_an_ending_can_be_changed_and_the_simulation_goes_on(studio: Studio) -> None:
     panel = poses_of(studio)
     do(studio, lambda: panel.choose(1))
-    do(studio, lambda: panel.end(None))
+    do(studio, lambda: panel.set_end_condition(None))
     state = do(studio, lambda: studio.session.sim.skill.parameters.states[1])
     assert state.until is None
     assert state.duration == 0.3
@@ -349,7 +351,7 @@ def test_a_line_of_sight_meets_a_turned_board_where_it_was_drawn() -> None:
     try:
         board = Board(server.scene, "/board", (-1.3, 0.4, 2.1), turn=0.3)
         for at in ((0.7, 0.2), (2.2, 1.1)):
-            eye, there = np.array([1.0, -3.8, 1.35]), np.array(board.place(at))
+            eye, there = np.array([1.0, -3.8, 1.35]), np.array(board.to_scene(at))
             assert board._hit(eye, eye + 0.4 * (there - eye)) == pytest.approx(at, abs=1e-9)
     finally:
         server.stop()

@@ -24,7 +24,7 @@ from surefoot.studio.session import Session, motion_from_moments
 
 def passed(session: Session, seconds: float) -> Session:
     for _ in range(round(60 * seconds)):
-        session.frame()
+        session.step_frame()
     return session
 
 
@@ -71,7 +71,7 @@ def test_moments_of_another_thread_make_the_same_motion(session: Session) -> Non
 
 
 def test_looking_back_saves_what_is_seen_and_not_what_came_after(session: Session) -> None:
-    session.look(2.0)
+    session.look_back(2.0)
     shown = session.sim.time
     motion = session.motion(1.5)
     session.shown = None
@@ -161,14 +161,14 @@ def test_names_that_lead_elsewhere_are_refused(studio: Studio, name: str) -> Non
 
 def test_the_name_follows_the_skill_until_one_writes_another(studio: Studio) -> None:
     record = tab(studio)
-    studio.loop.call(record.renew)
+    studio.loop.call(record.reload)
     assert record._name.value == "walk"
     studio.loop.call(lambda: studio.session.rebuild(skill="human/fast-walk"))
-    studio.loop.call(record.renew)
+    studio.loop.call(record.reload)
     assert record._name.value == "fast-walk"
     record._name.value = "mine"
     studio.loop.call(lambda: studio.session.rebuild(skill="planar/walk"))
-    studio.loop.call(record.renew)
+    studio.loop.call(record.reload)
     assert record._name.value == "mine"
 
 
@@ -176,7 +176,7 @@ def test_only_one_file_is_written_at_a_time_and_the_second_is_told(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go, done = threading.Event(), []
-    real = record_tab.motion_of
+    real = record_tab.motion_from_moments
     monkeypatch.setattr(record_tab, "motion_from_moments", lambda moments: go.wait(1800.0) and real(moments))
     writer = Exporter(done.append, pytest.fail)
     order = ExportJob(session.moments(1.0), tmp_path / "a.npz", 60.0)

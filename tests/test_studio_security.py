@@ -183,11 +183,11 @@ def test_open_to_others_it_takes_addresses_but_not_strangers_names() -> None:
     guard = guarded.ConnectionGuard("0.0.0.0")
     own = socket.gethostname().lower()
     for host in ("192.168.1.5:8080", "10.0.0.1", "[fe80::1]:8080", f"{own}:8080", f"{own}.local", "localhost:8080"):
-        assert guard.is_ours(host), host
-        assert guard.is_own_page(f"http://{host}", host, 8080)
-        assert not guard.is_own_page("http://localhost:8080", "192.168.1.5:8080", 8080)
+        assert guard.is_own_host(host), host
+        assert guard.is_own_origin(f"http://{host}", host, 8080)
+        assert not guard.is_own_origin("http://localhost:8080", "192.168.1.5:8080", 8080)
     for host in ("example.com", "192.168.1.5.example.com:8080", "1.2.3", ""):
-        assert not guard.is_ours(host), host
+        assert not guard.is_own_host(host), host
 
 
 def test_open_to_others_it_answers_and_refuses_foreign_pages() -> None:
@@ -240,7 +240,7 @@ def test_a_viser_that_cannot_be_guarded_is_not_started(monkeypatch: pytest.Monke
 
 
 def test_a_guard_that_lets_everybody_in_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded.ConnectionGuard, "is_own_page", lambda *_: True)
+    monkeypatch.setattr(guarded.ConnectionGuard, "is_own_origin", lambda *_: True)
     with pytest.raises(SurefootError, match="cannot be protected"):
         open_server(port=0)
 

@@ -51,7 +51,7 @@ def test_paused_time_stands_still_and_single_frames_advance_it(session: Session)
     session.paused = True
     passed(session, 0.5)
     assert session.sim.time == 0.0
-    session.frame()
+    session.step_frame()
     assert session.sim.time == pytest.approx(1 / 60, abs=0.0005)
 
 
@@ -61,7 +61,7 @@ def test_going_on_from_a_moment_of_the_past_repeats_the_same_bits(setup: Setup) 
     session.sim.push((120.0, 0.0, 0.0), 0.2)
     passed(session, 0.3)
     states = [moment.snapshot().state for moment in session.timeline.last(60.0)]
-    session.look(1.1)
+    session.look_back(1.1)
     began = session.sim.time
     session.play()
     for _ in range(30):
@@ -77,18 +77,18 @@ def test_going_on_from_a_moment_of_the_past_repeats_the_same_bits(setup: Setup) 
 def test_looking_back_shows_that_moment_and_changes_nothing(session: Session) -> None:
     passed(session, 2.0)
     last = session.sim.snapshot().state
-    session.look(1.0)
+    session.look_back(1.0)
     assert session.sim.time == pytest.approx(1.0, abs=0.02)
     assert session.pose.qpos[0] == session.sim.data.qpos[0]
     passed(session, 1.0)
     assert session.sim.time == pytest.approx(1.0, abs=0.02)
-    session.look(0.0)
+    session.look_back(0.0)
     assert np.array_equal(session.sim.snapshot().state, last)
 
 
 def test_what_came_after_the_moment_gone_on_from_is_forgotten(session: Session) -> None:
     passed(session, 3.0)
-    session.look(2.0)
+    session.look_back(2.0)
     session.play()
     assert session.clock == pytest.approx(1.0, abs=0.02)
     assert session.timeline.span == pytest.approx(1.0, abs=0.02)
@@ -99,7 +99,7 @@ def test_the_timeline_keeps_a_minute_and_no_more() -> None:
     for _ in range(65 * 10):
         session.advance(0.1)
     assert session.timeline.span == pytest.approx(60.0, abs=0.2)
-    session.look(60.0)
+    session.look_back(60.0)
     assert session.sim.time == pytest.approx(5.0, abs=0.2)
 
 
@@ -129,12 +129,12 @@ def test_after_a_fall_one_goes_on_from_two_seconds_before(session: Session) -> N
     passed(session, 2.5)
     fell = session.sim.fallen_at
     assert session.sim.fallen
-    session.before_fall()
+    session.rewind_before_fall()
     assert not session.sim.fallen
     assert session.sim.time == pytest.approx(max(fell - 2.0, 0.0), abs=0.05)
     assert not session.paused
     with pytest.raises(CommandError, match="not fallen"):
-        session.before_fall()
+        session.rewind_before_fall()
 
 
 def test_an_edited_skill_runs_at_once_and_time_goes_on(session: Session) -> None:
@@ -180,7 +180,7 @@ def test_the_last_seconds_are_a_motion_of_exact_frames(session: Session) -> None
     assert motion.time[-1] - motion.time[0] == pytest.approx(2.0, abs=0.03)
     assert np.array_equal(motion.qpos[-1], session.sim.data.qpos)
     for bad in (0.0, -1.0, 61.0, float("nan")):
-        with pytest.raises(CommandError, match="remembered"):
+        with pytest.raises(CommandError, match="are stored"):
             session.motion(bad)
 
 

@@ -88,8 +88,10 @@ def test_shapes_are_where_mujoco_has_its_geoms(character: str) -> None:
     found = model_view.instances(sim.model, set(range(1, sim.model.nbody)))
     drawn = np.zeros(sim.model.ngeom, int)
     for part in found.values():
-        positions, turns = part.positions(data), part.turns(data)
-        for geom, scale, along, position, turn in zip(part.geom, part.scale, part.along, positions, turns, strict=True):
+        positions, turns = part.positions(data), part.orientations(data)
+        for geom, scale, along, position, turn in zip(
+            part.geom, part.scale, part.z_offset, positions, turns, strict=True
+        ):
             drawn[geom] += 1
             axes = np.empty(9)
             mujoco.mju_quat2Mat(axes, turn)
@@ -117,7 +119,7 @@ def test_a_mesh_is_drawn_in_its_materials_colour_where_mujoco_has_its_corners() 
     np.testing.assert_allclose(part.color, [[229.5, 25.5, 51.0]], atol=0.51)
     vertices, triangles = model_view.unit_mesh(model, kind)
     turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, part.turns(data)[0])
+    mujoco.mju_quat2Mat(turn, part.orientations(data)[0])
     drawn = part.positions(data)[0] + vertices @ turn.reshape(3, 3).T
     axes = data.body("a").xmat.reshape(3, 3)
     wanted = data.body("a").xpos + np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]]) @ axes.T
@@ -196,7 +198,7 @@ def test_a_plane_stays_around_the_figure_and_in_itself(server: viser.ViserServer
     sim = Simulation("humanoid", "biped/walk", "incline:8,30")
     drawn = GroundView(server.scene, "/ground/1", sim.model)
     place = np.array([41.3, -17.8, float(sim.scene.terrain.height(41.3, -17.8))])
-    drawn.attend(place)
+    drawn.center_on(place)
     (grid,) = (node for node in drawn._nodes if isinstance(node, viser.GridHandle))
     assert np.linalg.norm(grid.position - place) < 1.0
     assert grid.position[2] == pytest.approx(float(sim.scene.terrain.height(*grid.position[:2])))
@@ -217,7 +219,7 @@ def test_the_ruler_keeps_its_nodes_over_a_hundred_metres_and_names_the_metres_ne
 
     monkeypatch.setattr(server.scene._websock_interface, "queue_message", counted)
     for x in np.arange(0.0, 100.0, 0.02):
-        ruler.attend(np.array([x, 0.2 * np.sin(x), 1.0]))
+        ruler.center_on(np.array([x, 0.2 * np.sin(x), 1.0]))
     assert all(one is other for one, other in zip(ruler.nodes, before, strict=True))
     assert len(ruler.nodes) == MARKS + 1
     assert 100 < sent <= 3 * 101  # a metre: the lines, and one label's text and place
@@ -232,7 +234,7 @@ def test_the_ruler_keeps_its_nodes_over_a_hundred_metres_and_names_the_metres_ne
 def test_the_ruler_lies_on_another_ground_with_the_same_nodes(server: viser.ViserServer) -> None:
     ruler = DistanceMarks(server.scene, "/ground/ruler", flat().height)
     before, other = list(ruler.nodes), load("incline:6,20")
-    ruler.lay_on(other.height)
+    ruler.set_ground(other.height)
     assert all(one is two for one, two in zip(ruler.nodes, before, strict=True))
     for node in ruler.nodes:
         if isinstance(node, viser.LabelHandle):
@@ -242,7 +244,7 @@ def test_the_ruler_lies_on_another_ground_with_the_same_nodes(server: viser.Vise
 def test_the_ruler_lies_across_the_way_also_where_it_goes_sideways(server: viser.ViserServer) -> None:
     ruler = DistanceMarks(server.scene, "/ground/ruler", flat().height)
     for y in np.arange(0.0, -20.0, -0.05):
-        ruler.attend(np.array([3.0, y, 1.0]))
+        ruler.center_on(np.array([3.0, y, 1.0]))
     places = {n.text: n.position for n in ruler.nodes if isinstance(n, viser.LabelHandle)}
     assert places["-20 m"][1] == -20.0
     assert abs(places["-20 m"][0] - 3.0) < 1.5
@@ -293,17 +295,17 @@ def test_the_same_ground_is_kept_when_it_begins_again_and_another_is_put_in_its_
 def test_boards_have_room_and_who_connects_later_sees_the_present_view(server: viser.ViserServer) -> None:
     stage = Stage(server)
     stage.show_boards(True, "poses")
-    place, target = stage.eye()
+    place, target = stage.camera_pose()
     assert (server.initial_camera.position == place).all()
     half = np.linalg.norm(place - target) * np.tan(0.5 * server.initial_camera.fov)
     assert target[2] - half < -0.3
     assert target[2] + half > 3.0
     stage.show_boards(False, "poses")
-    assert np.linalg.norm(stage.eye()[0] - stage.eye()[1]) < np.linalg.norm(place - target)
+    assert np.linalg.norm(stage.camera_pose()[0] - stage.camera_pose()[1]) < np.linalg.norm(place - target)
     ways = []
     for view in VIEWS:
         stage.look_from(view)
-        way = np.subtract(*stage.eye())
+        way = np.subtract(*stage.camera_pose())
         ways.append(way / np.linalg.norm(way))
-        assert (server.initial_camera.position == stage.eye()[0]).all()
+        assert (server.initial_camera.position == stage.camera_pose()[0]).all()
     assert np.argmax(np.abs(ways), axis=1).tolist() == [1, 0, 0, 2]

@@ -259,13 +259,13 @@ def test_the_tab_serves_any_skill_in_any_order(
     panel._shown.value = True
     studio.loop.call(lambda: studio.session.rebuild(skill=skill, character=character))
     for _ in range(2):
-        studio.loop.call(panel.renew)
+        studio.loop.call(panel.reload)
         studio.loop.call(panel.refresh)
     assert all(folder.visible == told for folder in panel._editor)
     assert panel._board.visible == told
     assert panel._gallery._folder.visible == (load(skill).character != "planar")
     studio.loop.call(lambda: studio.session.rebuild(skill="biped/sneak", character="humanoid"))
-    studio.loop.call(panel.renew)
+    studio.loop.call(panel.reload)
     studio.loop.call(panel.refresh)
     assert all(folder.visible for folder in panel._editor)
 
@@ -281,7 +281,7 @@ def test_a_drag_is_walked_at_once_and_taken_back_as_one(opened: tuple[Studio, St
 
     studio.loop.call(act)
     assert studio.session.sim.skill.parameters.curves["swing_shoulder"][2] == (0.6, 1.4)
-    studio.loop.call(lambda: studio.session.edit_skill(panel.document().undo()))
+    studio.loop.call(lambda: panel._keeping.undo())
     assert studio.session.sim.skill == before
 
 
@@ -334,7 +334,7 @@ def test_a_style_is_taken_while_walking_on(opened: tuple[Studio, StyleTab]) -> N
         studio.session.paused = True
         studio.session.step(1500)
         sim, panel_time = studio.session.sim, studio.session.sim.time
-        panel.take("biped/march")
+        panel.switch_style("biped/march")
         studio.session.step(2000)
         return sim is studio.session.sim, studio.session.sim.time > panel_time, studio.session.sim.skill.full_name
 
@@ -346,7 +346,7 @@ def test_a_style_is_begun_anew_by_a_body_that_walks_otherwise(opened: tuple[Stud
 
     def act() -> Any:
         studio.session.rebuild(skill="human/fast-walk", character=None)
-        panel.take("biped/march")
+        panel.switch_style("biped/march")
         sim = studio.session.sim
         return sim.skill.full_name, sim.scene.table.name
 

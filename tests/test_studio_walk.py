@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from surefoot.controllers import base
 from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SurefootError, TerrainError
@@ -120,13 +119,13 @@ def test_what_a_slider_says_reaches_the_simulation_and_is_shown_and_let_go_again
     kit, label = sim.scene.controller(sim.skill), name.replace("_", " ")
     own = studio.loop.call(lambda: command_value(kit, sim.memory, sim.skill, name))
     assert own != written
-    studio.loop.call(lambda: steering.tell(name, written))
+    studio.loop.call(lambda: steering.set_command(name, written))
     told = studio.loop.call(lambda: kit.get_command(sim.memory, sim.skill, name))
     assert told == pytest.approx(math.radians(written) if kit.commands[name].unit == "°" else written)
     shown(studio)
     assert steering._sliders[name].value == pytest.approx(written, abs=steering._sliders[name].step)
     assert label in steering._release.options
-    studio.loop.call(lambda: steering.release(label))
+    studio.loop.call(lambda: steering.clear_command(label))
     shown(studio)
     assert kit.get_command(sim.memory, sim.skill, name) is None
     assert not steering._release.visible
@@ -255,9 +254,9 @@ def test_every_kind_of_ground_can_be_put_there_as_it_is_offered(opened: Opened, 
     Image.fromarray(np.random.default_rng(1).integers(0, 255, (20, 20)).astype(np.uint8)).save(tmp_path / "hills.png")
     studio = opened("biped/walk", "humanoid")
     choice = panel(studio, WalkTab).ground
-    studio.loop.call(lambda: choice.choose(kind))
+    studio.loop.call(lambda: choice.show_kind(kind))
     assert list(choice._fields) == [parameter.name for parameter in parameters(kind)]
-    studio.loop.call(choice.put_there)
+    studio.loop.call(choice.apply_terrain)
     description = studio.session.sim.scene.terrain.description
     assert description.partition(":")[0] == kind
     offered = {name: field.value for name, field in choice._fields.items()}
@@ -270,9 +269,9 @@ def test_angles_of_the_ground_are_degrees_and_the_running_skill_goes_on_it(opene
     studio = opened("human/walk")
     choice, session = panel(studio, WalkTab).ground, studio.session
     studio.loop.call(lambda: panel(studio, WalkTab).skills.press("Begin with it", "fast-walk"))
-    studio.loop.call(lambda: choice.choose("incline"))
+    studio.loop.call(lambda: choice.show_kind("incline"))
     choice._fields["angle"].value = 3.0
-    studio.loop.call(choice.put_there)
+    studio.loop.call(choice.apply_terrain)
     assert float(session.sim.scene.terrain.height(2.0)) == pytest.approx(2.0 * math.tan(math.radians(3.0)))
     assert session.sim.skill.full_name == "human/fast-walk"
 
@@ -281,20 +280,20 @@ def test_angles_of_the_ground_are_degrees_and_the_running_skill_goes_on_it(opene
 def test_pictures_outside_the_folder_are_refused(opened: Opened, path: str) -> None:
     studio = opened("planar/walk")
     choice, before = panel(studio, WalkTab).ground, studio.session.sim
-    studio.loop.call(lambda: choice.choose("image"))
+    studio.loop.call(lambda: choice.show_kind("image"))
     choice._fields["path"].value = path
     with pytest.raises(TerrainError, match="lies in"):
-        studio.loop.call(choice.put_there)
+        studio.loop.call(choice.apply_terrain)
     assert studio.session.sim is before
 
 
 def test_a_ground_that_cannot_be_built_changes_nothing(opened: Opened) -> None:
     studio = opened("planar/walk")
     choice, before = panel(studio, WalkTab).ground, studio.session.sim
-    studio.loop.call(lambda: choice.choose("slope"))
+    studio.loop.call(lambda: choice.show_kind("slope"))
     choice._fields["angle"].value = 80.0
     with pytest.raises(SurefootError, match="45"):
-        studio.loop.call(choice.put_there)
+        studio.loop.call(choice.apply_terrain)
     assert studio.session.sim is before
 
 
@@ -305,7 +304,7 @@ def test_play_shows_how_far_back_one_looks_and_offers_no_more_than_there_is(open
         studio.loop.call(lambda: session.step(200))
     shown(studio)
     assert session.timeline.span <= -play._ago.min < session.timeline.span + 5.0
-    studio.loop.call(lambda: session.look(3.0))
+    studio.loop.call(lambda: session.look_back(3.0))
     shown(studio)
     assert "looking back **3." in play._status.content
     assert play._ago.value == pytest.approx(-3.0, abs=0.2)
@@ -347,17 +346,17 @@ def test_a_fall_is_said_and_the_way_back_is_offered(opened: Opened) -> None:
 
 def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
     sim = Simulation("human", "human/walk")
-    kit = sim.scene.controller(sim.skill)
-    assert base.taken(kit, "lean", 12.0) == pytest.approx(math.radians(12.0))
-    assert base.written(kit, "lean", base.taken(kit, "lean", 12.0)) == pytest.approx(12.0)
-    assert base.written(kit, "heading", 3.5) == pytest.approx(math.degrees(3.5) - 360.0)
-    assert base.taken(kit, "speed", 1.3) == base.written(kit, "speed", 1.3) == 1.3
+    controller = sim.scene.controller(sim.skill)
+    lean, heading, speed = (controller.commands[name] for name in ("lean", "heading", "speed"))
+    assert lean.from_written("lean", 12.0) == pytest.approx(math.radians(12.0))
+    assert lean.to_written(lean.from_written("lean", 12.0)) == pytest.approx(12.0)
+    assert heading.to_written(3.5) == pytest.approx(math.degrees(3.5) - 360.0)
+    assert speed.from_written("speed", 1.3) == speed.to_written(1.3) == 1.3
     with pytest.raises(CommandError, match="degrees"):
-        base.taken(kit, "lean", 60.0)
+        lean.from_written("lean", 60.0)
     for name in sim.skill.commands:
-        low, high = slider_limits(kit, name)
-        for value in (low, high):
-            sim.command(**{name: base.taken(kit, name, value)})
+        for value in slider_limits(controller, name):
+            sim.command(**{name: controller.commands[name].from_written(name, value)})
 
 
 def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
@@ -378,11 +377,11 @@ def test_a_ground_that_was_not_offered_is_refused(value: str, tmp_path: Path) ->
     try:
         ground = next(p for p in studio._panels if isinstance(p, WalkTab)).ground
         sim = studio.loop.call(lambda: studio.session.sim)
-        with pytest.raises(CommandError, match="valid: flat"):
-            studio.loop.call(lambda: ground.choose(value))
+        with pytest.raises(CommandError, match=r"valid: .*flat"):
+            studio.loop.call(lambda: ground.show_kind(value))
         ground._kind.value = value  # as a page of ill will sends it
-        with pytest.raises(CommandError, match="valid: flat"):
-            studio.loop.call(ground.put_there)
+        with pytest.raises(CommandError, match=r"valid: .*flat"):
+            studio.loop.call(ground.apply_terrain)
         assert studio.loop.call(lambda: studio.session.sim) is sim
     finally:
         studio.stop()

@@ -1,4 +1,4 @@
-"""Stylized locomotion in the plane: shadows of clips, walks up slopes, medleys, and the paper's own parameters."""
+"""Stylized locomotion in the plane: shadows and sequences of clips, walks up slopes, the paper's own parameters."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_reference_up_a_slope_is_followed_there(uphill: Reference, tmp_path: Pat
 
 
 def test_only_planar_walks_that_stay_up_are_recorded_on_slopes() -> None:
-    with pytest.raises(SurefootError, match="not of a planar body"):
+    with pytest.raises(SurefootError, match="not for a planar body"):
         reference_on_slope(SCENE, "human/walk", 0.0)
     with pytest.raises(SurefootError, match="falls at 40°"):
         reference_on_slope(SCENE, WALK, 40.0)
@@ -144,7 +144,7 @@ def test_weight_on_a_slope_is_carried_farther_uphill() -> None:
     poses, stands = np.tile(sim.data.qpos, (200, 1)), np.ones((200, 2), bool)
     legs = LegKinematics(model, table)
     level, tilted = (make_balanced(legs, poses, stands, 0.005, slope=s)[0] for s in (0.0, slope))
-    places = [legs.feet_of(found) for found in (level, tilted)]
+    places = [legs.feet_over_time(found) for found in (level, tilted)]
     sole = places[1].ankles[100, 0] + foot_patches(model, table, 0)[FLAT][0].corners
     com = places[1].com[100]
     assert sole[:, 0].min() < com[0] - com[2] * np.tan(slope) < sole[:, 0].max()
@@ -152,7 +152,7 @@ def test_weight_on_a_slope_is_carried_farther_uphill() -> None:
     assert np.abs(places[1].ankles - places[0].ankles).max() < 0.005
 
 
-def test_a_medley_does_one_motion_after_the_other_and_is_followed(tmp_path: Path) -> None:
+def test_a_sequence_does_one_motion_after_the_other_and_is_followed(tmp_path: Path) -> None:
     model, table = body(PLANAR)
     one, other = cycle_of(WALK), cycle_of("planar_arms/uphill-walk")
     upright, leaning = (float(np.mean(-2.0 * found.root_rotation[:, 2])) for found in (one, other))
@@ -163,16 +163,16 @@ def test_a_medley_does_one_motion_after_the_other_and_is_followed(tmp_path: Path
     assert np.mean(found.poses[n // 2 : 3 * n // 4, 2]) == pytest.approx(leaning, abs=0.02)
     step = np.abs(np.diff(found.poses[:, 1:], axis=0)).max()
     assert np.abs(found.poses[0, 1:] - found.poses[-1, 1:]).max() <= 1.5 * step
-    found.save(tmp_path / "medley.npz")
-    skill = with_parameters(load("planar_arms/stylized-walk"), {"reference": str(tmp_path / "medley.npz")})
+    found.save(tmp_path / "sequence.npz")
+    skill = with_parameters(load("planar_arms/stylized-walk"), {"reference": str(tmp_path / "sequence.npz")})
     assert track_reference(skill, found.duration + 1.0).stays_up
 
 
-def test_medleys_of_bodies_in_space_and_of_one_motion_are_refused() -> None:
+def test_sequences_on_bodies_in_space_and_of_one_clip_are_refused() -> None:
     model, table = body("human")
     none = RetargetedClip(np.zeros(0), {}, np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 2), bool), 1.0, ())
     with pytest.raises(SurefootError, match="planar bodies only"):
         clip_sequence(model, table, [(none, 1), (none, 1)])
     model, table = body(PLANAR)
-    with pytest.raises(SurefootError, match="two motions or more"):
+    with pytest.raises(SurefootError, match="two clips or more"):
         clip_sequence(model, table, [(none, 3)])

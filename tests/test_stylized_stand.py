@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.controllers.stylized import qp, tracker
+from surefoot.controllers.stylized import qp
 from surefoot.controllers.stylized.law import tracker_memory
 from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import NUMBER_AT
@@ -31,7 +31,7 @@ def test_it_stands_and_a_push_is_absorbed_without_a_step() -> None:
         assert np.abs(sim.data.body(f"{side}_foot").xpos - place).max() < 0.03
 
 
-def test_programme_is_solved_at_its_rate_however_the_simulation_is_stepped() -> None:
+def test_quadratic_program_is_solved_at_its_rate_however_the_simulation_is_stepped() -> None:
     whole, parts = sf.Simulation(skill=STAND), sf.Simulation(skill=STAND)
     for sim in (whole, parts):
         sim.push((60.0, 40.0, 0.0), 0.1, delay=0.02)
@@ -67,12 +67,12 @@ def test_restored_snapshot_goes_on_as_it_would_have() -> None:
     assert (sim.data.qpos == first).all()
 
 
-def test_programme_that_fails_leaves_the_last_torques_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_that_fails_leaves_the_last_torques_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     sim = sf.Simulation(skill=STAND)
     sim.step(50)
     torque = tracked(sim).torque.copy()
     nothing = qp.Solution(np.full(28, np.nan), np.zeros(0), np.zeros(34), False)
-    monkeypatch.setattr(tracker.programme, "solve", lambda problem, actuators: nothing)
+    monkeypatch.setattr(qp, "solve_qp", lambda problem, actuators: nothing)
     sim.step(20)
     now = tracked(sim)
     assert now.tracker[0].failures == 4

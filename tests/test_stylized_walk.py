@@ -13,12 +13,11 @@ from stylized_bodies import body
 from surefoot.controllers.stylized import balance_policy, reference
 from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, contact_modes
 from surefoot.controllers.stylized.foot_planting import LegKinematics, make_balanced
-from surefoot.controllers.stylized.law import tracker_memory
-from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, Points
+from surefoot.controllers.stylized.law import tracker_state
+from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, LinkComs
 from surefoot.controllers.stylized.reference_sources import reference_from_skill
 from surefoot.controllers.stylized.three_link import three_link_groups
 from surefoot.engine.scene import Scene, Setup
-from surefoot.native.kernels import python_impl
 from surefoot.skills import load, with_parameters
 
 WALK = "human/stylized-walk"
@@ -32,7 +31,7 @@ def walk() -> reference.Reference:
 def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> None:
     sim = sf.Simulation(skill=WALK)
     sim.run(6.0)
-    tracker = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]
+    tracker = tracker_state(sim.memory.memory)
     assert not sim.fallen
     assert tracker.failures == 0
     assert tracker.steps >= 2 * int(5.0 / walk.duration)
@@ -95,11 +94,11 @@ def test_legs_reach_where_their_feet_shall_be() -> None:
     legs = LegKinematics(model, table)
     pose = model.qpos0.copy()
     pose[2] = 0.9
-    for places in legs.places:
+    for places in legs.legs.qpos:
         pose[places[3]] = -0.4  # bent knees
-    feet = legs.feet_of(pose[None])
+    feet = legs.feet_over_time(pose[None])
     ankles = feet.ankles[0] + [[0.05, 0.02, 0.04], [-0.03, -0.03, 0.02]]
-    found = legs.feet_of(legs.reach(pose, ankles, feet.axes[0], np.zeros(2, bool))[None])
+    found = legs.feet_over_time(legs.solve_ik(pose, ankles, feet.axes[0], np.zeros(2, bool))[None])
     assert np.abs(found.ankles[0] - ankles).max() < 1e-4
     assert np.abs(found.axes[0] - feet.axes[0]).max() < 1e-3
 
@@ -108,13 +107,13 @@ def test_weight_is_moved_over_the_foot_that_bears() -> None:
     model, table = body("human_toes")
     legs, n = LegKinematics(model, table), 400
     pose = model.qpos0.copy()
-    for places in legs.places:
+    for places in legs.legs.qpos:
         pose[places[0]], pose[places[3]], pose[places[4]] = 0.2, -0.4, 0.2
-    pose[2] -= legs.feet_of(pose[None]).ankles[0, :, 2].min() - 0.075
+    pose[2] -= legs.feet_over_time(pose[None]).ankles[0, :, 2].min() - 0.075
     stands = np.ones((n, 2), bool)
     stands[:, 1] = False  # on the left foot alone, in a pose that would fall to the right
     found, bears = make_balanced(legs, np.tile(pose, (n, 1)), stands, 0.005)
-    feet, before = legs.feet_of(found), legs.feet_of(pose[None])
+    feet, before = legs.feet_over_time(found), legs.feet_over_time(pose[None])
     aside = np.abs(feet.com[n // 2] - feet.ankles[n // 2, 0])[1]
     assert bears[:, 0].all()
     assert aside < 0.04 < np.abs(before.com[0] - before.ankles[0, 0])[1]
@@ -134,11 +133,11 @@ def test_regulator_asks_for_the_references_accelerations_on_the_reference(walk: 
     moment = walk.at(index * walk.timestep)
     qpos[: len(moment.pose)], qvel[: len(moment.rates)] = moment.pose, moment.rates
     dynamics.set(qpos, qvel)
-    points, _, _ = balance_policy.link_coms_from_ankle(dynamics, sides[one.stance])
-    wanted = found.accelerations(which, points, 0.0)
-    pushed = Points(points.place, points.velocity + np.array([0.3, 0.0, 0.0]))
+    points, _, _ = dynamics.link_coms(sides[one.stance])
+    wanted = found.com_accelerations(which, points, 0.0)
+    pushed = LinkComs(points.place, points.velocity + np.array([0.3, 0.0, 0.0]))
     assert np.isfinite(wanted).all()
-    assert np.linalg.norm(found.accelerations(which, pushed, 0.0) - wanted) > 0.1
+    assert np.linalg.norm(found.com_accelerations(which, pushed, 0.0) - wanted) > 0.1
 
 
 def test_policy_is_read_from_its_cache_only_for_its_reference(walk: reference.Reference, tmp_path: Path) -> None:

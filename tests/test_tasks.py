@@ -35,7 +35,7 @@ class Weave(Task):
 
     def tick(self, actor: Actor) -> None:
         self.ticks.append(actor.time)
-        sway = actor.seen(actor.hand(LEFT))[1] - actor.feet[RIGHT][1]
+        sway = actor.in_heading_frame(actor.hand(LEFT))[1] - actor.feet[RIGHT][1]
         actor.command(heading=0.3 * math.sin(3.0 * actor.time) + 0.2 * sway, speed=0.5 + 0.1 * actor.com_velocity[0])
         actor.intent.bend = 0.05 * sway
         if actor.time >= self.until:
@@ -50,7 +50,7 @@ class Idle(Task):
     def tick(self, actor: Actor) -> None:
         pass
 
-    def doing(self) -> str:
+    def progress(self) -> str:
         return "idling"
 
 
@@ -270,7 +270,7 @@ def test_a_point_is_seen_along_the_heading_from_the_centre_of_mass() -> None:
     yaw = actor.heading
     ahead, left = np.array([math.cos(yaw), math.sin(yaw), 0.0]), np.array([-math.sin(yaw), math.cos(yaw), 0.0])
     point = actor.com + 2.0 * ahead + 0.3 * left
-    assert actor.seen(point) == pytest.approx([2.0, 0.3, point[2]])
+    assert actor.in_heading_frame(point) == pytest.approx([2.0, 0.3, point[2]])
     assert actor.distance_to(point) == pytest.approx(math.hypot(2.0, 0.3))
     assert actor.yaw_to(point) == pytest.approx(yaw + math.atan2(0.3, 2.0))
     w, x, y, z = sim.data.qpos[3:7]
@@ -312,7 +312,7 @@ def test_touching_a_prop_is_no_fall_and_is_felt() -> None:
         sim.step(10)
         felt = sim.actor.touching("table")
     assert felt is not None
-    assert sim.actor.is_own(felt)
+    assert sim.actor.is_own_body(felt)
     assert not sim.fallen
     assert sim.actor.touching("table", "world") is None
 
@@ -381,9 +381,9 @@ def test_props_that_cannot_be_built_are_refused(make: object) -> None:
 
 def test_a_path_is_measured_along_itself() -> None:
     path = Polyline(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 1.0]]))
-    assert path.places == pytest.approx([0.0, 5.0, 8.0])
-    assert path.at(2.5) == pytest.approx([1.5, 2.0])
-    assert path.at(9.0) == pytest.approx([3.0, 0.0])
+    assert path.arc_lengths == pytest.approx([0.0, 5.0, 8.0])
+    assert path.point_at(2.5) == pytest.approx([1.5, 2.0])
+    assert path.point_at(9.0) == pytest.approx([3.0, 0.0])
     assert path.nearest(np.array([3.7, 2.2]), 0.0, 8.0) == pytest.approx(6.8)
     assert path.nearest(np.array([3.7, 2.2]), 0.0, 5.0) == pytest.approx(0.6 * 3.7 + 0.8 * 2.2)
     assert path.turns() == pytest.approx([0.0, math.pi / 2.0 + math.atan2(4.0, 3.0), 0.0])

@@ -1,4 +1,4 @@
-"""Bodies as tables; `names()` lists them, `load()` finds one."""
+"""Characters: bodies as tables; `names()` lists the registered ones, `load()` makes one."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ sys.modules[__name__].__class__ = plugins.ListedModule
 
 
 def names() -> tuple[str, ...]:
-    """All characters that are registered."""
+    """The names of all registered characters."""
     return plugins.names(plugins.CHARACTERS)
 
 
 def load(name: str | Path | CharacterTable) -> CharacterTable:
-    """A fresh table of a character.
+    """A new table of a character.
 
-    A body from a file that is named like a registered character gets another name: it has none of that one's skills.
+    A body from a file that has the name of a registered character is renamed: it has none of that character's skills.
 
     Args:
         name: a registered name, the path of an MJCF file, or a table, which is returned as it is.
 
     Raises:
         UnknownNameError: no character is registered under the name; the message lists the valid ones.
+        CharacterError: the file holds no body that can walk; the message says what is missing.
     """
     from surefoot.characters.table import CharacterTable
 

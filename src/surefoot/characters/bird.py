@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from surefoot.characters.table import Anatomy, CharacterTable, Gain, Segment, Shape, Side, Vector, hinges
+from surefoot.characters.table import (
+    Anatomy,
+    CharacterTable,
+    Gain,
+    Segment,
+    Shape,
+    Vector,
+    hinges,
+    sole_edges,
+    without_side,
+)
 
 # Masses and inertias: the paper's Table 1, whose axes are x forward, y up, z lateral; ours are x forward, y left, z up,
 # and legs hang down. The lengths are those of boxes and rods with these inertias; no paper prints them.
@@ -48,8 +58,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
             f"{side}_foot", f"{side}_ankle", (0.0, 0.0, -ANKLE), hinges(f"{side}_toe", sign, (-1.0, 1.8)),
             2.52, (0.035, 0.0, -0.04), (0.0098, 0.016, 0.024),
             (
-                *(Shape((HEEL, y, sole), (TOE, y, sole), _SOLE_RADIUS, sole=True)
-                  for y in (sign * FOOT_HALF_WIDTH, -sign * FOOT_HALF_WIDTH)),
+                *sole_edges(HEEL, TOE, sign * FOOT_HALF_WIDTH, sole, _SOLE_RADIUS),
                 Shape((HEEL + 0.03, 0.0, sole + 0.03), (TOE - 0.04, 0.0, sole + 0.015), 0.03, solid=False),
             ), _CLAW,
         ),
@@ -78,28 +87,18 @@ def _middle() -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _side(side: str) -> Side:
-    return Side(
-        f"{side}_upper_leg", f"{side}_lower_leg", f"{side}_foot", tuple(f"{side}_{role}" for role in _SIDE_ROLES)
-    )
-
-
-def _gain(joint: str) -> Gain:
-    kp = _KP[joint.removeprefix("left_").removeprefix("right_")]
-    return Gain(kp=kp, kd=0.1 * kp, limit=kp)
-
-
 def table() -> CharacterTable:
     """The bird as data: `body` is its pelvis, the `head` its torso."""
-    anatomy = Anatomy("body", "head", _side("left"), _side("right"), _SIDE_ROLES, _MIDDLE, hip_hinges=3, upper=_MIDDLE)
+    leg = ("upper_leg", "lower_leg", "foot")
+    anatomy = Anatomy.symmetric("body", "head", _SIDE_ROLES, _MIDDLE, 3, upper=_MIDDLE, leg=leg)
     return CharacterTable(
         name="bird",
         summary="two-legged robot like a bird, 53.5 kg, legs of five parts, 15 actuated joints",
         root="free",
         segments=(*_middle(), *_leg("left", 1.0, _LEFT), *_leg("right", -1.0, _RIGHT)),
         anatomy=anatomy,
-        gains={joint: _gain(joint) for joint in (*anatomy.left.joints, *anatomy.right.joints, *_MIDDLE)},
-        torso_gain=_gain("neck"),
+        gains={joint: Gain.from_stiffness(_KP[without_side(joint)]) for joint in anatomy.joints(0)},
+        torso_gain=Gain.from_stiffness(_KP["neck"]),
         hip_targets=(-0.8, 2.4),
         friction=0.8,
         timestep=0.001,

@@ -1,7 +1,4 @@
-"""Hands that can take hold of handles: springs and dampers that a task switches on and off (GENBICON §4.4).
-
-From a body's table and a terrain to a compiled MuJoCo model. The one builder for every character.
-"""
+"""From a body's table and a terrain to a compiled MuJoCo model: the one builder for every character."""
 
 from __future__ import annotations
 
@@ -20,7 +17,6 @@ from surefoot.characters.table import (
     SAGITTAL,
     TRANSVERSE,
     CharacterTable,
-    Gain,
     Hinge,
     Segment,
     Shape,
@@ -34,62 +30,55 @@ from surefoot.terrains.ground_shapes import is_moving_ground
 from surefoot.terrains.props import Crate, body_names, set_explicit_inertia
 from surefoot.terrains.terrain import Terrain, reserve_heights, write_heights
 
-_TIME = 0.02  # [s] of the spring and damper, which is critically damped
-_SIZE = 0.015  # [m] at which a hand's point is drawn
-
-
-def add_grips(spec: mujoco.MjSpec, limbs: Limbs, crates: list[str]) -> None:
-    """Add an open grip between each hand and the handle of its side of each crate.
-
-    The hand's site is `hand_left` or `hand_right`, a handle's `crate_left` or `crate_right`, the grip's name
-    `grip_left` or `grip_right`; those of a further crate `crate_1` end in `_1` too.
-    """
-    for side, name in ((LEFT, "left"), (RIGHT, "right")):
-        point, last = limbs.hands[side], limbs.of("wrist", side) or limbs.of("elbow", side)
-        if point is None or last is None or not crates:
-            continue
-        spec.body(last.body).add_site(name=f"hand_{name}", pos=point, size=[_SIZE, _SIZE, _SIZE], rgba=[0, 0, 0, 0])
-        for crate in crates:
-            spec.add_equality(
-                name=f"grip_{name}{crate.removeprefix('crate')}", type=mujoco.mjtEq.mjEQ_CONNECT,
-                objtype=mujoco.mjtObj.mjOBJ_SITE, name1=f"hand_{name}", name2=f"{crate}_{name}",
-                active=False, solref=[_TIME, 1.0],
-            )  # fmt: skip
-
-
 _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
 _MULTIPLIER = (0.2, 5.0)
 HEAVIEST = 60.0  # [kg] of a backpack
 _ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
-_ROOM = 1.0 + 1e-9  # the servo keeps to the limit itself; an actuator at its own limit would lose its damping
+_ROOM = 1.0 + 1e-9  # the servo itself keeps the limit; an actuator at its own limit would lose its damping
 _PACK = (0.45, 0.36, 0.24)
+_GRIP_TIME = 0.02  # [s] of a grip's spring and damper, which is critically damped
+_SITE = 0.015  # [m] size of a hand's site
 
 
 @dataclass(frozen=True)
 class CompiledCharacter:
-    """A compiled model and what is needed to lay out its rows."""
+    """A compiled model, and what is needed to lay out its rows.
+
+    Attributes:
+        model: MuJoCo's.
+        table: the body.
+        sizes: how the rows of memory are divided.
+        anatomy_at: where the anatomy begins in `model.numeric_data`.
+        limbs: the links; None for a planar body.
+        limbs_at: where they begin there; −1 for a planar body.
+        ground_at: where the heights of the ground begin there.
+    """
 
     model: mujoco.MjModel
     table: CharacterTable
     sizes: Sizes
     anatomy_at: int
-    limbs: Limbs | None = None
-    limbs_at: int = -1
-    ground_at: int = -1
+    limbs: Limbs | None
+    limbs_at: int
+    ground_at: int
 
 
 def with_proportions(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
     """The body with other lengths and masses.
 
+    Gains and torque limits grow with weight times leg length, as the torques that bear the body do.
+
     Args:
         table: the body.
         proportions: multipliers by name: a part's name and `_length` or `_mass` (`thigh_length`,
-            `left_shin_mass`), or `mass` for the whole body.
+            `left_shin_mass`), or `mass` for the whole body; each within 0.2 … 5.
 
-    Gains and torque limits grow with weight times leg length, as the torques that bear the body do.
+    Raises:
+        UnknownNameError: the body has no such proportion; the message lists the valid ones.
+        CharacterError: a multiplier is out of range, or the body was imported from a file.
     """
-    if table.foreign and proportions:
-        raise CharacterError(f"{table.name} comes from a file: change its proportions there")
+    if table.imported and proportions:
+        raise CharacterError(f"{table.name} is imported from a file: change its proportions there")
     valid = ["mass"] + [f"{part}_{what}" for part in table.multipliers for what in ("length", "mass")]
     lengths = {segment.name: 1.0 for segment in table.segments}
     masses = dict(lengths)
@@ -102,35 +91,22 @@ def with_proportions(table: CharacterTable, proportions: Mapping[str, float]) ->
         changed = lengths if what == "length" else masses
         for segment in table.multipliers[part] if part else masses:
             changed[segment] *= float(value)
-    segments = tuple(
-        replace(s.scaled(lengths[s.name], masses[s.name]), offset=_offset(s, table, lengths)) for s in table.segments
-    )
-    grown = replace(table, segments=segments)
-    weight, length = _mass(grown) / _mass(table), standing_height(grown) / standing_height(table)
+    segments = []
+    for s in table.segments:
+        (x, y, z), k = s.offset, lengths.get(s.parent, 1.0)  # a joint moves with the end of the part it hangs on
+        segments.append(replace(s.scaled(lengths[s.name], masses[s.name]), offset=(x * k, y * k, z * k)))
+    grown = replace(table, segments=tuple(segments))
+    weight, length = grown.mass / table.mass, standing_height(grown) / standing_height(table)
     k = weight * length
     up = lengths[table.anatomy.torso]
     return replace(
         grown,
-        gains={joint: _stronger(gain, k) for joint, gain in table.gains.items()},
-        torso_gain=_stronger(table.torso_gain, k),
+        gains={joint: gain.scaled(k) for joint, gain in table.gains.items()},
+        torso_gain=table.torso_gain.scaled(k),
         strength=table.strength * k,
         armature=table.armature * weight * length**2,
         back=None if table.back is None else (table.back[0], table.back[1], table.back[2] * up),
     )
-
-
-def _mass(table: CharacterTable) -> float:
-    return sum(segment.mass for segment in table.segments)
-
-
-def _stronger(gain: Gain, k: float) -> Gain:
-    return Gain(gain.kp * k, gain.kd * k, gain.limit * k)
-
-
-def _offset(segment: Segment, table: CharacterTable, lengths: Mapping[str, float]) -> tuple[float, float, float]:
-    """A joint moves with the end of the part it hangs on."""
-    k = lengths.get(segment.parent, 1.0)
-    return (segment.offset[0] * k, segment.offset[1] * k, segment.offset[2] * k)
 
 
 def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
@@ -138,7 +114,10 @@ def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
 
     Args:
         table: the body.
-        mass: of the load [kg]; 0 is none.
+        mass: of the load, 0 … 60 kg; 0 leaves the body as it is.
+
+    Raises:
+        CharacterError: the load is out of range, or the body cannot carry a backpack.
     """
     if not (isinstance(mass, numbers.Real) and 0.0 <= mass <= HEAVIEST):
         raise CharacterError(f"a backpack weighs 0 … {HEAVIEST:g} kg, got {mass}")
@@ -146,56 +125,50 @@ def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
         return table
     if table.back is None:
         raise CharacterError(f"{table.name} has no back for a backpack; human has")
-    trunk = next(s for s in table.segments if s.name == table.anatomy.torso)
-    low, high, thick = table.back[2] - 0.11, table.back[2] + 0.11, 0.09
+    anatomy, back = table.anatomy, table.back
+    trunk = next(s for s in table.segments if s.name == anatomy.torso)
+    low, high, thick = back[2] - 0.11, back[2] + 0.11, 0.09
     inertia = mass * (0.3**2 + 0.2**2) / 12.0
     pack = Segment(
-        "backpack", trunk.name, (0.0, 0.0, 0.0), (), float(mass), table.back, (inertia, inertia, inertia),
-        tuple(Shape((table.back[0], y, low), (table.back[0], y, high), thick) for y in (-0.05, 0.05)), _PACK,
+        "backpack", trunk.name, (0.0, 0.0, 0.0), (), float(mass), back, (inertia, inertia, inertia),
+        tuple(Shape((back[0], y, low), (back[0], y, high), thick) for y in (-0.05, 0.05)), _PACK,
     )  # fmt: skip
-    above = [s for s in table.segments if s.name not in _legs(table) and s.name != table.anatomy.pelvis]
+    below = {
+        anatomy.pelvis,
+        *(part for leg in (anatomy.left, anatomy.right) for part in (leg.thigh, leg.shin, leg.foot)),
+    }
+    above = [s for s in table.segments if s.name not in below]
     waist = math.hypot(*trunk.offset)
-    lever = sum(s.mass for s in above) * (trunk.com[2] + waist) + mass * (table.back[2] + waist)
-    return replace(
-        table,
-        segments=(*table.segments, pack),
-        load_lean=math.asin(max(-0.5, mass * table.back[0] / lever)),
-    )
-
-
-def _legs(table: CharacterTable) -> set[str]:
-    return {part for side in (table.anatomy.left, table.anatomy.right) for part in (side.thigh, side.shin, side.foot)}
+    lever = sum(s.mass for s in above) * (trunk.com[2] + waist) + mass * (back[2] + waist)
+    lean = math.asin(max(-0.5, mass * back[0] / lever))
+    return replace(table, segments=(*table.segments, pack), load_lean=lean)
 
 
 def build(
-    table: CharacterTable,
-    terrain: Terrain,
-    sizes: Sizes,
-    timestep: float | None = None,
-    self_collision: bool = False,
+    table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float | None = None, self_collision: bool = False
 ) -> CompiledCharacter:
     """Compile a character on a terrain.
 
     Args:
         table: the body, proportions applied.
-        terrain: what it stands on.
+        terrain: ground and props.
         sizes: how the rows of memory are divided.
         timestep: physics step [s]; by default the body's own.
         self_collision: whether its parts collide with each other too.
     """
-    spec = table.foreign.spec.copy() if table.foreign else mujoco.MjSpec()
+    spec = table.imported.spec.copy() if table.imported else mujoco.MjSpec()
     spec.compiler.degree = False
     option = spec.option
     option.timestep = timestep or table.timestep
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    option.impratio = table.grip or option.impratio
+    option.impratio = table.impratio or option.impratio
     option.gravity = [0.0, 0.0, -9.81]
     option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     spec.nuserdata = sizes.total
     terrain.build(spec.worldbody, table.friction)
     spec.worldbody.add_light(pos=[0, -3, 6], dir=[0, 0.4, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
-    if not table.foreign:
+    if not table.imported:
         _add_segments(spec, table, self_collision)
     _add_actuators(spec, table)
     limbs = None if table.root == "planar" else limbs_of_table(table)
@@ -204,21 +177,22 @@ def build(
         name="surefoot_loads", type=mujoco.mjtSensor.mjSENS_USER, needstage=mujoco.mjtStage.mjSTAGE_ACC,
         datatype=mujoco.mjtDataType.mjDATATYPE_REAL, dim=1,
     )  # fmt: skip
-    block = spec.add_numeric(name=_BLOCK, size=_block_size(table, len(spec.bodies)))
-    block.data = [0.0]
+    spec.add_numeric(name=_BLOCK, size=_block_size(table, len(spec.bodies))).data = [0.0]
     if limbs:
         spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
     heights = reserve_heights(spec, terrain)
     model = spec.compile()
-    at = int(model.numeric_adr[model.numeric(_BLOCK).id])
-    model.numeric_data[at : at + _block_size(table, model.nbody)] = _block(model, table, limbs)
+    anatomy_at = _write(model, _BLOCK, _block(model, table, limbs))
     ground_at = write_heights(model, heights)
-    if limbs is None:
-        return CompiledCharacter(model, table, sizes, at, ground_at=ground_at)
-    numbers = packed_limbs(model, limbs)
-    limbs_at = int(model.numeric_adr[model.numeric(_LIMBS).id])
-    model.numeric_data[limbs_at : limbs_at + len(numbers)] = numbers
-    return CompiledCharacter(model, table, sizes, at, limbs, limbs_at, ground_at)
+    limbs_at = _write(model, _LIMBS, packed_limbs(model, limbs)) if limbs else -1
+    return CompiledCharacter(model, table, sizes, anatomy_at, limbs, limbs_at, ground_at)
+
+
+def _write(model: mujoco.MjModel, name: str, numbers: np.ndarray) -> int:
+    """Write a numeric block into the compiled model; returns where it begins."""
+    at = int(model.numeric_adr[model.numeric(name).id])
+    model.numeric_data[at : at + len(numbers)] = numbers
+    return at
 
 
 def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bool) -> None:
@@ -246,15 +220,35 @@ def _add_segments(spec: mujoco.MjSpec, table: CharacterTable, self_collision: bo
 
 
 def _add_props(spec: mujoco.MjSpec, table: CharacterTable, terrain: Terrain, limbs: Limbs | None) -> None:
-    """Things that are no ground come after the character's bodies, which keep their numbers."""
+    """Add moving ground and props after the character's bodies, which so keep their numbers."""
     terrain.build_moving(spec.worldbody, table.friction)
     props = body_names(terrain.props)
     for name, prop in props:
         prop.build(spec.worldbody, name, table.friction, terrain)
-        if table.foreign:
+        if table.imported:
             set_explicit_inertia(spec.body(name), prop, terrain)
     if limbs:
-        add_grips(spec, limbs, [name for name, prop in props if isinstance(prop, Crate) and prop.handles])
+        _add_grips(spec, limbs, [name for name, prop in props if isinstance(prop, Crate) and prop.handles])
+
+
+def _add_grips(spec: mujoco.MjSpec, limbs: Limbs, crates: list[str]) -> None:
+    """Add an open grip between each hand and the handle of its side of each crate (GENBICON §4.4).
+
+    A grip is a spring and damper that a task switches on and off. The hand's site is `hand_left` or `hand_right`, a
+    handle's `crate_left` or `crate_right`, the grip's name `grip_left` or `grip_right`; those of a further crate
+    `crate_1` end in `_1` too.
+    """
+    for side, name in ((LEFT, "left"), (RIGHT, "right")):
+        point, last = limbs.hands[side], limbs.find("wrist", side) or limbs.find("elbow", side)
+        if point is None or last is None or not crates:
+            continue
+        spec.body(last.body).add_site(name=f"hand_{name}", pos=point, size=[_SITE, _SITE, _SITE], rgba=[0, 0, 0, 0])
+        for crate in crates:
+            spec.add_equality(
+                name=f"grip_{name}{crate.removeprefix('crate')}", type=mujoco.mjtEq.mjEQ_CONNECT,
+                objtype=mujoco.mjtObj.mjOBJ_SITE, name1=f"hand_{name}", name2=f"{crate}_{name}",
+                active=False, solref=[_GRIP_TIME, 1.0],
+            )  # fmt: skip
 
 
 def _add_root(body: mujoco.MjsBody, kind: str) -> None:
@@ -267,7 +261,7 @@ def _add_root(body: mujoco.MjsBody, kind: str) -> None:
 
 
 def _add_actuators(spec: mujoco.MjSpec, table: CharacterTable) -> None:
-    """Torque motors that damp their joint by kd implicitly; the servo adds the rest."""
+    """Add torque motors that damp their joint by kd implicitly; the servo adds the rest."""
     for name, gain in table.gains.items():
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.gainprm[0] = 1.0
@@ -288,7 +282,7 @@ def _block_size(table: CharacterTable, nbody: int) -> int:
 
 
 def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) -> np.ndarray:
-    """The anatomy as numbers, in the order `native.world.world_of` reads them."""
+    """The anatomy as numbers, in the order `native.physics.world_of` reads them."""
     anatomy, joints = table.anatomy, list(table.gains)
     own = {s.name for s in table.segments}
     part = np.full(model.nbody, ELSEWHERE)

@@ -1,8 +1,8 @@
-"""The 3D human of SIMBICON §7: 28 internal degrees of freedom, 34 in all, 89.57 kg.
+"""Three humans: the 3D human of SIMBICON, one with fewer hinges, and one with clavicles and toes.
 
-The human of Laszlo, van de Panne, Fiume 1996, §4.1: 13 joints of 19 degrees of freedom, 89.57 kg.
-
-The human of the recorded motions, with clavicles and toes: da Silva, Abe, Popović 2008, Table 2, 3D Mocap.
+`human`: SIMBICON §7, 28 internal degrees of freedom, 34 in all, 89.57 kg.
+`human19`: Laszlo, van de Panne, Fiume 1996, §4.1, 13 joints of 19 degrees of freedom, 89.57 kg.
+`human_toes`: the human of the recorded motions, da Silva, Abe, Popović 2008, Table 2, 3D Mocap.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from surefoot.characters.table import (
     Hinge,
     Segment,
     Shape,
-    Side,
     Vector,
     hinges,
     limb_multipliers,
+    sole_edges,
+    without_side,
 )
 
 # Masses and principal inertias: da Silva, Abe, Popović 2008, Table 2, "3D SIMBICON". Its axes are x lateral,
@@ -51,10 +52,6 @@ _MIDDLE = ("waist", "waist_roll", "waist_yaw", "neck", "neck_roll", "neck_yaw")
 
 def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     sole = -ANKLE_HEIGHT + _SOLE_RADIUS
-    soles = tuple(
-        Shape((HEEL, y, sole), (TOE, y, sole), _SOLE_RADIUS, sole=True)
-        for y in (sign * FOOT_HALF_WIDTH, -sign * FOOT_HALF_WIDTH)
-    )
     return (
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * HIP_HALF_WIDTH, 0.0),
@@ -78,7 +75,7 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
             hinges(f"{side}_ankle", sign, (-1.0, 1.0), (-0.6, 0.6), None),
             1.34, (0.05, 0.0, -0.045), (0.00036, 0.0056, 0.0056),
             (
-                *soles,
+                *sole_edges(HEEL, TOE, sign * FOOT_HALF_WIDTH, sole, _SOLE_RADIUS),
                 Shape((HEEL + 0.04, 0.0, sole + 0.025), (0.02, 0.0, sole + 0.025), 0.038, solid=False),
                 Shape((0.02, 0.0, sole + 0.02), (TOE - 0.04, 0.0, sole + 0.008), 0.032, solid=False),
             ), _SHOE, stretch=(1.0, 1.0, 0.0),
@@ -142,23 +139,9 @@ def _middle() -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _side(side: str) -> Side:
-    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _SIDE_ROLES))
-
-
-def _gain(kind: str) -> Gain:
-    kp = _KP[kind]
-    return Gain(kp=kp, kd=0.1 * kp, limit=kp)
-
-
 def human_table() -> CharacterTable:
     """The human as data."""
-    anatomy = Anatomy(
-        "pelvis", "trunk", _side("left"), _side("right"), _SIDE_ROLES, _MIDDLE, hip_hinges=3,
-        upper=(*_SIDE_ROLES[6:], *_MIDDLE),
-    )  # fmt: skip
-    joints = (*anatomy.left.joints, *anatomy.right.joints, *_MIDDLE)
-    parts = ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand")
+    anatomy = Anatomy.symmetric("pelvis", "trunk", _SIDE_ROLES, _MIDDLE, 3, upper=(*_SIDE_ROLES[6:], *_MIDDLE))
     return CharacterTable(
         name="human",
         summary="3D human, 89.57 kg, 1.75 m, 28 actuated joints",
@@ -168,8 +151,8 @@ def human_table() -> CharacterTable:
             *_arm("left", 1.0, _LEFT), *_arm("right", -1.0, _RIGHT),
         ),
         anatomy=anatomy,
-        gains={joint: _gain(joint.removeprefix("left_").removeprefix("right_").split("_")[0]) for joint in joints},
-        torso_gain=_gain("waist"),
+        gains={joint: Gain.from_stiffness(_KP[without_side(joint).split("_")[0]]) for joint in anatomy.joints(0)},
+        torso_gain=Gain.from_stiffness(_KP["waist"]),
         hip_targets=(-1.2, 2.4),
         friction=0.8,
         timestep=0.001,
@@ -177,66 +160,40 @@ def human_table() -> CharacterTable:
         sole_depth=ANKLE_HEIGHT,
         armature=0.01,
         back=(-0.19, 0.0, 0.24),
-        multipliers={
-            "pelvis": ("pelvis",), "trunk": ("trunk",), "head": ("head",),
-            **limb_multipliers(parts),
-        },
+        multipliers=limb_multipliers(
+            ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand"), middle=("pelvis", "trunk", "head")
+        ),
     )  # fmt: skip
 
-
-_HUMAN19_SIDE_ROLES = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", "shoulder", "elbow", "wrist")
-_HUMAN19_MIDDLE = ("waist",)
 
 # kp and limit by kind of joint [N·m/rad], [N·m]; kd = 0.1 kp. The paper prints none. The roll of the stance hip
 # bears the whole body sideways: with a third of it the pelvis drops and the swing foot stubs.
 _HUMAN19_GAINS = {
     "hip": (450.0, 450.0), "hip_roll": (1100.0, 450.0), "hip_yaw": (300.0, 300.0), "knee": (400.0, 400.0),
-    "ankle": (150.0, 150.0), "ankle_roll": (100.0, 100.0), "waist": (1000.0, 1000.0),
-    "shoulder": (50.0, 50.0), "elbow": (50.0, 50.0), "wrist": (10.0, 10.0),
+    "ankle": (150.0, 150.0), "ankle_roll": (100.0, 100.0),
+    "shoulder": (50.0, 50.0), "elbow": (50.0, 50.0), "wrist": (10.0, 10.0), "waist": (1000.0, 1000.0),
 }  # fmt: skip
 
 
 def human19_table() -> CharacterTable:
     """The human of SIMBICON, whose masses are this paper's, with fewer hinges: its head is part of the trunk.
 
-    Its soles bear on the ends of two capsules: four points a foot, each with a friction cone of its own.
+    Each sole touches the ground at the ends of two capsules: four points a foot, each with its own friction cone.
     """
-    body, sides = human_table(), (_human19_side("left"), _human19_side("right"))
-    kept = {*sides[0].joints, *sides[1].joints, *_HUMAN19_MIDDLE}
-    segments = tuple(_with_hinges(segment, kept) for segment in body.segments)
+    body, (*roles, waist) = human_table(), _HUMAN19_GAINS
+    anatomy = Anatomy.symmetric("pelvis", "trunk", roles, (waist,), 3, upper=(*roles[6:], waist))
+    kept = anatomy.joints(0)
+    gains = {joint: Gain.from_stiffness(*_HUMAN19_GAINS[without_side(joint)]) for joint in kept}
     return replace(
         body,
         name="human19",
         summary="3D human of 19 internal degrees of freedom, 89.57 kg, 1.75 m",
-        segments=segments,
-        anatomy=Anatomy(
-            "pelvis",
-            "trunk",
-            *sides,
-            _HUMAN19_SIDE_ROLES,
-            _HUMAN19_MIDDLE,
-            hip_hinges=3,
-            upper=(*_HUMAN19_SIDE_ROLES[6:], *_HUMAN19_MIDDLE),
-        ),
-        gains={joint: _human19_gain(joint) for joint in (*sides[0].joints, *sides[1].joints, *_HUMAN19_MIDDLE)},
-        torso_gain=_human19_gain("waist"),
+        segments=tuple(replace(s, hinges=tuple(h for h in s.hinges if h.name in kept)) for s in body.segments),
+        anatomy=anatomy,
+        gains=gains,
+        torso_gain=gains[waist],
         source="Laszlo, van de Panne, Fiume 1996, §4.1; masses and inertias: da Silva, Abe, Popović 2008, Table 2",
     )
-
-
-def _human19_side(side: str) -> Side:
-    return Side(
-        f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _HUMAN19_SIDE_ROLES)
-    )
-
-
-def _with_hinges(segment: Segment, kept: set[str]) -> Segment:
-    return replace(segment, hinges=tuple(hinge for hinge in segment.hinges if hinge.name in kept))
-
-
-def _human19_gain(joint: str) -> Gain:
-    kp, limit = _HUMAN19_GAINS[joint.removeprefix("left_").removeprefix("right_")]
-    return Gain(kp=kp, kd=0.1 * kp, limit=limit)
 
 
 # Masses and principal inertias: Table 2. Its axes are x lateral, y up, z forward: ours are its (z, x, y). Lengths are
@@ -250,34 +207,15 @@ _TOES_MASS = {
     "foot": (0.29, 0.0003, 0.0002, 0.0004), "toes": (0.23, 0.0002, 0.0002, 0.0002),
 }  # fmt: skip
 BALL = 0.10  # [m] from the ankle forward to the toes' joint
-_TOES_SOLE_RADIUS = 0.012  # [m]
 _COLLAR = 0.05  # [m] of the clavicle's joint from the middle
 
 # Torque limits [N·m]; kd = 0.1 kp with kp = the limit, as for `human`. Toes and clavicles: as much as their loads need.
 _MORE = {"clavicle": 150.0, "toe": 40.0}
-_TOES_SIDE_ROLES = (
-    *human_table().anatomy.side_roles[:6], "toe", *human_table().anatomy.side_roles[6:],
-    "clavicle_roll", "clavicle_yaw",
-)  # fmt: skip
-
-
-def _plain(name: str) -> str:
-    return name.removeprefix("left_").removeprefix("right_")
-
-
-def _weighed(segment: Segment) -> Segment:
-    mass, x, y, z = _TOES_MASS[_plain(segment.name)]
-    return replace(segment, mass=mass, inertia=(x, y, z))
-
-
-def _sole(segment: Segment, low: float, high: float) -> tuple[Shape, ...]:
-    """A foot's soles from one place to another along x, in the foot's frame."""
-    soles = [shape for shape in segment.shapes if shape.sole]
-    return tuple(replace(s, start=(low, *s.start[1:]), end=(high, *s.end[1:])) for s in soles)
+_TOES_SIDE_ROLES = (*_SIDE_ROLES[:6], "toe", *_SIDE_ROLES[6:], "clavicle_roll", "clavicle_yaw")
 
 
 def _toes(foot: Segment, sign: float) -> Segment:
-    side, sole = foot.name.removesuffix("foot"), -ANKLE_HEIGHT + _TOES_SOLE_RADIUS
+    side, sole = foot.name.removesuffix("foot"), -ANKLE_HEIGHT + _SOLE_RADIUS
     drop = sole + 0.006  # the joint lies a little above the sole's edge
     shapes = tuple(
         replace(s, start=(0.014, s.start[1], sole - drop), end=(TOE - BALL, s.end[1], sole - drop))
@@ -307,14 +245,18 @@ def _clavicle(arm: Segment, sign: float) -> tuple[Segment, Segment]:
 
 def _segments(old: CharacterTable) -> tuple[Segment, ...]:
     found: list[Segment] = []
-    for segment in map(_weighed, old.segments):
-        kind, sign = _plain(segment.name), -1.0 if segment.name.startswith("right_") else 1.0
+    for unweighed in old.segments:
+        kind, sign = without_side(unweighed.name), -1.0 if unweighed.name.startswith("right_") else 1.0
+        mass, x, y, z = _TOES_MASS[kind]
+        segment = replace(unweighed, mass=mass, inertia=(x, y, z))
         if kind == "upper_arm":
             found += _clavicle(segment, sign)
         elif kind == "foot":
-            rest = tuple(shape for shape in segment.shapes if not shape.sole)
-            foot = replace(segment, shapes=(*_sole(segment, HEEL, BALL - 0.014), *rest), com=(0.02, 0.0, -0.045))
-            found += [foot, _toes(segment, sign)]
+            shapes = tuple(
+                replace(s, start=(HEEL, *s.start[1:]), end=(BALL - 0.014, *s.end[1:])) if s.sole else s
+                for s in segment.shapes
+            )
+            found += [replace(segment, shapes=shapes, com=(0.02, 0.0, -0.045)), _toes(segment, sign)]
         else:
             found.append(segment)
     return tuple(found)
@@ -323,26 +265,12 @@ def _segments(old: CharacterTable) -> tuple[Segment, ...]:
 def human_toes_table() -> CharacterTable:
     """The human with toes as data."""
     old = human_table()
-    sides = [
-        Side(f"{s}_thigh", f"{s}_shin", f"{s}_foot", tuple(f"{s}_{role}" for role in _TOES_SIDE_ROLES))
-        for s in ("left", "right")
-    ]
-    middle = old.anatomy.middle
-    anatomy = Anatomy(
-        "pelvis",
-        "trunk",
-        sides[0],
-        sides[1],
-        _TOES_SIDE_ROLES,
-        middle,
-        hip_hinges=3,
-        upper=(*_TOES_SIDE_ROLES[7:], *middle),
-    )
+    upper = (*_TOES_SIDE_ROLES[7:], *_MIDDLE)
+    anatomy = Anatomy.symmetric("pelvis", "trunk", _TOES_SIDE_ROLES, _MIDDLE, 3, upper=upper)
     gains = {}
-    for joint in (*sides[0].joints, *sides[1].joints, *middle):
-        strength = _MORE.get(_plain(joint).split("_")[0])
-        gains[joint] = old.gains[joint] if strength is None else Gain(strength, 0.1 * strength, strength)
-    more = {part: (f"left_{part}", f"right_{part}") for part in ("clavicle", "toes")}
+    for joint in anatomy.joints(0):
+        strength = _MORE.get(without_side(joint).split("_")[0])
+        gains[joint] = old.gains[joint] if strength is None else Gain.from_stiffness(strength)
     return replace(
         old,
         name="human_toes",
@@ -351,5 +279,5 @@ def human_toes_table() -> CharacterTable:
         anatomy=anatomy,
         gains=gains,
         source="da Silva, Abe, Popović 2008, Table 2, 3D Mocap; lengths of `human`",
-        multipliers=old.multipliers | more | {name: (name,) for parts in more.values() for name in parts},
+        multipliers=old.multipliers | limb_multipliers(("clavicle", "toes")),
     )

@@ -1,7 +1,4 @@
-"""Points of a compiled body's shapes, whatever they are: where its soles end and what is lowest.
-
-The links of a compiled body as the numbers that `native.limbs` reads, measured in its neutral posture.
-"""
+"""The shape of a compiled body: points of its geoms, and its links as the numbers that `native.links` reads."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ _RIM = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 
 
 def geom_points(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, float]:
-    """(n, 3) points in world axes and a radius around them that together span a shape [m]."""
+    """Points (n, 3) in world axes and a radius around them; the hull of these balls is the geom [m]."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     radius, local = 0.0, np.zeros((1, 3))
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
@@ -44,17 +41,17 @@ def geom_points(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[
 
 
 def solid_geoms(model: mujoco.MjModel, bodies: list[int]) -> list[int]:
-    """Shapes of some bodies that can touch the ground."""
+    """Geoms of some bodies that collide."""
     wanted = np.isin(model.geom_bodyid, bodies) & ((model.geom_contype != 0) | (model.geom_conaffinity != 0))
     return [int(g) for g in np.flatnonzero(wanted)]
 
 
-_LEVEL = 0.02  # [m] what is so near to the lowest point of a foot belongs to its sole
-_STRAIGHT = 0.5  # [rad] to either side, to find out which way a joint without limits may bend
+_LEVEL = 0.02  # [m] points so near to the height of a foot's lowest point belong to its sole
+_STRAIGHT = 0.5  # [rad] to either side: range of a joint without limits when its sense of bending is looked for
 
 
 def neutral_state(model: mujoco.MjModel, limbs: Limbs) -> mujoco.MjData:
-    """A state of the body in its neutral posture, the character frame being the world's; kinematics are current."""
+    """A state of the body in its neutral posture in the character frame, with current kinematics."""
     data = mujoco.MjData(model)
     for joint, angle in limbs.neutral.items():
         data.qpos[model.joint(joint).qposadr[0]] = angle
@@ -72,7 +69,7 @@ def neutral_state(model: mujoco.MjModel, limbs: Limbs) -> mujoco.MjData:
 
 
 def packed_limbs(model: mujoco.MjModel, limbs: Limbs) -> np.ndarray:
-    """All numbers of a body, in the order `native.limbs.limbs_of` reads them."""
+    """All numbers of a body's links, measured in its neutral posture, in the order `native.links.limbs_of` reads."""
     data = neutral_state(model, limbs)
     legs = [_leg(model, data, limbs, side) for side in (LEFT, RIGHT)]
     arms = [_arm(model, data, limbs, side) for side in (LEFT, RIGHT)]
@@ -89,7 +86,7 @@ def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[
     head["leg_length"] = np.mean([leg["reach"] + leg["depth"] for leg in legs])
     soles = [_sole(model, data, limbs, side) for side in (LEFT, RIGHT)]
     head["height"] = data.subtree_com[root, 2] - min(sole[:, 2].min() for sole in soles)
-    ankles = [_anchor(model, data, _named(limbs, "ankle", side)) for side in (LEFT, RIGHT)]
+    ankles = [_anchor(model, data, limbs.require("ankle", side)) for side in (LEFT, RIGHT)]
     around = [sole - ankle for sole, ankle in zip(soles, ankles, strict=True)]
     head["ahead"] = np.mean([sole[:, 0].max() for sole in around])
     head["behind"] = -np.mean([sole[:, 0].min() for sole in around])
@@ -100,15 +97,8 @@ def _biped(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, legs: list[
     return np.array([head])
 
 
-def _named(limbs: Limbs, kind: str, side: int) -> Link:
-    link = limbs.of(kind, side)
-    if link is None:
-        raise KeyError(f"no {kind} on side {side}")
-    return link
-
-
 def _sole(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> np.ndarray:
-    """(n, 3) points on which a foot stands, in world axes."""
+    """(n, 3) the points on which a foot stands, in world axes [m]."""
     bodies = [model.body(name).id for name in limbs.soles[side]]
     found = [geom_points(model, data, geom) for geom in solid_geoms(model, bodies)]
     points = np.concatenate([np.column_stack([p[:, :2], p[:, 2] - radius]) for p, radius in found])
@@ -120,7 +110,7 @@ def _anchor(model: mujoco.MjModel, data: mujoco.MjData, link: Link) -> np.ndarra
 
 
 def _lateral(model: mujoco.MjModel, data: mujoco.MjData, link: Link) -> int:
-    """The hinge of a knee or an elbow that bends it: the most lateral one."""
+    """The hinge that bends a knee or an elbow: the most lateral one."""
     joints = [model.joint(name).id for name in link.joints]
     return int(max(joints, key=lambda j: abs(data.xaxis[j, 1])))
 
@@ -128,9 +118,9 @@ def _lateral(model: mujoco.MjModel, data: mujoco.MjData, link: Link) -> int:
 def _chain(
     model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, kinds: tuple[str, str], side: int, end: np.ndarray
 ) -> Any:
-    """Two links and what they span, from the first anchor over the second to `end`."""
+    """The record of two links, which lead from the first anchor over the second to `end`."""
     chain = np.zeros(1, CHAIN)[0]
-    upper, lower = (_named(limbs, kind, side) for kind in kinds)
+    upper, lower = (limbs.require(kind, side) for kind in kinds)
     first, second = _anchor(model, data, upper), _anchor(model, data, lower)
     hinge = _lateral(model, data, lower)
     axis = (-1.0 if lower.flipped else 1.0) * data.xaxis[hinge]
@@ -145,7 +135,7 @@ def _chain(
 
 
 def _room(model: mujoco.MjModel, limbs: Limbs, hinge: int, flipped: bool) -> tuple[float, float]:
-    """How far a hinge can turn from neutral, about the axis that a chain counts with [rad]."""
+    """How far a hinge can turn from neutral in both senses about the chain's axis [rad]."""
     if not model.jnt_limited[hinge]:
         return -np.pi, np.pi
     low, high = model.jnt_range[hinge] - limbs.neutral.get(model.joint(hinge).name, 0.0)
@@ -153,7 +143,7 @@ def _room(model: mujoco.MjModel, limbs: Limbs, hinge: int, flipped: bool) -> tup
 
 
 def _reach(a: np.ndarray, b: np.ndarray, axis: np.ndarray, room: tuple[float, float]) -> float:
-    """Length of a limb as straight as its middle joint can make it [m]."""
+    """Length of a limb when its middle joint is as straight as it can be [m]."""
     along = (a @ axis) * (b @ axis)
     cosine, sine = a @ b - along, a @ np.cross(axis, b)
     straight = np.clip(np.arctan2(sine, cosine), *room)
@@ -162,7 +152,7 @@ def _reach(a: np.ndarray, b: np.ndarray, axis: np.ndarray, room: tuple[float, fl
 
 
 def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> tuple[float, float]:
-    """Sense in which a hinge has more room from the neutral posture, and how much [rad]."""
+    """The sense in which a hinge can turn farther from the neutral posture, and how far [rad]."""
     low, high = model.jnt_range[hinge] if model.jnt_limited[hinge] else (-_STRAIGHT, _STRAIGHT)
     present = limbs.neutral.get(model.joint(hinge).name, 0.0)
     sense, room = (1.0, high - present) if high - present >= present - low else (-1.0, present - low)
@@ -170,10 +160,10 @@ def _bend(model: mujoco.MjModel, limbs: Limbs, hinge: int) -> tuple[float, float
 
 
 def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
-    ankle = _named(limbs, "ankle", side)
+    ankle = limbs.require("ankle", side)
     end = _anchor(model, data, ankle)
     chain = _chain(model, data, limbs, ("hip", "knee"), side, end)
-    toe = limbs.of("toe", side)
+    toe = limbs.find("toe", side)
     chain["end"], chain["tip"] = limbs.links.index(ankle), limbs.links.index(toe) if toe else -1.0
     chain["body"] = model.body(ankle.body).id
     chain["depth"] = end[2] - _sole(model, data, limbs, side)[:, 2].min()
@@ -183,12 +173,12 @@ def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) ->
 
 
 def _arm(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) -> Any:
-    hand, shoulder, elbow = limbs.hands[side], limbs.of("shoulder", side), limbs.of("elbow", side)
+    hand, shoulder, elbow = limbs.hands[side], limbs.find("shoulder", side), limbs.find("elbow", side)
     if hand is None or shoulder is None or elbow is None:
         none = np.zeros(1, CHAIN)[0]
         none["upper"] = none["lower"] = none["end"] = none["tip"] = -1.0
         return none
-    wrist = limbs.of("wrist", side)
+    wrist = limbs.find("wrist", side)
     last = data.body((wrist or elbow).body)
     chain = _chain(model, data, limbs, ("shoulder", "elbow"), side, last.xpos + last.xmat.reshape(3, 3) @ hand)
     chain["end"] = limbs.links.index(wrist) if wrist else -1.0
@@ -220,8 +210,8 @@ def _link(model: mujoco.MjModel, limbs: Limbs, link: Link) -> Any:
 
 
 def _carries(limbs: Limbs, link: Link, side: int) -> bool:
-    """Whether a hand hangs on a link: following the bases from the hand one comes by it."""
-    hand = limbs.of("wrist", side) or limbs.of("elbow", side)
+    """Whether a link is part of the chain from the pelvis to a hand."""
+    hand = limbs.find("wrist", side) or limbs.find("elbow", side)
     by_body = {each.body: each for each in limbs.links}
     while hand is not None:
         if hand is link:

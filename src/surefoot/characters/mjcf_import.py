@@ -1,11 +1,8 @@
-"""A stranger's file, and the plain body that is copied out of it.
+"""Import a body from an MJCF file: its anatomy is found from its tree and geometry, never from names.
 
 Everything is read from the compiled model, where units, defaults, includes and classes are settled, and written into
-a new specification: radians, hinges only, nothing but bodies, joints and geoms. What is not copied is left behind.
-
-A body that nobody here has seen: its anatomy is found in its MJCF file from tree and geometry, never from names.
-
-A stranger's body as a table, so that scenes treat it like one of ours; it walks by GENBICON alone.
+a new specification that holds nothing but bodies, hinges in radians and geoms; everything else is left out. The
+imported body becomes a `CharacterTable`, so that scenes treat it like a built-in character; it walks by GENBICON alone.
 """
 
 from __future__ import annotations
@@ -28,18 +25,17 @@ from surefoot.characters.links import (
     RIGHT,
     Limbs,
     Link,
-    Quaternion,
     scaled_gain,
 )
-from surefoot.characters.mjcf_import_anatomy import Legs, Role
+from surefoot.characters.mjcf_import_anatomy import NEEDS, Legs, Role
 from surefoot.characters.mjcf_import_tree import KinematicTree
-from surefoot.characters.table import Anatomy, CharacterTable, Segment, Side
+from surefoot.characters.table import Anatomy, CharacterTable, Segment, Side, Vector
 from surefoot.errors import CharacterError
 
-_LARGEST = 16 * 2**20  # [bytes] of the file itself
+_LARGEST = 16 * 2**20  # [bytes] of the file
 _MOST_BODIES = 1000
-_SOFTNESS = (0.01, 1.0)  # contacts are as stiff as those of our own bodies
-_FREE, _BALL, _SLIDE, _HINGE = range(4)  # mjtJoint
+_SOFTNESS = (0.01, 1.0)  # contacts are as stiff as those of the built-in characters
+_FREE, _SLIDE, _HINGE = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
 _ROUND = {
     int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE), int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
     int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mjGEOM_BOX), int(mujoco.mjtGeom.mjGEOM_MESH),
@@ -47,7 +43,11 @@ _ROUND = {
 
 
 def compile_mjcf(path: Path) -> mujoco.MjModel:
-    """The model of an MJCF file, includes and all; anything else is refused."""
+    """Compile an MJCF file with its includes.
+
+    Raises:
+        CharacterError: it is no MJCF file, is too large, or MuJoCo cannot read it.
+    """
     if not path.is_file():
         raise CharacterError(f"{path}: no such file; an MJCF file is needed")
     if path.stat().st_size > _LARGEST:
@@ -69,9 +69,9 @@ def compile_mjcf(path: Path) -> mujoco.MjModel:
 
 
 def root_candidates(model: mujoco.MjModel) -> list[int]:
-    """The bodies at which a character may begin, the tree of most bodies first.
+    """The bodies at which a character may begin, the tree with most bodies first.
 
-    They are the bodies with a free joint; in a file without any, the one on which the heaviest tree hangs.
+    They are the bodies with a free joint; in a file without any, the one that carries the heaviest tree.
     """
     top = [b for b in range(1, model.nbody) if model.body_parentid[b] == 0 and model.body_mocapid[b] < 0]
     top.sort(key=lambda b: -float(model.body_subtreemass[b]))
@@ -80,7 +80,7 @@ def root_candidates(model: mujoco.MjModel) -> list[int]:
 
 
 def contact_friction(model: mujoco.MjModel, root: int) -> float:
-    """Sliding friction of the tree's contacts with what stands in its world: the larger of the two, as in MuJoCo."""
+    """Sliding friction between the tree and the file's ground: the larger of the two, as in MuJoCo."""
     own = [g for g in range(model.ngeom) if model.body_rootid[model.geom_bodyid[g]] == root]
     ground = [g for g in range(model.ngeom) if model.body_weldid[model.geom_bodyid[g]] == 0]
     values = [float(model.geom_friction[g, 0]) for g in (*own, *ground) if _collides(model, g)]
@@ -88,15 +88,20 @@ def contact_friction(model: mujoco.MjModel, root: int) -> float:
 
 
 def copy_tree(model: mujoco.MjModel, root: int) -> tuple[mujoco.MjSpec, list[str]]:
-    """A tree as a specification of its own, its root floating at the origin, and what had to be changed."""
+    """Copy a tree into a specification of its own, with its root floating at the origin.
+
+    Returns:
+        The specification, and one note for each thing that had to be changed or left out.
+    """
     spec, notes = mujoco.MjSpec(), list[str]()
     spec.compiler.degree = False
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     own = [b for b in range(1, model.nbody) if model.body_rootid[b] == root]
-    names = _names([model.body(b).name for b in own], "body", {"world"})
+    taken = {"world", *(model.body(b).name for b in own)}
     bodies = {0: spec.worldbody}
     used: set[str] = {model.joint(j).name for b in own for j in _joints(model, b)}
-    for b, name in zip(own, names, strict=True):
+    for i, b in enumerate(own):
+        name = model.body(b).name or _free_name(f"body_{i}", taken)
         body = bodies[b] = bodies[0 if b == root else int(model.body_parentid[b])].add_body(name=name)
         if b != root:
             body.pos, body.quat = model.body_pos[b], model.body_quat[b]
@@ -104,29 +109,11 @@ def copy_tree(model: mujoco.MjModel, root: int) -> tuple[mujoco.MjSpec, list[str
             body.mass, body.inertia = model.body_mass[b], model.body_inertia[b]
             body.ipos, body.iquat = model.body_ipos[b], model.body_iquat[b]
             body.explicitinertial = True
-        if b == root:
-            notes += _add_root(model, root, body, used)
-        else:
-            notes += _add_joints(model, b, body, used)
+        notes += (_add_root if b == root else _add_joints)(model, b, body, used)
         for g in range(model.body_geomadr[b], model.body_geomadr[b] + model.body_geomnum[b]):
             _add_geom(model, g, spec, body)
-    for count, what in (
-        (model.neq, "equality constraints"), (model.ntendon, "tendons"), (model.nu, "actuators"),
-    ):  # fmt: skip
-        if count:
-            notes.append(f"left out: {count} {what}")
-    return spec, notes
-
-
-def _names(given: list[str], kind: str, taken: set[str]) -> list[str]:
-    """Each name, or a new one for what has none."""
-    taken = taken | set(given)
-    names = []
-    for i, name in enumerate(given):
-        fresh = name or next(n for k in range(len(taken) + 1) if (n := f"{kind}_{i}" + "_" * k) not in taken)
-        taken.add(fresh)
-        names.append(fresh)
-    return names
+    others = ((model.neq, "equality constraints"), (model.ntendon, "tendons"), (model.nu, "actuators"))
+    return spec, notes + [f"left out: {count} {what}" for count, what in others if count]
 
 
 def _joints(model: mujoco.MjModel, body: int) -> range:
@@ -134,6 +121,7 @@ def _joints(model: mujoco.MjModel, body: int) -> range:
 
 
 def _free_name(wish: str, used: set[str]) -> str:
+    """The wished name, with underscores added until nothing else has it; it is then used."""
     while wish in used:
         wish += "_"
     used.add(wish)
@@ -198,17 +186,22 @@ def _add_geom(model: mujoco.MjModel, g: int, spec: mujoco.MjSpec, body: mujoco.M
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
 
 
-_ARMATURE = 0.01  # [kg·m²] of the reference person's joints at least, which keeps light hands and feet calm
+_ARMATURE = 0.01  # [kg·m²] least rotor inertia for a body of the reference person's size: calms light hands and feet
 _ARM = ("shoulder", "elbow", "wrist")
 
 
 @dataclass(frozen=True)
 class ImportedBody:
-    """A body from a file.
+    """A body from an MJCF file.
 
-    `spec` holds its bodies, hinges and geoms and nothing else: no motors, no ground. Its root floats where the body
-    in its neutral posture stands on z = 0, its hips over the origin, and faces x. Geoms collide with what has
-    conaffinity 1, never with each other. `notes` say what was changed and understood, one line each.
+    Attributes:
+        name: made from the file's name.
+        spec: its bodies, hinges and geoms and nothing else: no motors, no ground. In its neutral posture the body
+            stands on z = 0, its hips over the origin, and faces x. Geoms collide with what has conaffinity 1, never
+            with each other.
+        limbs: its links.
+        friction: sliding friction of its contacts.
+        notes: what was changed and what was found, one line each.
     """
 
     name: str
@@ -219,7 +212,10 @@ class ImportedBody:
 
 
 def import_mjcf(path: Path) -> ImportedBody:
-    """The walker in an MJCF file.
+    """Import the biped of an MJCF file.
+
+    Args:
+        path: of the file.
 
     Raises:
         CharacterError: the file cannot be read, or no body in it has two legs with hips, knees and ankles; the
@@ -233,7 +229,7 @@ def import_mjcf(path: Path) -> ImportedBody:
             return _import_tree(path, model, root)
         except CharacterError as error:
             refusals.append(error)
-    raise refusals[0] if refusals else CharacterError(f"{path}: no body in it; {mjcf_import_anatomy.NEEDS}")
+    raise refusals[0] if refusals else CharacterError(f"{path}: no body in it; {NEEDS}")
 
 
 def _import_tree(path: Path, model: mujoco.MjModel, root: int) -> ImportedBody:
@@ -245,44 +241,26 @@ def _import_tree(path: Path, model: mujoco.MjModel, root: int) -> ImportedBody:
     short = mjcf_import_posture.find_neutral_posture(tree, legs, roles)
     for kind in ("hip", "ankle"):
         if f"{kind} pitch" in mjcf_import_anatomy.missing_parts(tree, roles):
-            raise CharacterError(
-                f"{path}: no hinge across the {kind}s, by which it could step; {mjcf_import_anatomy.NEEDS}"
-            )
-    hips, ground = _hips(tree, legs), _ground(tree, legs)
+            raise CharacterError(f"{path}: no hinge across the {kind}s, by which it could step; {NEEDS}")
+    hips = np.mean([mjcf_import_anatomy.hip_center(tree, leg, legs.pelvis) for leg in (legs.left, legs.right)], axis=0)
+    feet = [part for leg in (legs.left, legs.right) for part in leg.foot_parts(tree)]
+    centres, radii = tree.bounding_balls(feet)
+    ground = float(np.min(centres[:, 2] - radii if len(centres) else tree.data.xpos[feet, 2]))
     height = float(hips[2] - ground)
     friction = contact_friction(model, root)
     _finish(spec, tree, np.array([hips[0], hips[1], ground]), height, friction)
     limbs = _limbs(tree, legs, roles, height)
     return ImportedBody(
-        name=re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "stranger",
+        name=re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "imported",
         spec=spec,
         limbs=limbs,
         friction=friction,
-        notes=(*changed, *legs.notes, *short, *_understanding(tree, limbs, height)),
+        notes=(*changed, *legs.notes, *short, *_findings(tree, limbs, height)),
     )
-
-
-def _hips(tree: KinematicTree, legs: Legs) -> np.ndarray:
-    return np.asarray(
-        np.mean([mjcf_import_anatomy.hip_center(tree, leg, legs.pelvis) for leg in (legs.left, legs.right)], axis=0)
-    )
-
-
-def _foot(legs: Legs, side: int) -> tuple[int, int]:
-    """A foot and the part before it."""
-    leg = legs.left if side == LEFT else legs.right
-    return leg.chain[leg.foot], leg.chain[leg.foot - 1]
-
-
-def _ground(tree: KinematicTree, legs: Legs) -> float:
-    """Height of the lowest point of both feet [m]."""
-    feet = [part for side in (LEFT, RIGHT) for part in tree.branch(*_foot(legs, side))]
-    centres, radii = tree.cloud(feet)
-    return float(np.min(centres[:, 2] - radii)) if len(centres) else float(np.min(tree.data.xpos[feet, 2]))
 
 
 def _finish(spec: mujoco.MjSpec, tree: KinematicTree, origin: np.ndarray, height: float, friction: float) -> None:
-    """Stand the root, and give joints and geoms what depends on the body's size and ground."""
+    """Place the root, and give joints and geoms the numbers that depend on the body's size and its ground."""
     body = spec.body(tree.model.body(tree.root).name)
     body.pos, body.quat = tree.data.xpos[tree.root] - origin, tree.data.xquat[tree.root]
     mass = tree.mass(tree.parts)
@@ -304,44 +282,41 @@ def _limbs(tree: KinematicTree, legs: Legs, roles: list[Role], height: float) ->
         )
         for r in roles
     )  # fmt: skip
-    soles = [tuple(model.body(b).name for p in tree.branch(*_foot(legs, s)) for b in tree.bodies(p)) for s in (0, 1)]
+    soles = [
+        tuple(model.body(b).name for p in leg.foot_parts(tree) for b in tree.bodies(p))
+        for leg in (legs.left, legs.right)
+    ]
     return Limbs(
         pelvis=model.body(legs.pelvis).name,
         links=links,
         root_gain=scaled_gain("root", mass, height),
         hands=(_hand(tree, roles, LEFT), _hand(tree, roles, RIGHT)),
         soles=(soles[LEFT], soles[RIGHT]),
-        rest={model.body(b).name: _quaternion(tree.data.xquat[b]) for b in range(1, model.nbody)},
+        rest={model.body(b).name: tuple(tree.data.xquat[b].tolist()) for b in range(1, model.nbody)},
         neutral={model.joint(j).name: angle for j, angle in tree.angles.items()},
-        lacks=mjcf_import_anatomy.missing_parts(tree, roles),
+        missing=mjcf_import_anatomy.missing_parts(tree, roles),
     )
 
 
-def _quaternion(q: np.ndarray) -> Quaternion:
-    w, x, y, z = (float(v) for v in q)
-    return (w, x, y, z)
-
-
-def _hand(tree: KinematicTree, roles: list[Role], side: int) -> tuple[float, float, float] | None:
-    """The end of an arm that is farthest from its elbow, or from its shoulder where it has none."""
+def _hand(tree: KinematicTree, roles: list[Role], side: int) -> Vector | None:
+    """The point of an arm that is farthest from its elbow, or from its shoulder if it has no elbow."""
     arm = [r for r in roles if r.side == side and r.kind in _ARM]
     if not arm:
         return None
     start = next((r for r in arm if r.kind == "elbow"), arm[0])
     last = arm[-1].part
-    end = tree.far_point([last], tree.data.xanchor[start.joints[0]])
-    x, y, z = (float(v) for v in tree.data.xmat[last].reshape(3, 3).T @ (end - tree.data.xpos[last]))
-    return (x, y, z)
+    end = tree.farthest_point([last], tree.data.xanchor[start.joints[0]])
+    return tuple((tree.data.xmat[last].reshape(3, 3).T @ (end - tree.data.xpos[last])).tolist())
 
 
-def _understanding(tree: KinematicTree, limbs: Limbs, height: float) -> list[str]:
+def _findings(tree: KinematicTree, limbs: Limbs, height: float) -> list[str]:
     sides = {LEFT: "left ", RIGHT: "right ", MIDDLE: ""}
     parts = ", ".join(f"{sides[link.side]}{link.kind} '{link.body}'" for link in limbs.links if link.side != RIGHT)
-    lacking = [f"lacks: {', '.join(limbs.lacks)}"] if limbs.lacks else []
+    missing = [f"lacks: {', '.join(limbs.missing)}"] if limbs.missing else []
     return [
         f"{tree.mass(tree.parts):.1f} kg, hips {height:.2f} m above the soles, {len(tree.hinges)} hinges",
         f"pelvis '{limbs.pelvis}', {parts}",
-        *lacking,
+        *missing,
     ]
 
 
@@ -349,46 +324,42 @@ _GREY = (0.6, 0.6, 0.6)
 
 
 @functools.cache
-def _read(path: Path, changed: float) -> ImportedBody:
+def _import_once(path: Path, changed: float) -> ImportedBody:
+    """The body of a file, read anew only when the file has changed."""
     return import_mjcf(path)
 
 
 def table_from_mjcf(path: Path) -> CharacterTable:
-    """The body of an MJCF file; one that cannot walk is refused with what it has not."""
-    found = _read(path, path.stat().st_mtime if path.is_file() else 0.0)
+    """The body of an MJCF file as a table.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        CharacterError: the file holds no body that can walk; the message says what is missing.
+    """
+    found = _import_once(path, path.stat().st_mtime if path.is_file() else 0.0)
     limbs, model = found.limbs, found.spec.compile()
     data = neutral_state(model, limbs)
     feet = [model.body(name).id for soles in limbs.soles for name in soles]
     clouds = [geom_points(model, data, geom) for geom in solid_geoms(model, feet)]
     ground = min(float(points[:, 2].min()) - radius for points, radius in clouds)
-    ankles = [_bodies(limbs, side)[2] for side in (LEFT, RIGHT)]
     segments = tuple(
         Segment(
             model.body(b).name, "world" if model.body_parentid[b] == 0 else model.body(model.body_parentid[b]).name,
-            _three(model.body_pos[b]), (), float(model.body_mass[b]), _three(model.body_ipos[b]),
-            _three(model.body_inertia[b]), (), _GREY,
+            tuple(model.body_pos[b].tolist()), (), float(model.body_mass[b]), tuple(model.body_ipos[b].tolist()),
+            tuple(model.body_inertia[b].tolist()), (), _GREY,
         )
         for b in range(1, model.nbody)
     )  # fmt: skip
     trunk = next((link.body for link in limbs.links if link.kind in ("upper_back", "lower_back")), limbs.pelvis)
-    sides = [Side(*_bodies(limbs, side), joints=()) for side in (LEFT, RIGHT)]
+    legs = [[limbs.require(kind, side).body for kind in ("hip", "knee", "ankle")] for side in (LEFT, RIGHT)]
+    left, right = (Side(thigh, shin, foot, joints=()) for thigh, shin, foot in legs)
     return CharacterTable(
         name=found.name, summary=f"{path.name}: {found.notes[-1] if found.notes else ''}", root="free",
-        segments=segments, anatomy=Anatomy(limbs.pelvis, trunk, sides[0], sides[1], ()),
+        segments=segments, anatomy=Anatomy(limbs.pelvis, trunk, left, right, ()),
         gains={joint: link.gain for link in limbs.links for joint in link.joints}, torso_gain=limbs.root_gain,
         hip_targets=(-1.5, 2.8), friction=found.friction, timestep=0.001, source=path.name,
-        sole_depth=float(np.mean([data.body(name).xpos[2] for name in ankles]) - ground),
-        height=float(data.body(limbs.pelvis).xpos[2] - ground), foreign=found,
+        sole_depth=float(np.mean([data.body(side.foot).xpos[2] for side in (left, right)]) - ground),
+        height=float(data.body(limbs.pelvis).xpos[2] - ground), imported=found,
     )  # fmt: skip
-
-
-def _bodies(limbs: Limbs, side: int) -> tuple[str, str, str]:
-    """Bodies of thigh, shin and foot."""
-    thigh, shin, foot = (next(k.body for k in limbs.links if k.kind == kind and k.side == side)
-                         for kind in ("hip", "knee", "ankle"))  # fmt: skip
-    return thigh, shin, foot
-
-
-def _three(values: np.ndarray) -> tuple[float, float, float]:
-    x, y, z = (float(v) for v in values)
-    return (x, y, z)

@@ -1,4 +1,4 @@
-"""How a stranger stands neutral: legs straight, feet flat and ahead, arms hanging, trunk upright, within its ranges."""
+"""The neutral posture of an imported body: legs straight, feet flat and pointing ahead, arms hanging, trunk upright."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from surefoot.characters.links import LEFT, RIGHT
 from surefoot.characters.mjcf_import_anatomy import Leg, Legs, Role, hip_center
-from surefoot.characters.mjcf_import_tree import Array, KinematicTree
+from surefoot.characters.mjcf_import_tree import Array, KinematicTree, unit
 
 _MARGIN = 0.02  # [rad] kept from the ends of a hinge's range
 _LEANING = np.radians(15.0)  # a trunk drawn more upright than this is left as it is drawn
@@ -21,8 +21,12 @@ _SAME_COST = 1e-6  # the first of several postures as good as each other is take
 
 
 def find_neutral_posture(tree: KinematicTree, legs: Legs, roles: list[Role]) -> list[str]:
-    """Bend a tree, whose pelvis is held upright, into its neutral posture; what fell short is returned."""
-    tree.bend({j: float(np.clip(0.0, *tree.span(j, _MARGIN))) for j in tree.hinges})
+    """Bring a tree, whose pelvis is held upright, into its neutral posture.
+
+    Returns:
+        A note for each foot that cannot be put flat or straight ahead within the ranges of its joints.
+    """
+    tree.set_angles({j: float(np.clip(0.0, *tree.joint_range(j, _MARGIN))) for j in tree.hinges})
     _raise_trunk(tree, legs, roles)
     for side, leg in ((LEFT, legs.left), (RIGHT, legs.right)):
         _straighten(tree, leg, [legs.pelvis, *leg.chain])
@@ -31,21 +35,19 @@ def find_neutral_posture(tree: KinematicTree, legs: Legs, roles: list[Role]) -> 
 
 
 def sole_frame(tree: KinematicTree, leg: Leg) -> tuple[Array, Array]:
-    """Normal of a foot's sole, pointing down, and the way its toes point, both (3,) in the present pose.
+    """Normal of a foot's sole, pointing down, and the direction of its toes, both (3,) in the present pose.
 
-    The sole is the facet on which the hull of foot and toes would rest. Where the foot is too round to tell, the
-    present pose does.
+    The sole is the facet on which the hull of foot and toes would rest. If the foot is too round for that, its present
+    pose counts as flat.
     """
-    foot = leg.chain[leg.foot]
-    beyond = [foot, *(p for n in tree.neighbours[foot] if n != leg.chain[leg.foot - 1] for p in tree.branch(n, foot))]
-    centres, radii = tree.cloud(beyond)
+    centres, radii = tree.bounding_balls(leg.foot_parts(tree))
     down = _DOWN
     for _ in range(20 if len(centres) else 0):
         before, down = down, _resting(centres, radii, down)
         if before @ down > 1.0 - 1e-14:
             break
     joints = [j for a, b in zip(leg.chain[leg.ankle : leg.foot + 1], leg.chain[leg.ankle - 1 :], strict=False)
-              for j in tree.between(a, b)]  # fmt: skip
+              for j in tree.hinges_between(a, b)]  # fmt: skip
     axis = max((tree.data.xaxis[j] for j in joints), key=lambda a: abs(float(a[1])))
     ahead = np.cross(down, axis)
     ahead *= np.sign(ahead @ _AHEAD) or 1.0
@@ -75,17 +77,17 @@ def _resting(centres: Array, radii: Array, down: Array) -> Array:
 
 
 def _solve(tree: KinematicTree, joints: list[int], misfit: Callable[[], Array], starts: list[list[float]]) -> None:
-    """Bend joints within their ranges until `misfit`, with a little for every bend, is least."""
+    """Bend joints within their ranges so that `misfit`, plus a small cost of every bend, is least."""
     if not joints:
         return
-    low, high = np.array([tree.span(j, _MARGIN) for j in joints]).T
+    low, high = np.array([tree.joint_range(j, _MARGIN) for j in joints]).T
     ease = np.array([tree.angles[j] for j in joints])
 
     def angles(u: Array) -> Array:  # u is 1 … 2 along the ranges: the solver's first step is as long as its vector
         return np.asarray(low + (high - low) * (u - 1.0))
 
     def residual(u: Array) -> Array:
-        tree.bend(dict(zip(joints, angles(u), strict=True)))
+        tree.set_angles(dict(zip(joints, angles(u), strict=True)))
         return np.concatenate([misfit(), _AT_EASE * (angles(u) - ease)])
 
     best: tuple[float, Array] = (np.inf, ease)
@@ -94,27 +96,25 @@ def _solve(tree: KinematicTree, joints: list[int], misfit: Callable[[], Array], 
         done = least_squares(residual, inside, bounds=(1.0, 2.0), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=300)
         if done.cost < best[0] - _SAME_COST:
             best = (float(done.cost), angles(done.x))
-    tree.bend(dict(zip(joints, (float(a) for a in best[1]), strict=True)))
+    tree.set_angles(dict(zip(joints, (float(a) for a in best[1]), strict=True)))
 
 
 def _fractions(tree: KinematicTree, joints: list[int]) -> list[float]:
-    """The present angles as fractions of the ranges."""
-    spans = [tree.span(j, _MARGIN) for j in joints]
+    """The present angles as fractions of their ranges."""
+    spans = [tree.joint_range(j, _MARGIN) for j in joints]
     return [(tree.angles[j] - low) / max(high - low, 1e-9) for j, (low, high) in zip(joints, spans, strict=True)]
 
 
-def _way(one: Array, other: Array) -> Array:
-    return np.asarray((other - one) / max(float(np.linalg.norm(other - one)), 1e-9))
-
-
 def _straighten(tree: KinematicTree, leg: Leg, path: list[int]) -> None:
-    """Hip over ankle, the knee in between and its hinge across, the sole flat and straight ahead."""
+    """Put the hip over the ankle, the knee in between with its hinge across, the sole flat and straight ahead."""
     last = leg.foot + 1
-    joints = [j for i in range(1, last + 1) for j in tree.between(path[i], path[i - 1])]
+    joints = [j for i in range(1, last + 1) for j in tree.hinges_between(path[i], path[i - 1])]
     foot = path[last]
     inward = tree.data.xmat[foot].reshape(3, 3).T
     down, ahead = (inward @ v for v in sole_frame(tree, leg))
-    knee_hinge = max(tree.between(path[leg.shin + 1], path[leg.shin]), key=lambda j: abs(float(tree.data.xaxis[j, 1])))
+    knee_hinge = max(
+        tree.hinges_between(path[leg.shin + 1], path[leg.shin]), key=lambda j: abs(float(tree.data.xaxis[j, 1]))
+    )
     left = np.array([0.0, np.sign(tree.data.xaxis[knee_hinge, 1]), 0.0])
 
     def misfit() -> Array:
@@ -122,23 +122,23 @@ def _straighten(tree: KinematicTree, leg: Leg, path: list[int]) -> None:
         knee, ankle = (tree.anchor(path[i], path[i - 1]) for i in (leg.shin + 1, leg.ankle + 1))
         turn = tree.data.xmat[foot].reshape(3, 3)
         flat = np.concatenate([turn @ down - _DOWN, turn @ ahead - _AHEAD])
-        lines = np.concatenate([_way(hip, knee) - _DOWN, _way(knee, ankle) - _DOWN])
+        lines = np.concatenate([unit(knee - hip) - _DOWN, unit(ankle - knee) - _DOWN])
         across = tree.data.xaxis[knee_hinge] - left
-        return np.concatenate([_way(hip, ankle) - _DOWN, _FLAT * flat, _STRAIGHT * lines, _STRAIGHT * across])
+        return np.concatenate([unit(ankle - hip) - _DOWN, _FLAT * flat, _STRAIGHT * lines, _STRAIGHT * across])
 
     _solve(tree, joints, misfit, [_fractions(tree, joints)])
 
 
 def _hang(tree: KinematicTree, arm: list[Role]) -> None:
-    """Every segment of an arm straight down."""
+    """Let every segment of an arm point straight down."""
     joints = [j for role in arm for j in role.joints]
     if not joints:
         return
 
     def misfit() -> Array:
         ends = [_centre(tree, role) for role in arm]
-        ends.append(tree.far_point([arm[-1].part], ends[-1]))
-        return np.concatenate([_way(a, b) - _DOWN for a, b in itertools.pairwise(ends)])
+        ends.append(tree.farthest_point([arm[-1].part], ends[-1]))
+        return np.concatenate([unit(b - a) - _DOWN for a, b in itertools.pairwise(ends)])
 
     drawn, free = _fractions(tree, joints), len(arm[0].joints)
     corners = [[*c, *[0.5] * (len(joints) - free)] for c in itertools.product((0.25, 0.75), repeat=min(free, 3))]
@@ -150,7 +150,7 @@ def _centre(tree: KinematicTree, role: Role) -> Array:
 
 
 def _raise_trunk(tree: KinematicTree, legs: Legs, roles: list[Role]) -> None:
-    """Put the shoulders, or what is on top, over the hips, if the body is not drawn upright."""
+    """Put the shoulders, or the topmost part, over the hips, if the body is not drawn upright."""
     back = [role for role in roles if role.kind in ("lower_back", "upper_back")]
     joints = [j for role in back for j in role.joints]
     tops = [role for role in roles if role.kind == "shoulder"] or [role for role in roles if role.kind == "neck"]
@@ -158,7 +158,7 @@ def _raise_trunk(tree: KinematicTree, legs: Legs, roles: list[Role]) -> None:
     def line() -> Array:
         hips = [tree.anchor(leg.chain[0], legs.pelvis) for leg in (legs.left, legs.right)]
         top = np.mean([_centre(tree, role) for role in tops], axis=0) if tops else tree.com([back[-1].part])
-        return _way(np.mean(hips, axis=0), top)
+        return unit(top - np.mean(hips, axis=0))
 
     if joints and line() @ -_DOWN < np.cos(_LEANING):
         _solve(tree, joints, lambda: line() + _DOWN, [_fractions(tree, joints)])

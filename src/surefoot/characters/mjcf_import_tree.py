@@ -1,4 +1,4 @@
-"""A body as rigid parts joined by hinges, seen from any of its parts; nothing here knows a name or an axis."""
+"""A body to import as rigid parts joined by hinges, seen from any of its parts; no name and no axis matters here."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from surefoot.characters.link_geometry import geom_points
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-_CLOUD = 300  # points of a geom above which only its corners are looked at
-_DIFFERENT = (1.5, 1.3, 2)  # how far twins may differ: ratio of masses, ratio of reaches, number of hinges
+_CLOUD = 300  # number of points of a geom above which only the corners of its hull are used
+_DIFFERENT = (1.5, 1.3, 2)  # how far a pair's limbs may differ: ratio of masses, ratio of reaches, number of hinges
 
 
 @dataclass(frozen=True)
 class LimbPair:
-    """Two branches that leave the same part and are alike; the strongest pairs are legs and arms."""
+    """Two similar branches that leave the same part; the strongest pairs are legs and arms."""
 
     stem: int
     first: int
@@ -28,33 +28,39 @@ class LimbPair:
     strength: float
 
 
+def unit(v: Array) -> Array:
+    """The vector at length 1; a vector of almost no length stays so."""
+    return np.asarray(v / max(float(np.linalg.norm(v)), 1e-12))
+
+
 class KinematicTree:
     """The parts of a compiled body: a part is a jointed body, or the root, with all that is welded to it.
 
-    Parts go by the id of that body, hinges by their joint's id. The pose is that of `data`; `bend` changes it.
+    Parts are numbered by the id of that body, hinges by their joint's id. `data` holds the pose; `set_angles` changes
+    it.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Begin at zero angles, or as near to them as the ranges allow."""
+        """Start at zero angles, or as near to them as the ranges allow."""
         self.model, self.data = model, mujoco.MjData(model)
         self.part_of = [int(w) for w in model.body_weldid]
         self.parts = sorted({p for p in self.part_of if p != 0})
         self.root = self.parts[0]
         self.hinges = [j for j in range(model.njnt) if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE]
         self._held: tuple[int, Array] = (self.root, np.eye(3))
-        self.bend({j: float(np.clip(0.0, *self.span(j))) for j in self.hinges})
+        self.set_angles({j: float(np.clip(0.0, *self.joint_range(j))) for j in self.hinges})
         self._clouds = {p: self._cloud(p) for p in self.parts}
 
-    def span(self, joint: int, margin: float = 0.0) -> tuple[float, float]:
-        """The range of a hinge [rad], narrowed by a margin at both ends where it is wide enough."""
+    def joint_range(self, joint: int, margin: float = 0.0) -> tuple[float, float]:
+        """The range of a hinge [rad], narrowed by a margin at both ends if it is wide enough."""
         if not self.model.jnt_limited[joint]:
             return -np.pi, np.pi
         low, high = (float(v) for v in self.model.jnt_range[joint])
         inset = min(margin, 0.25 * (high - low))
         return low + inset, high - inset
 
-    def bend(self, angles: dict[int, float]) -> None:
-        """Set hinges [rad]; those not named stay as they are."""
+    def set_angles(self, angles: dict[int, float]) -> None:
+        """Set the angles of hinges [rad]; the others stay as they are."""
         for joint, angle in angles.items():
             self.data.qpos[self.model.jnt_qposadr[joint]] = angle
         mujoco.mj_kinematics(self.model, self.data)
@@ -66,9 +72,9 @@ class KinematicTree:
         mujoco.mj_kinematics(self.model, self.data)
 
     def hold(self, part: int, orientation: Array) -> None:
-        """Keep a part, at first the root, in the world's origin and turned like this (3, 3), whatever is bent."""
+        """Keep a part at the world's origin with this orientation (3, 3) whatever the angles; at first the root is."""
         self._held = (part, orientation)
-        self.bend({})
+        self.set_angles({})
 
     @property
     def angles(self) -> dict[int, float]:
@@ -86,7 +92,7 @@ class KinematicTree:
                 found[above].append(p)
         return found
 
-    def between(self, one: int, other: int) -> tuple[int, ...]:
+    def hinges_between(self, one: int, other: int) -> tuple[int, ...]:
         """The hinges between two neighbours, in MuJoCo's order."""
         child = max(one, other)  # a body's id is larger than its parent's
         at = self.model.body_jntadr[child]
@@ -94,7 +100,7 @@ class KinematicTree:
 
     def anchor(self, one: int, other: int) -> Array:
         """(3,) where two neighbours meet: the middle of their hinges."""
-        return np.asarray(np.mean([self.data.xanchor[j] for j in self.between(one, other)], axis=0))
+        return np.asarray(np.mean([self.data.xanchor[j] for j in self.hinges_between(one, other)], axis=0))
 
     def branch(self, start: int, stem: int) -> list[int]:
         """All parts from `start` away from `stem`, the nearest first."""
@@ -117,7 +123,7 @@ class KinematicTree:
         weights = np.maximum(self.model.body_mass[bodies], 1e-9)
         return np.asarray(np.average(self.data.xipos[bodies], axis=0, weights=weights))
 
-    def cloud(self, parts: list[int]) -> tuple[Array, Array]:
+    def bounding_balls(self, parts: list[int]) -> tuple[Array, Array]:
         """Balls whose hull is the shape of some parts: centres (n, 3) in the present pose and radii (n,)."""
         centres, radii = [np.zeros((0, 3))], [np.zeros(0)]
         for part in parts:
@@ -126,9 +132,9 @@ class KinematicTree:
                 radii.append(sizes)
         return np.concatenate(centres), np.concatenate(radii)
 
-    def far_point(self, parts: list[int], origin: Array) -> Array:
-        """(3,) the point of some parts that is farthest from an origin; a bodiless part is where its frame is."""
-        centres, radii = self.cloud(parts)
+    def farthest_point(self, parts: list[int], origin: Array) -> Array:
+        """(3,) the point of some parts that is farthest from an origin; parts without geoms count by their frame."""
+        centres, radii = self.bounding_balls(parts)
         if not len(centres):
             return np.array(self.data.xpos[parts[-1]])
         away = centres - origin
@@ -137,16 +143,16 @@ class KinematicTree:
         return np.asarray(centres[i] + radii[i] * away[i] / max(length[i], 1e-9))
 
     def reach(self, start: int, stem: int) -> float:
-        """Length of the longest way from a branch's hinges to the end of its geoms [m]."""
+        """Length of the longest path from a branch's hinges to the end of its geoms [m]."""
         here = self.anchor(start, stem)
-        ways = [float(np.linalg.norm(self.far_point([start], here) - here))]
+        ways = [float(np.linalg.norm(self.farthest_point([start], here) - here))]
         for part in self.neighbours[start]:
             if part != stem:
                 ways.append(float(np.linalg.norm(self.anchor(part, start) - here)) + self.reach(part, start))
         return max(ways)
 
     def chain(self, start: int, stem: int) -> list[int]:
-        """The parts of a branch one behind the other; where it forks, along the longer and heavier way."""
+        """The parts along a branch; where it forks, along the longer and heavier fork."""
         found, came = [start], stem
         while ahead := [n for n in self.neighbours[found[-1]] if n != came]:
             here = found[-1]
@@ -154,8 +160,8 @@ class KinematicTree:
             found.append(max(ahead, key=lambda n: self.reach(n, here) * self.mass(self.branch(n, here))))
         return found
 
-    def twins(self, parts: list[int]) -> list[LimbPair]:
-        """Pairs of like branches that leave any of the parts and lie within them, the strongest first."""
+    def limb_pairs(self, parts: list[int]) -> list[LimbPair]:
+        """Pairs of similar branches that leave any of the parts and lie within them, the strongest first."""
         found = []
         for stem in parts:
             ends = []
@@ -180,7 +186,7 @@ class KinematicTree:
         return sum(int(self.model.body_jntnum[p]) for p in parts if p != self.root)
 
     def _cloud(self, part: int) -> list[tuple[int, Array, Array]]:
-        """Balls of a part by body, in the body's frame; geoms that are only seen count where no other is."""
+        """Balls of a part by body, in the body's frame; geoms that do not collide count where there are no others."""
         geoms = [g for b in self.bodies(part) for g in range(self.model.ngeom) if self.model.geom_bodyid[g] == b]
         solid = [g for g in geoms if self.model.geom_contype[g]]
         found = []

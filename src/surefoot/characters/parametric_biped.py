@@ -1,30 +1,37 @@
-"""From a dozen measures to a whole body: the people, robots and beasts of GENBICON differ in their numbers alone.
+"""Bodies of GENBICON §4.4 made from a dozen measures: humanoid, robot, ape and strider differ in numbers alone.
 
-The humanoid of GENBICON: 37 degrees of freedom with toes and two back joints, 73.5 kg, 1.75 m.
-
-The robot of GENBICON: knees high up and ahead of the line from hip to ankle, flat feet without toes.
-
-A beast with short legs, long arms and a heavy trunk: most of its weight is far above its hips.
-
-A beast on stilts, somewhat of an ostrich: long thin legs with longer shins, broad feet, small trunk, short arms.
-
-Its legs are light towards their ends: nothing above is heavy enough to bear the yaw of heavy shins that swing.
+`humanoid`: 37 degrees of freedom with toes and two back joints, 73.5 kg, 1.75 m.
+`robot`: knees high up and ahead of the line from hip to ankle, flat feet without toes.
+`ape`: short legs, long arms and a heavy trunk; most of its weight is far above its hips.
+`strider`: long thin legs with longer shins, broad feet, small trunk, short arms, like an ostrich. Its legs are light
+towards their ends: nothing above is heavy enough to resist the yaw of heavy shins that swing.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
-from surefoot.characters.links import scaled_gain
-from surefoot.characters.table import Anatomy, CharacterTable, Gain, Segment, Shape, Side, Vector, hinges
+from surefoot.characters.links import REFERENCE_HIP_HEIGHT, REFERENCE_MASS, scaled_gain
+from surefoot.characters.table import (
+    Anatomy,
+    CharacterTable,
+    Segment,
+    Shape,
+    Vector,
+    hinges,
+    limb_multipliers,
+    sole_edges,
+    without_side,
+)
 
 _SOLE_RADIUS = 0.012  # [m] rounds the sole's edges
 
 
 @dataclass(frozen=True)
 class Colors:
-    """What its parts look like."""
+    """Colors of a body's parts."""
 
     trunk: Vector
     legs: tuple[Vector, Vector]  # left, right
@@ -36,9 +43,9 @@ class Colors:
 class BodyMeasures:
     """Lengths [m] and masses [kg] of a body with two back joints.
 
-    Heights are above the joint below: the lower back above the hips, the upper back above the lower, shoulders and
-    neck above the upper back. `knee_ahead` and `ankle_ahead` place those joints in front of the line below the hip.
-    The sole reaches from `heel` (negative) to `ball`, the toes from there to `toe`; equal values mean no toes.
+    Heights are above the joint below: the lower back above the hips, the upper back above the lower back, shoulders and
+    neck above the upper back. `knee_ahead` and `ankle_ahead` place those joints ahead of the vertical through the hip.
+    The sole goes from `heel` (negative) to `ball`, the toes from there to `toe`; equal values mean no toes.
     """
 
     name: str
@@ -68,7 +75,7 @@ class BodyMeasures:
 
     @property
     def has_toes(self) -> bool:
-        """Whether the toes are a part of their own."""
+        """Whether the toes are separate parts."""
         return self.toe > self.ball
 
 
@@ -81,7 +88,7 @@ def cylinder_inertia(mass: float, length: float, radius: float) -> Vector:
 def _leg(m: BodyMeasures, side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     mass, g = m.masses, m.girth
     sole, half = -m.ankle + _SOLE_RADIUS, m.foot_half_width
-    edges = (sign * (half - _SOLE_RADIUS), -sign * (half - _SOLE_RADIUS))
+    edge = sign * (half - _SOLE_RADIUS)
     knee = (m.knee_ahead, 0.0, -math.sqrt(m.thigh**2 - m.knee_ahead**2))
     ahead = m.ankle_ahead - m.knee_ahead
     ankle = (ahead, 0.0, -math.sqrt(m.shin**2 - ahead**2))
@@ -113,7 +120,7 @@ def _leg(m: BodyMeasures, side: str, sign: float, color: Vector) -> tuple[Segmen
             (mass["foot"] * (half**2 / 3 + 0.0008), mass["foot"] * (length**2 / 12 + 0.0008),
              mass["foot"] * (length**2 / 12 + half**2 / 3)),
             (
-                *(Shape((m.heel, y, sole), (m.ball, y, sole), _SOLE_RADIUS, sole=True) for y in edges),
+                *sole_edges(m.heel, m.ball, edge, sole, _SOLE_RADIUS),
                 Shape((0.6 * m.heel, 0.0, -0.45 * m.ankle), (0.8 * m.ball, 0.0, -0.65 * m.ankle),
                       min(0.034 * g, 0.3 * m.ankle), solid=False),
             ), m.colors.feet, (1.0, 1.0, 0.0),
@@ -127,7 +134,7 @@ def _leg(m: BodyMeasures, side: str, sign: float, color: Vector) -> tuple[Segmen
             mass["toes"], (0.5 * reach, 0.0, 0.0),
             (mass["toes"] * (half**2 / 3), mass["toes"] * (reach**2 / 12 + 1e-4),
              mass["toes"] * (reach**2 / 12 + half**2 / 3)),
-            tuple(Shape((0.012, y, 0.0), (reach - _SOLE_RADIUS, y, 0.0), _SOLE_RADIUS, sole=True) for y in edges),
+            sole_edges(0.012, reach - _SOLE_RADIUS, edge, 0.0, _SOLE_RADIUS),
             m.colors.feet, (1.0, 1.0, 0.0),
         ))  # fmt: skip
     return tuple(parts)
@@ -139,13 +146,15 @@ def _arm(m: BodyMeasures, side: str, sign: float, color: Vector) -> tuple[Segmen
         Segment(
             f"{side}_upper_arm", "chest", (0.0, sign * m.shoulder_half_width, m.shoulder),
             hinges(f"{side}_shoulder", sign, (-1.5, 3.3), (-1.0, 3.0), (-1.6, 1.6)),
-            mass["upper_arm"], (0.0, 0.0, -0.5 * m.upper_arm), cylinder_inertia(mass["upper_arm"], m.upper_arm, 0.04 * g),
+            mass["upper_arm"], (0.0, 0.0, -0.5 * m.upper_arm),
+            cylinder_inertia(mass["upper_arm"], m.upper_arm, 0.04 * g),
             (Shape((0.0, 0.0, 0.0), (0.0, 0.0, -m.upper_arm), 0.042 * g),), color,
         ),
         Segment(
             f"{side}_lower_arm", f"{side}_upper_arm", (0.0, 0.0, -m.upper_arm),
             hinges(f"{side}_elbow", sign, (0.0, 2.7), None, None),
-            mass["lower_arm"], (0.0, 0.0, -0.5 * m.lower_arm), cylinder_inertia(mass["lower_arm"], m.lower_arm, 0.033 * g),
+            mass["lower_arm"], (0.0, 0.0, -0.5 * m.lower_arm),
+            cylinder_inertia(mass["lower_arm"], m.lower_arm, 0.033 * g),
             (
                 Shape((0.0, 0.0, 0.0), (0.0, 0.0, -0.72 * m.lower_arm), 0.033 * g),
                 Shape((0.0, 0.0, -0.82 * m.lower_arm), (0.0, 0.0, -m.lower_arm), 0.030 * g),
@@ -193,30 +202,25 @@ def _middle(m: BodyMeasures) -> tuple[Segment, ...]:
 
 
 def table_from_measures(m: BodyMeasures) -> CharacterTable:
-    """The body of these measures, with gains for its weight and height."""
+    """The body with these measures, and gains for its weight and height."""
     roles = ("hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll", *(("toe",) if m.has_toes else ()),
              "shoulder", "shoulder_roll", "shoulder_yaw", "elbow")  # fmt: skip
     middle = tuple(f"{j}{k}" for j in ("lower_back", "upper_back", "neck") for k in ("", "_roll", "_yaw"))
-    sides = [
-        Side(f"{s}_thigh", f"{s}_shin", f"{s}_foot", tuple(f"{s}_{role}" for role in roles)) for s in ("left", "right")
-    ]
+    anatomy = Anatomy.symmetric("pelvis", "chest", roles, middle, 3, upper=(*roles[-4:], *middle))
+    sides = (("left", 1.0, m.colors.legs[0]), ("right", -1.0, m.colors.legs[1]))
     segments = _middle(m)
-    for i, (side, sign) in enumerate((("left", 1.0), ("right", -1.0))):
-        segments += _leg(m, side, sign, m.colors.legs[i])
-    for i, (side, sign) in enumerate((("left", 1.0), ("right", -1.0))):
-        segments += _arm(m, side, sign, m.colors.legs[i])
+    for limb in (_leg, _arm):
+        for side in sides:
+            segments += limb(m, *side)
     mass, height = sum(s.mass for s in segments), m.thigh + m.shin + m.ankle
-    gains: dict[str, Gain] = {}
-    for one in sides:
-        gains |= {j: scaled_gain(_kind(role), mass, height) for j, role in zip(one.joints, roles, strict=True)}
-    gains |= {j: scaled_gain(_kind(j), mass, height) for j in middle}
+    kinds = {j: without_side(j).removesuffix("_roll").removesuffix("_yaw") for j in anatomy.joints(0)}
     limbs = ("thigh", "shin", "foot", *(("toes",) if m.has_toes else ()), "upper_arm", "lower_arm")
     return CharacterTable(
-        name=m.name, summary=m.summary, root="free", segments=segments,
-        anatomy=Anatomy("pelvis", "chest", sides[0], sides[1], roles, middle, hip_hinges=3,
-                        upper=(*roles[-4:], *middle)),
-        gains=gains, torso_gain=scaled_gain("root", mass, height), hip_targets=(-1.5, 2.8), friction=0.8, timestep=0.001,
-        source=m.source, sole_depth=m.ankle, armature=0.01 * mass / 73.5 * (height / 0.92) ** 2,
+        name=m.name, summary=m.summary, root="free", segments=segments, anatomy=anatomy,
+        gains={joint: scaled_gain(kind, mass, height) for joint, kind in kinds.items()},
+        torso_gain=scaled_gain("root", mass, height), hip_targets=(-1.5, 2.8), friction=0.8, timestep=0.001,
+        source=m.source, sole_depth=m.ankle,
+        armature=0.01 * mass / REFERENCE_MASS * (height / REFERENCE_HIP_HEIGHT) ** 2,
         multipliers={
             "pelvis": ("pelvis",), "belly": ("belly",), "chest": ("chest",), "head": ("head",),
             "torso": ("pelvis", "belly", "chest"),
@@ -224,14 +228,9 @@ def table_from_measures(m: BodyMeasures) -> CharacterTable:
             "arm": tuple(f"{s}_{p}" for s in ("left", "right") for p in limbs[-2:]),
             **{f"{s}_leg": (f"{s}_thigh", f"{s}_shin") for s in ("left", "right")},
             **{f"{s}_arm": (f"{s}_upper_arm", f"{s}_lower_arm") for s in ("left", "right")},
-            **{p: (f"left_{p}", f"right_{p}") for p in limbs},
-            **{f"{s}_{p}": (f"{s}_{p}",) for s in ("left", "right") for p in limbs},
+            **limb_multipliers(limbs),
         },
     )  # fmt: skip
-
-
-def _kind(role: str) -> str:
-    return role.removesuffix("_roll").removesuffix("_yaw")
 
 
 HUMANOID = BodyMeasures(
@@ -250,11 +249,6 @@ HUMANOID = BodyMeasures(
 )  # fmt: skip
 
 
-def humanoid_table() -> CharacterTable:
-    """The humanoid as data."""
-    return table_from_measures(HUMANOID)
-
-
 ROBOT = BodyMeasures(
     name="robot",
     summary="3D robot with high knees ahead of its legs and no toes, 60 kg, 29 actuated joints",
@@ -269,11 +263,6 @@ ROBOT = BodyMeasures(
         "thigh": 5.0, "shin": 3.8, "foot": 1.2, "upper_arm": 1.7, "lower_arm": 1.3,
     },
 )  # fmt: skip
-
-
-def robot_table() -> CharacterTable:
-    """The robot as data."""
-    return table_from_measures(ROBOT)
 
 
 APE = BodyMeasures(
@@ -292,11 +281,6 @@ APE = BodyMeasures(
 )  # fmt: skip
 
 
-def ape_table() -> CharacterTable:
-    """The ape as data."""
-    return table_from_measures(APE)
-
-
 STRIDER = BodyMeasures(
     name="strider",
     summary="3D beast with long thin legs, a small trunk and short arms, 45 kg, 31 actuated joints",
@@ -312,7 +296,7 @@ STRIDER = BodyMeasures(
     },
 )  # fmt: skip
 
-
-def strider_table() -> CharacterTable:
-    """The strider as data."""
-    return table_from_measures(STRIDER)
+humanoid_table = functools.partial(table_from_measures, HUMANOID)
+robot_table = functools.partial(table_from_measures, ROBOT)
+ape_table = functools.partial(table_from_measures, APE)
+strider_table = functools.partial(table_from_measures, STRIDER)

@@ -1,6 +1,7 @@
-"""The 7-link planar biped of SIMBICON §7: 70 kg trunk, 5 kg thighs, 4 kg shins, 1 kg feet.
+"""Two planar bipeds: SIMBICON's with 7 links, and one with arms and a head.
 
-The planar biped with arms and a head, 12 links and 51 kg: da Silva, Abe, Popović 2008, Table 2, 2D model.
+`planar`: SIMBICON §7, 70 kg trunk, 5 kg thighs, 4 kg shins, 1 kg feet.
+`planar_arms`: 12 links and 51 kg, da Silva, Abe, Popović 2008, Table 2, 2D model.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from surefoot.characters.table import (
     Hinge,
     Segment,
     Shape,
-    Side,
     Vector,
     limb_multipliers,
+    without_side,
 )
 
 # Masses and lengths: SIMBICON §7. Inertias about the COM, COM places and foot geometry: the authors'
@@ -22,7 +23,9 @@ from surefoot.characters.table import (
 # edge of a step; a knee that touches the ground still counts as a fall. Positive angles turn x towards
 # z, so every hinge turns about −y.
 _AXIS: Vector = (0.0, -1.0, 0.0)
-_TORSO, _NEAR, _FAR = (0.30, 0.42, 0.58), (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)
+_TORSO, _SKIN = (0.30, 0.42, 0.58), (0.87, 0.67, 0.55)
+_NEAR, _FAR = (0.86, 0.46, 0.26), (0.55, 0.62, 0.68)
+_SIDE_ROLES = ("hip", "knee", "ankle")
 THIGH, SHIN = 0.45, 0.45  # [m]
 ANKLE_HEIGHT = 0.04  # [m] above the sole
 HEEL, TOE = -0.04, 0.12  # [m] ends of the sole, from the ankle
@@ -58,43 +61,31 @@ def _leg(side: str, color: Vector) -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _side(side: str) -> Side:
-    joints = (f"{side}_hip", f"{side}_knee", f"{side}_ankle")
-    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", joints)
-
-
 def planar_table() -> CharacterTable:
     """The planar biped as data."""
     trunk = Segment(
         "trunk", "world", (0.0, 0.0, 0.0), (), 70.0, (0.0, 0.0, 0.24), _plane(1.475),
         (Shape((0.0, 0.0, 0.05), (0.0, 0.0, 0.43), 0.10), Shape((0.0, 0.0, 0.66), (0.0, 0.0, 0.68), 0.10)), _TORSO,
     )  # fmt: skip
-    anatomy = Anatomy("trunk", "trunk", _side("left"), _side("right"), ("hip", "knee", "ankle"))
+    anatomy = Anatomy.symmetric("trunk", "trunk", _SIDE_ROLES)
     gain = Gain(kp=300.0, kd=30.0, limit=1000.0)  # SIMBICON §7, all joints
-    parts = ("thigh", "shin", "foot")
     return CharacterTable(
         name="planar",
         summary="7-link planar biped, 90 kg, 6 actuated joints",
         root="planar",
         segments=(trunk, *_leg("left", _FAR), *_leg("right", _NEAR)),
         anatomy=anatomy,
-        gains={joint: gain for leg in (anatomy.left, anatomy.right) for joint in leg.joints},
+        gains=dict.fromkeys(anatomy.joints(0), gain),
         torso_gain=gain,
         hip_targets=(-0.4, 1.6),  # the authors' program
         friction=0.65,
         timestep=0.0005,
         source="SIMBICON (Yin, Loken, van de Panne 2007) §7 and the authors' planar program",
         sole_depth=ANKLE_HEIGHT,
-        multipliers={"trunk": ("trunk",), **limb_multipliers(parts)},
-    )  # fmt: skip
+        multipliers=limb_multipliers(("thigh", "shin", "foot"), middle=("trunk",)),
+    )
 
 
-_ARMS_TORSO, _SKIN, _ARMS_NEAR, _ARMS_FAR = (
-    (0.30, 0.42, 0.58),
-    (0.87, 0.67, 0.55),
-    (0.86, 0.46, 0.26),
-    (0.55, 0.62, 0.68),
-)
 TORSO, HEAD, ARMS_THIGH, ARMS_SHIN, FOOT = 0.460, 0.210, 0.455, 0.430, 0.239  # [m]
 UPPER_ARM, LOWER_ARM = 0.363, 0.329  # [m]
 ARMS_ANKLE_HEIGHT = 0.06  # [m] above the sole
@@ -105,7 +96,7 @@ _GAINS = {
     "hip": (300.0, 300.0), "knee": (300.0, 300.0), "ankle": (300.0, 300.0), "shoulder": (50.0, 100.0),
     "elbow": (20.0, 50.0), "neck": (20.0, 50.0),
 }  # fmt: skip
-_SIDE_ROLES = ("hip", "knee", "ankle", "shoulder", "elbow")
+_ARMS_ROLES = (*_SIDE_ROLES, "shoulder", "elbow")
 
 
 def _rod(
@@ -142,50 +133,33 @@ def _side_parts(side: str, color: Vector) -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _arms_side(side: str) -> Side:
-    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _SIDE_ROLES))
-
-
-def _gain(kind: str) -> Gain:
-    kp, limit = _GAINS[kind]
-    return Gain(kp=kp, kd=0.1 * kp, limit=limit)
-
-
 def planar_arms_table() -> CharacterTable:
     """The planar biped with arms as data."""
     trunk = Segment(
         "trunk", "world", (0.0, 0.0, 0.0), (), 10.0, (0.0, 0.0, TORSO / 2), _plane(0.176),
-        (Shape((0.0, 0.0, 0.04), (0.0, 0.0, TORSO - 0.04), 0.09),), _ARMS_TORSO,
+        (Shape((0.0, 0.0, 0.04), (0.0, 0.0, TORSO - 0.04), 0.09),), _TORSO,
     )  # fmt: skip
     head = Segment(
         "head", "trunk", (0.0, 0.0, TORSO), (Hinge("neck", _AXIS, -0.9, 0.9),), 3.0, (0.0, 0.0, HEAD / 2 + 0.04),
         _plane(0.011), (Shape((0.0, 0.0, 0.12), (0.0, 0.0, HEAD - 0.04), 0.085),), _SKIN,
     )  # fmt: skip
-    anatomy = Anatomy(
-        "trunk",
-        "trunk",
-        _arms_side("left"),
-        _arms_side("right"),
-        _SIDE_ROLES,
-        ("neck",),
-        upper=("shoulder", "elbow", "neck"),
-    )
-    joints = (*anatomy.left.joints, *anatomy.right.joints, "neck")
-    parts = ("thigh", "shin", "foot", "upper_arm", "lower_arm")
+    upper = ("shoulder", "elbow", "neck")
+    anatomy = Anatomy.symmetric("trunk", "trunk", _ARMS_ROLES, ("neck",), upper=upper)
     return CharacterTable(
         name="planar_arms",
         summary="12-link planar biped with arms and head, 51 kg, 11 actuated joints",
         root="planar",
-        segments=(trunk, head, *_side_parts("left", _ARMS_FAR), *_side_parts("right", _ARMS_NEAR)),
+        segments=(trunk, head, *_side_parts("left", _FAR), *_side_parts("right", _NEAR)),
         anatomy=anatomy,
-        gains={joint: _gain(joint.removeprefix("left_").removeprefix("right_")) for joint in joints},
-        torso_gain=_gain("hip"),
+        gains={joint: Gain.from_stiffness(*_GAINS[without_side(joint)]) for joint in anatomy.joints(0)},
+        torso_gain=Gain.from_stiffness(*_GAINS["hip"]),
         hip_targets=(-0.4, 1.6),
         friction=0.65,
         timestep=0.0005,
         source="da Silva, Abe, Popović 2008, Table 2, 2D model; lengths of uniform rods of those masses and inertias",
         sole_depth=ARMS_ANKLE_HEIGHT,
         armature=0.002,
-        multipliers={"trunk": ("trunk",), "head": ("head",), **{p: (f"left_{p}", f"right_{p}") for p in parts},
-                     **{f"{side}_{p}": (f"{side}_{p}",) for side in ("left", "right") for p in parts}},
+        multipliers=limb_multipliers(
+            ("thigh", "shin", "foot", "upper_arm", "lower_arm"), middle=("trunk", "head")
+        ),
     )  # fmt: skip

@@ -16,10 +16,11 @@ from surefoot.characters.table import (
     Hinge,
     Segment,
     Shape,
-    Side,
     Vector,
     hinges,
     limb_multipliers,
+    sole_edges,
+    without_side,
 )
 
 HIP_HEIGHT, KNEE_HEIGHT, ANKLE_HEIGHT = 0.91, 0.45, 0.07  # [m] middles: 0.68 of the thigh, 0.26 of the shin
@@ -32,14 +33,14 @@ TORQUE_LIMIT, FRICTION = 500.0, 1.0  # [N·m], §5
 _SKIN, _SHIRT, _TROUSERS = (0.85, 0.66, 0.54), (0.46, 0.55, 0.36), (0.30, 0.28, 0.33)
 _LEFT, _RIGHT, _SHOE = (0.55, 0.64, 0.58), (0.84, 0.52, 0.30), (0.20, 0.20, 0.22)
 
-# Table 2: kp, and by which it is multiplied for flexion, roll and yaw (its X, Z and Y; of arms that hang Y is flexion).
+# Table 2: kp, and its factors for flexion, roll and yaw (X, Z and Y there; for arms that hang, Y is flexion).
 _KP: dict[str, tuple[float, float, float, float]] = {
     "waist": (900.0, 0.6, 1.0, 1.0), "hip": (350.0, 1.0, 1.0, 0.5), "knee": (320.0, 1.0, 1.0, 1.0),
     "ankle": (120.0, 1.0, 0.5, 1.0), "shoulder": (110.0, 1.0, 1.0, 0.5), "wrist": (30.0, 1.0, 1.0, 0.5),
     "neck": (110.0, 1.0, 1.0, 0.5), "elbow": (105.0, 1.0, 1.0, 0.5),
 }  # fmt: skip
 CONTACT_SCALE = {"ankle": 4.0, "shoulder": 2.0, "wrist": 5.0, "elbow": 2.0}
-"""Table 2: how many times stiffer a joint is while what hangs on it is in contact."""
+"""Table 2: how many times stiffer a joint is while the limb below it is in contact."""
 
 _SIDE_ROLES = (
     "hip", "hip_roll", "hip_yaw", "knee", "ankle", "ankle_roll",
@@ -60,14 +61,10 @@ def _box(mass: float, x: float, y: float, z: float) -> Vector:
 
 def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
     thigh, shin, sole = HIP_HEIGHT - KNEE_HEIGHT, KNEE_HEIGHT - ANKLE_HEIGHT, -ANKLE_HEIGHT + _SOLE_RADIUS
-    soles = tuple(
-        Shape((HEEL, y, sole), (TOE, y, sole), _SOLE_RADIUS, sole=True)
-        for y in (sign * FOOT_HALF_WIDTH, -sign * FOOT_HALF_WIDTH)
-    )
     return (
         Segment(
             f"{side}_thigh", "pelvis", (0.0, sign * HIP_HALF_WIDTH, 0.0),
-            # the yaw of −130° … 30° is printed for one leg and taken outward
+            # the paper prints a yaw of −130° … 30° for one leg; here it counts outward
             hinges(f"{side}_hip", sign, _degrees(-40, 170), _degrees(-25, 25), _degrees(-30, 130)),
             8.7, (0.0, 0.0, -thigh / 2), _box(8.7, 0.14, 0.12, thigh),
             (Shape((0.0, 0.0, -0.02), (0.0, 0.0, -thigh), 0.058),), color,
@@ -80,11 +77,11 @@ def _leg(side: str, sign: float, color: Vector) -> tuple[Segment, ...]:
         ),
         Segment(
             f"{side}_foot", f"{side}_shin", (0.0, 0.0, -shin),
-            # the roll of 0° … 30° would not let a foot lie flat on the one side of a cross slope: it is taken both ways
+            # the printed roll of 0° … 30° would keep a foot from lying flat on a cross slope: both senses are allowed
             hinges(f"{side}_ankle", sign, _degrees(-40, 40), _degrees(-30, 30)),
             1.4, (0.06, 0.0, 0.02 - ANKLE_HEIGHT), _box(1.4, TOE - HEEL, 2 * FOOT_HALF_WIDTH, 0.06),
             (
-                *soles,
+                *sole_edges(HEEL, TOE, sign * FOOT_HALF_WIDTH, sole, _SOLE_RADIUS),
                 Shape((HEEL + 0.03, 0.0, sole + 0.022), (TOE - 0.04, 0.0, sole + 0.010), 0.032, solid=False),
             ), _SHOE, stretch=(1.0, 1.0, 0.0),
         ),
@@ -147,36 +144,27 @@ def _middle() -> tuple[Segment, ...]:
     )  # fmt: skip
 
 
-def _side(side: str) -> Side:
-    return Side(f"{side}_thigh", f"{side}_shin", f"{side}_foot", tuple(f"{side}_{role}" for role in _SIDE_ROLES))
-
-
 def _gain(hinge: Hinge) -> Gain:
-    kind = hinge.name.removeprefix("left_").removeprefix("right_").split("_")[0]
+    kind = without_side(hinge.name).split("_")[0]
     kp = _KP[kind][0] * _KP[kind][1 + hinge.plane]
-    return Gain(kp=kp, kd=0.1 * kp, limit=TORQUE_LIMIT)
+    return Gain.from_stiffness(kp, TORQUE_LIMIT)
 
 
 def table() -> CharacterTable:
     """The stepper as data."""
-    anatomy = Anatomy(
-        "pelvis", "trunk", _side("left"), _side("right"), _SIDE_ROLES, _MIDDLE, hip_hinges=3,
-        upper=(*_SIDE_ROLES[6:], *_MIDDLE),
-    )  # fmt: skip
+    anatomy = Anatomy.symmetric("pelvis", "trunk", _SIDE_ROLES, _MIDDLE, 3, upper=(*_SIDE_ROLES[6:], *_MIDDLE))
     segments = (
         *_middle(), *_leg("left", 1.0, _LEFT), *_leg("right", -1.0, _RIGHT),
         *_arm("left", 1.0, _LEFT), *_arm("right", -1.0, _RIGHT),
     )  # fmt: skip
     by_name = {hinge.name: hinge for segment in segments for hinge in segment.hinges}
-    joints = (*anatomy.left.joints, *anatomy.right.joints, *_MIDDLE)
-    parts = ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand")
     return CharacterTable(
         name="stepper",
         summary="3D body of \"Watch your step\", 89.5 kg, 1.7 m, 30 actuated joints",
         root="free",
         segments=segments,
         anatomy=anatomy,
-        gains={joint: _gain(by_name[joint]) for joint in joints},
+        gains={joint: _gain(by_name[joint]) for joint in anatomy.joints(0)},
         torso_gain=Gain(900.0, 90.0, TORQUE_LIMIT),
         hip_targets=(-0.7, 2.9),
         friction=FRICTION,
@@ -184,10 +172,9 @@ def table() -> CharacterTable:
         source="Kenwright, \"Watch your step\", Tables 1 and 2",
         sole_depth=ANKLE_HEIGHT,
         armature=0.01,
-        grip=100.0,
+        impratio=100.0,
         back=(-0.19, 0.0, 0.20),
-        multipliers={
-            "pelvis": ("pelvis",), "trunk": ("trunk",), "head": ("head",),
-            **limb_multipliers(parts),
-        },
+        multipliers=limb_multipliers(
+            ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand"), middle=("pelvis", "trunk", "head")
+        ),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from surefoot.cli.options import Json
 from surefoot.cli.terminal import Bar, screen
-from surefoot.errors import SurefootError, UnknownNameError
+from surefoot.errors import UnknownNameError
 
 
 def bench(
@@ -42,8 +42,6 @@ def _measurements(which: str | None) -> Callable[[bool, Callable[[str, float], N
         return measure_all
     if which != "studio":
         raise UnknownNameError("benchmark", which, ["studio"])
-    try:
-        from surefoot.studio.benchmark import measure_studio
-    except ModuleNotFoundError:
-        raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
+    from surefoot.studio.benchmark import measure_studio
+
     return measure_studio

@@ -67,7 +67,7 @@ def follow_clip(
     seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long a cycle is tried.")] = 20.0,
     only_read: OnlyRead = False,
 ) -> int:
-    """Make a skill that follows a clip frame by frame with a quadratic programme; nothing is searched for."""
+    """Make a skill that follows a clip frame by frame with a quadratic program; nothing is searched for."""
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 

@@ -191,6 +191,11 @@ class Controller(ABC):
         at = list(self.commands).index(name)
         return float(row.commands[at]) if row.commands[userdata.COMMAND_GIVEN + at] else None
 
+    def usual_command(self, skill: Skill, name: str) -> float | None:
+        """The value of a command that a skill uses while nobody sets it; None if its parameters do not say."""
+        value = getattr(skill.parameters, name, None)
+        return value if isinstance(value, (int, float)) else None
+
     def clear_command(self, row: userdata.Row, skill: Skill, name: str) -> None:
         """Leave a command of a row to the skill again."""
         at = list(self.commands).index(name)

@@ -25,7 +25,7 @@ def place_root(table: CharacterTable, start: Start, qpos: np.ndarray, qvel: np.n
         qvel[0], qvel[1], qvel[2] = start.speed, start.climb, start.torso_rate
         return 1
     turn = python_impl(from_yaw_roll_pitch)(start.heading + start.yaw, start.roll, start.torso)
-    qpos[:3], qpos[3:7] = 0.0, turn if table.foreign is None else python_impl(multiply)(turn, tuple(qpos[3:7]))
+    qpos[:3], qpos[3:7] = 0.0, turn if table.imported is None else python_impl(multiply)(turn, tuple(qpos[3:7]))
     c, s = math.cos(start.heading), math.sin(start.heading)
     facing = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     qvel[:3] = facing @ (start.speed, start.sideways, start.climb)
@@ -66,8 +66,8 @@ def clearance(
 
 def _soles(model: mujoco.MjModel, data: mujoco.MjData, table: CharacterTable) -> Iterator[tuple[np.ndarray, float]]:
     """Points of the soles [m], each with the radius of the shape around it."""
-    if table.foreign is not None:
-        feet = [model.body(name).id for soles in table.foreign.limbs.soles for name in soles]
+    if table.imported is not None:
+        feet = [model.body(name).id for soles in table.imported.limbs.soles for name in soles]
         for geom in solid_geoms(model, feet):
             points, radius = geom_points(model, data, geom)
             yield from ((point, radius) for point in points)

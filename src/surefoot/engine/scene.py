@@ -289,8 +289,8 @@ class Scene:
         for values, target, address in ((start.joints, qpos, "qposadr"), (start.rates, qvel, "dofadr")):
             for role, value in values.items():
                 target[getattr(model.joint(by_role[role]), address)[0]] = value
-        if self.table.foreign is not None:
-            for joint, angle in self.table.foreign.limbs.neutral.items():
+        if self.table.imported is not None:
+            for joint, angle in self.table.imported.limbs.neutral.items():
                 qpos[model.joint(joint).qposadr[0]] = angle
         height = place_root(self.table, start, qpos, qvel)
         planner = self.prepare(skill)

@@ -1,6 +1,7 @@
-"""What a task is: an intention that writes named fields of a walker's memory, and ends with a reason.
+"""Tasks: what a character is to do, in plain Python, and the schedule by which they are ticked.
 
-The tasks of one character: when each is due, in physics steps, so that results do not depend on how one steps.
+A task writes named fields of a walker's memory, and ends with a reason. Ticks are due at whole physics steps, so that
+results do not depend on how many steps a caller asks for at a time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from surefoot.controllers import base as controllers
-from surefoot.engine.actor import Actor
 from surefoot.errors import CommandError, SurefootError
 from surefoot.native.userdata import FALL_CAUSES
 from surefoot.skills import load, names
@@ -26,28 +26,31 @@ MAX_SECONDS = 100_000.0  # [s]
 
 
 class Task:
-    """An intention in plain Python, ticked between short native runs.
+    """What a character is to do, ticked between short native runs.
 
-    A task tells the character what to do through an `Actor`; it never touches torques. What it remembers it keeps as
-    attributes of its own (numbers, arrays, strings: they are copied into snapshots) and it keeps no actor: a tick
-    gets the one it is for. Whatever it wrote into the character's intent or hands it takes back in `end`.
+    A task commands the character through an `Actor`; it never sets torques. It keeps its memory in its own attributes
+    (numbers, arrays, strings: they are copied into snapshots) and keeps no actor: each tick gets the actor it is for.
+    In `end` it clears whatever it wrote into the character's intent or hands.
 
     Attributes:
         status: "waiting" until time moves on for the first time, then "running", at last "done" or "failed".
-        reason: why it failed, or what was done, in one line; empty before.
-        timeout: how long it may run until it fails [s].
+        reason: why it failed, or what it did, in one line; empty before.
+        timeout: time after which it fails [s].
         period: between two ticks [s], rounded to whole physics steps.
         began: when it began [s]; NaN before.
     """
 
-    controllers: ClassVar[tuple[str, ...]] = ("genbicon",)  # whose skills can be told what it tells
+    controllers: ClassVar[tuple[str, ...]] = ("genbicon",)  # whose skills understand its commands
 
     def __init__(self, timeout: float = 60.0, period: float = 0.01) -> None:
-        """Set what every task has.
+        """Set when it is ticked and for how long.
 
         Args:
-            timeout: how long it may run until it fails [s].
+            timeout: time after which it fails [s].
             period: between two ticks [s].
+
+        Raises:
+            CommandError: one of them is not within 0 … 100000 s.
         """
         for name, value in (("timeout", timeout), ("period", period)):
             if not 0.0 < value <= MAX_SECONDS:
@@ -58,21 +61,21 @@ class Task:
         self.began = math.nan
 
     def props(self) -> tuple[Prop, ...]:
-        """What it needs in the world; the command line puts it there, in Python `terrains.with_props` does."""
+        """Props that it needs; the command line adds them to the terrain, in Python `terrains.with_props` does."""
         return ()
 
     def begin(self, actor: Actor) -> None:
-        """Called once, before the first tick and at the same moment."""
+        """Start; called once, right before the first tick."""
 
     def tick(self, actor: Actor) -> None:
-        """Called every `period`; ends the task by `finish` or `fail`."""
+        """Go on; called every `period`. It ends the task by `finish` or `fail`."""
         raise NotImplementedError
 
     def end(self, actor: Actor) -> None:
-        """Called once when it is done or has failed, by itself, by a fall or by its timeout."""
+        """Clean up; called once when it is done or has failed, by itself, by a fall or by its timeout."""
 
-    def doing(self) -> str:
-        """What it is at, for the reason of a timeout: "walking to point 2 of 5"."""
+    def progress(self) -> str:
+        """What it is doing, for the message of a timeout: "walking to point 2 of 5"."""
         return ""
 
     def finish(self, reason: str) -> None:
@@ -93,7 +96,7 @@ NEVER = 1 << 60  # [physics steps]
 
 
 class TaskSnapshot(NamedTuple):
-    """A task as it was at a moment: whose, its attributes, the step it is due at."""
+    """A task at a moment: the task, its attributes, and the physics step at which its next tick is due."""
 
     task: Task
     attributes: dict[str, Any]
@@ -107,7 +110,11 @@ class _Scheduled:
 
 
 def check_accepts_tasks(skill: Skill, task: Task | None = None) -> None:
-    """Refuse tasks, or one of them, for a skill that cannot be told what they tell."""
+    """Check that a skill understands the commands of tasks, or of one task.
+
+    Raises:
+        CommandError: it does not; the message lists the skills that do.
+    """
     able_controllers = [name for name in controllers.names() if controllers.load(name).takes_tasks]
     if task is not None:
         able_controllers = list(task.controllers)
@@ -120,70 +127,74 @@ def check_accepts_tasks(skill: Skill, task: Task | None = None) -> None:
 
 
 class TaskSchedule:
-    """Tasks in the order they were added; all that are not over run side by side.
+    """The tasks of one character, in the order they were added; all that are not over run side by side.
 
-    A task is due when it is added, and every `period` from then on. What is due is ticked as soon as time is to move
-    on or has come to it, in order: after `step` returns, every tick up to now has been made.
+    A task is due when it is added, and every `period` from then on. Due tasks are ticked in order, before time moves on
+    and when it has come to them: after `step` returns, every tick up to now has been made.
     """
 
     def __init__(self, actor: Actor) -> None:
-        """Of one character."""
+        """Schedule tasks of this character."""
         self.actor = actor
-        self._errands: list[_Scheduled] = []
-        self._known: list[Task] = []  # all that were ever its own, for restores
+        self._scheduled: list[_Scheduled] = []
+        self._known: list[Task] = []  # all that were ever added, for restores
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """All of them, those that are over too."""
-        return tuple(errand.task for errand in self._errands)
+        """All tasks, also those that are over."""
+        return tuple(one.task for one in self._scheduled)
 
     @property
     def is_idle(self) -> bool:
         """Whether all of them are over."""
-        return all(errand.task.is_over for errand in self._errands)
+        return all(one.task.is_over for one in self._scheduled)
 
     def add(self, task: Task) -> None:
-        """Take on a task that nobody has begun."""
+        """Add a task that has not begun.
+
+        Raises:
+            CommandError: it is no task, was added before, or the running skill does not understand its commands.
+        """
         if not isinstance(task, Task):
             raise CommandError(f"a task is a surefoot.tasks.Task, got {type(task).__name__}")
         check_accepts_tasks(self.actor.skill, task)
         if task.status != "waiting" or any(task is known for known in self._known):
             raise CommandError("this task was added before; make a new one")
-        self._errands.append(_Scheduled(task, self._now()))
+        self._scheduled.append(_Scheduled(task, self._now()))
         self._known.append(task)
 
     def steps_to_next(self) -> int:
         """Physics steps until the next tick is due; 0 if one is due now."""
         now = self._now()
-        return max(0, min((e.due - now for e in self._errands if not e.task.is_over), default=NEVER))
+        return max(0, min((e.due - now for e in self._scheduled if not e.task.is_over), default=NEVER))
 
     def tick(self) -> None:
-        """Tick what is due."""
+        """Tick the tasks that are due."""
         now, dt = self._now(), self.actor.model.opt.timestep
-        due = [e for e in self._errands if e.due <= now and not e.task.is_over]
+        due = [e for e in self._scheduled if e.due <= now and not e.task.is_over]
         if due:
             self.actor.refresh()
-        for errand in due:
-            errand.due = now + max(1, round(errand.task.period / dt))
-            _tick(errand.task, self.actor)
+        for one in due:
+            one.due = now + max(1, round(one.task.period / dt))
+            _tick(one.task, self.actor)
 
     def _now(self) -> int:
         return round(self.actor.time / float(self.actor.model.opt.timestep))
 
     def snapshot(self) -> tuple[TaskSnapshot, ...]:
         """A copy of all tasks."""
-        return tuple(TaskSnapshot(e.task, copy.deepcopy(vars(e.task)), e.due) for e in self._errands)
+        return tuple(TaskSnapshot(e.task, copy.deepcopy(vars(e.task)), e.due) for e in self._scheduled)
 
     def restore(self, kept: tuple[TaskSnapshot, ...]) -> None:
-        """Go back to a copy; tasks that are its own stay the same objects, others' are copied."""
-        self._errands = []
+        """Go back to a copy; tasks that were added here stay the same objects, others are copied."""
+        self._scheduled = []
         for task, attributes, due in kept:
             if not any(task is known for known in self._known):
                 task = copy.copy(task)
                 self._known.append(task)
             vars(task).clear()
             vars(task).update(copy.deepcopy(attributes))
-            self._errands.append(_Scheduled(task, due))
+            self._scheduled.append(_Scheduled(task, due))
 
 
 def _tick(task: Task, actor: Actor) -> None:
@@ -193,7 +204,7 @@ def _tick(task: Task, actor: Actor) -> None:
             task.begin(actor)
         if task.status == "running":
             _tick_running(task, actor)
-    except SurefootError as error:  # what it told the character was refused
+    except SurefootError as error:  # its command was refused
         task.fail(str(error))
     if task.is_over:
         task.end(actor)
@@ -204,7 +215,7 @@ def _tick_running(task: Task, actor: Actor) -> None:
         clock = actor.row.clock[0]
         task.fail(f"it fell at {clock.fallen_at:.2f} s: {FALL_CAUSES[int(clock.fall_cause)]}")
     elif actor.time - task.began > task.timeout + 0.5 * actor.model.opt.timestep:  # rounding is no delay
-        doing = task.doing()
-        task.fail(f"not done within {task.timeout:g} s" + (f", {doing}" if doing else ""))
+        progress = task.progress()
+        task.fail(f"not done within {task.timeout:g} s" + (f", {progress}" if progress else ""))
     else:
         task.tick(actor)

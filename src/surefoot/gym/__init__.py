@@ -14,21 +14,13 @@ except ImportError:
 
 from surefoot.gym.actions import Commands, Parameters, Residuals
 from surefoot.gym.environments import SurefootEnv, SurefootVectorEnv
-from surefoot.gym.episode import StartNoise, Tracking
+from surefoot.gym.episode import EnvironmentSettings, StartNoise, Tracking
 from surefoot.gym.observations import MEASUREMENTS, OBSERVABLE
 
 __all__ = [
-    "IDS",
-    "MEASUREMENTS",
-    "OBSERVABLE",
-    "Commands",
-    "Parameters",
-    "Residuals",
-    "StartNoise",
-    "SurefootEnv",
-    "SurefootVectorEnv",
-    "Tracking",
-]
+    "IDS", "MEASUREMENTS", "OBSERVABLE", "Commands", "EnvironmentSettings", "Parameters", "Residuals", "StartNoise",
+    "SurefootEnv", "SurefootVectorEnv", "Tracking",
+]  # fmt: skip
 
 IDS = {
     "Surefoot/PlanarWalk-v0": "planar/walk",
@@ -41,15 +33,9 @@ IDS = {
 """Registered environments and the skill of each; any other skill is an argument: `gymnasium.make(id, skill=…)`."""
 
 
-def _register() -> None:
-    for name, skill in IDS.items():
-        if name not in _gymnasium.registry:
-            _gymnasium.register(
-                name,
-                entry_point="surefoot.gym:SurefootEnv",
-                vector_entry_point="surefoot.gym:SurefootVectorEnv",
-                kwargs={"skill": skill},
-            )
-
-
-_register()
+for _name, _skill in IDS.items():
+    if _name not in _gymnasium.registry:
+        _gymnasium.register(
+            _name, "surefoot.gym:SurefootEnv", vector_entry_point="surefoot.gym:SurefootVectorEnv",
+            kwargs={"skill": _skill},
+        )  # fmt: skip

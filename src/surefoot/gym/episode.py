@@ -1,8 +1,7 @@
-"""What a step is worth: the default reward, and the form of any other.
+"""What a skill needs to become an environment: settings, reward, noise of the start, and `Episodes` over rows.
 
-How an episode begins: in the skill's start state, a little differently every time.
-
-What one environment and many have in common: acting on rows, beginning them, and looking at them.
+`Episodes` applies the settings to the rows of a simulation or a population: it starts rows, acts on them and observes
+them. `SurefootEnv` and `SurefootVectorEnv` add Gymnasium's interface.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -19,12 +18,14 @@ from surefoot.engine.recorder import Recorder
 from surefoot.engine.scene import Scene
 from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.gym.actions import Action, Residuals
-from surefoot.gym.observations import OBSERVATION_DTYPE, Measurer, Observations, Rows
+from surefoot.gym.observations import DEFAULT_OBSERVATIONS, OBSERVATION_DTYPE, Measurer, Observations, Rows
 from surefoot.motions import video
 from surefoot.native import userdata
 
 Reward = Callable[[Mapping[str, Any]], float]
-"""Takes the measurements of one row after a step by name (`surefoot.gym.MEASUREMENTS`), gives its reward."""
+"""Takes the measurements of one row after a step by name (`surefoot.gym.MEASUREMENTS`), returns its reward."""
+RESET_OPTIONS = ("commands",)
+RENDER_MODES = ("rgb_array",)
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ class Tracking:
     """alive · [not fallen] + tracking · exp(−((speed − wanted) / width)²) − cost · effort.
 
     Attributes:
-        speed: wanted [m/s], along where it faces.
-        alive: for every step without a fall.
-        tracking: for the wanted speed, less for others.
-        width: [m/s] how far off the speed is when it is worth 1/e of that.
+        speed: wanted speed in the direction it faces [m/s].
+        alive: reward of every step without a fall.
+        tracking: reward of the wanted speed; other speeds earn less.
+        width: difference of speed at which `tracking` earns 1/e of it [m/s].
         cost: of `effort` [1/m²].
     """
 
@@ -54,24 +55,32 @@ class Tracking:
 
 @dataclass(frozen=True)
 class StartNoise:
-    """Half-widths of the uniform noise of a start; 0 is none.
+    """Uniform noise of the start state; 0 is none.
 
-    Angles stay within the joints' limits, where there are any, and the feet are as far from the ground as they were.
+    Angles stay within the joints' limits, and the feet stay as far from the ground as without noise.
+
+    Attributes:
+        angle: half-width for every actuated hinge [rad].
+        rate: half-width for every actuated hinge [rad/s].
+        speed: half-width for the root, along each horizontal axis of the world [m/s].
+
+    Raises:
+        SurefootError: a width is negative or not finite.
     """
 
-    angle: float = 0.02  # [rad] of every actuated hinge
-    rate: float = 0.1  # [rad/s] of every actuated hinge
-    speed: float = 0.05  # [m/s] of the root, along each axis of the world but the vertical
+    angle: float = 0.02
+    rate: float = 0.1
+    speed: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse what is not a width."""
-        for field in fields(self):
-            if not 0.0 <= getattr(self, field.name) < math.inf:
-                raise SurefootError(f"start noise {field.name} must be 0 or more, got {getattr(self, field.name)}")
+        """Check the widths."""
+        for width in fields(self):
+            if not 0.0 <= getattr(self, width.name) < math.inf:
+                raise SurefootError(f"start noise {width.name} must be 0 or more, got {getattr(self, width.name)}")
 
-    def disturb(self, scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.random.Generator) -> None:
+    def apply(self, scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.random.Generator) -> None:
         """Add it to a state (nq,), (nv,) in place; the number of random draws does not depend on the widths."""
-        model, level = scene.model, 1 if scene.table.root == "planar" else 2  # level: the height's place in qpos
+        model, level = scene.model, 1 if scene.table.root == "planar" else 2  # level: index of the height in qpos
         joints = [model.joint(name) for name in scene.table.gains]
         draws = rng.uniform(-1.0, 1.0, (len(joints), 2))
         drift = rng.uniform(-1.0, 1.0, level)
@@ -87,13 +96,33 @@ class StartNoise:
             qpos[level] += clearance - scene.clearance(qpos)
 
 
-RESET_OPTIONS = ("commands",)
-RENDER_MODES = ("rgb_array",)
-
-
 @dataclass(frozen=True)
 class EnvironmentSettings:
-    """How a skill becomes a task; see `SurefootEnv`."""
+    """How a skill becomes an environment; these are the keyword arguments of both environments.
+
+    Attributes:
+        actions: one kind of action, or several that follow one another in the array; None is `Residuals()`.
+        observations: names out of `surefoot.gym.OBSERVABLE`.
+        reward: takes the measurements by name, returns a number; None is `Tracking` of the skill's measured speed.
+        noise: of the start; `StartNoise(0, 0, 0)` is none. Rows of a vector environment draw their own.
+        commands: set at every start; `reset(options={"commands": …})` adds to them.
+        control_period: time between two actions [s], rounded to whole physics steps.
+        time_limit: time after which an episode is truncated [s]; None is never.
+        render_mode: `rgb_array` or None.
+    """
+
+    actions: Action | Sequence[Action] | None = None
+    observations: Sequence[str] = DEFAULT_OBSERVATIONS
+    reward: Reward | None = None
+    noise: StartNoise | None = None
+    commands: Mapping[str, float] | None = None
+    control_period: float = 0.02
+    time_limit: float | None = 20.0
+    render_mode: str | None = None
+
+
+class SettingsArguments(TypedDict, total=False):
+    """Types of the keyword arguments that become `EnvironmentSettings`."""
 
     actions: Action | Sequence[Action] | None
     observations: Sequence[str]
@@ -109,14 +138,14 @@ class Episodes:
     """Settings applied to rows of one scene that all begin with its skill."""
 
     def __init__(self, rows: Rows, settings: EnvironmentSettings) -> None:
-        """Refuse settings that do not fit the scene."""
+        """Apply the settings; those that do not fit the scene are refused."""
         self._rows, self.scene, self.skill = rows, rows.scene, rows.scene.skill
         chosen = Residuals() if settings.actions is None else settings.actions
         kinds = chosen if isinstance(chosen, Sequence) else (chosen,)
         if not all(isinstance(kind, Action) for kind in kinds):
             raise SurefootError("actions are Commands, Parameters or Residuals, one of them or a list")
-        self._channels = [kind.channels(self.scene, self.skill) for kind in kinds]
-        self.action_names = tuple(name for channels in self._channels for name in channels.names)
+        self._bindings = [kind.bind(self.scene, self.skill) for kind in kinds]
+        self.action_names = tuple(name for binding in self._bindings for name in binding.names)
         if not self.action_names or len(set(self.action_names)) < len(self.action_names):
             raise SurefootError(f"actions must be one or more, each once; got {', '.join(self.action_names) or 'none'}")
         self.action_space = Box(-1.0, 1.0, (len(self.action_names),), OBSERVATION_DTYPE)
@@ -124,23 +153,36 @@ class Episodes:
         self.observations = Observations(settings.observations, self._measurer)
         self.reward = settings.reward or Tracking(self.skill.measured.speed or 0.0)
         self._noise, self._commands = settings.noise or StartNoise(), dict(settings.commands or {})
-        self.scene.command(userdata.view(rows.userdata[0].copy()), self.skill, self._commands)  # refuses wrong ones now
-        self.steps = _steps(settings.control_period, self.scene.model.opt.timestep)
-        self.period = self.steps * self.scene.model.opt.timestep  # [s]
-        self.limit = _limit(settings.time_limit, self.period)
+        scratch = userdata.view(rows.userdata[0].copy())
+        self.scene.command(scratch, self.skill, self._commands)  # refuse wrong commands now
+        timestep, period, limit = self.scene.model.opt.timestep, settings.control_period, settings.time_limit
+        if not timestep <= period <= 10.0:
+            raise SurefootError(f"the control period must be within {timestep:g} … 10 s, got {period}")
+        self.steps = round(period / timestep)
+        self.period = self.steps * timestep  # [s]
+        if limit is not None and not self.period <= limit < np.inf:
+            raise SurefootError(
+                f"the time limit must be None or at least the control period {self.period:g} s, got {limit}"
+            )
+        self.max_steps = np.inf if limit is None else round(limit / self.period)  # of an episode
         if settings.render_mode is not None and settings.render_mode not in RENDER_MODES:
             raise SurefootError(f"unknown render mode {settings.render_mode!r}; valid: None, {', '.join(RENDER_MODES)}")
 
-    def begin(self, i: int, rng: np.random.Generator, options: Mapping[str, Any] | None) -> None:
-        """Put row i into the skill's start state, disturbed; what is random comes from `rng`."""
-        rows, told = self._rows, self._commands | _commands_of(options or {})
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What Gymnasium asks of an environment, with the frame rate of its control period."""
+        return {"render_modes": list(RENDER_MODES), "render_fps": max(1, round(1.0 / self.period))}
+
+    def reset_row(self, i: int, rng: np.random.Generator, options: Mapping[str, Any] | None) -> None:
+        """Put row i into the skill's start state with noise; all random numbers come from `rng`."""
+        rows, commands = self._rows, self._commands | _commands_of(options or {})
         seed = int(rng.integers(2**31))
         self.scene.begin(rows.qpos[i], rows.qvel[i], rows.userdata[i], self.skill, seed)
-        self._noise.disturb(self.scene, rows.qpos[i], rows.qvel[i], rng)
-        self.scene.command(rows.memory[i], self.skill, told)
+        self._noise.apply(self.scene, rows.qpos[i], rows.qvel[i], rng)
+        self.scene.command(rows.memory[i], self.skill, commands)
 
-    def checked(self, actions: Any, shape: tuple[int, ...]) -> np.ndarray:
-        """Actions as float64 of this shape; another, or numbers that are none, are refused."""
+    def check_actions(self, actions: Any, shape: tuple[int, ...]) -> np.ndarray:
+        """Actions as float64 of this shape; another shape, or numbers that are not finite, are refused."""
         try:
             array = np.asarray(actions, dtype=np.float64)
         except (TypeError, ValueError):
@@ -151,19 +193,19 @@ class Episodes:
             raise SurefootError("an action must be finite, within -1 … 1")
         return array
 
-    def act(self, i: int, action: np.ndarray) -> None:
-        """Have row i obey a checked action."""
+    def apply_action(self, i: int, action: np.ndarray) -> None:
+        """Carry out a checked action on row i."""
         at = 0
-        for channels in self._channels:
-            channels.apply(self._rows.memory[i], action[at : at + len(channels.names)])
-            at += len(channels.names)
+        for binding in self._bindings:
+            binding.apply(self._rows.memory[i], action[at : at + len(binding.names)])
+            at += len(binding.names)
 
-    def look(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """(n, elements) observations and all measurements of all rows, at this moment."""
+    def observe(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """(n, elements) observations and all measurements of all rows, now."""
         measured = self._measurer.measure()
-        return self.observations.of(measured), measured
+        return self.observations.select(measured), measured
 
-    def picture(self, i: int) -> np.ndarray:
+    def render_row(self, i: int) -> np.ndarray:
         """(height, width, 3) bytes: row i from its side."""
         rows, recorder = self._rows, Recorder(self.scene)
         recorder.add(rows.clock()[i], rows.qpos[i], rows.qvel[i], rows.userdata[i])
@@ -171,7 +213,7 @@ class Episodes:
 
 
 def row_info(measured: Mapping[str, np.ndarray], i: int) -> dict[str, Any]:
-    """The measurements of row i: plain numbers and arrays of one's own."""
+    """Copies of the measurements of row i: numbers and arrays."""
     return {name: a[i].copy() if a.ndim > 1 else a.item(i) for name, a in measured.items()}
 
 
@@ -183,18 +225,3 @@ def _commands_of(options: Mapping[str, Any]) -> dict[str, float]:
     if not isinstance(commands, Mapping):
         raise SurefootError("the option `commands` is a mapping of names to numbers")
     return dict(commands)
-
-
-def _steps(period: float, timestep: float) -> int:
-    if not timestep <= period <= 10.0:
-        raise SurefootError(f"the control period must be within {timestep:g} … 10 s, got {period}")
-    return round(period / timestep)
-
-
-def _limit(seconds: float | None, period: float) -> float:
-    """Control steps of an episode; inf is no limit."""
-    if seconds is None:
-        return np.inf
-    if not period <= seconds < np.inf:
-        raise SurefootError(f"the time limit must be None or at least a control period of {period:g} s, got {seconds}")
-    return round(seconds / period)

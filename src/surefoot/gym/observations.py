@@ -1,12 +1,9 @@
-"""Live arrays over one simulation or a population's rows, so that both are measured by the same code.
+"""What an agent observes: named measurements of all rows of a simulation or population, and a choice of them.
 
-What can be said of a moment, by name: the vocabulary of observations, rewards and `info`.
-
-The heading frame is that of observations: its x axis is where the pelvis faces, level (a planar body's is the
-world's), y is to its left, z is up. Nothing in it depends on where a body is or which way it goes. Time, angles and
-rates are those of the present; what MuJoCo derives from them is that of the last solved physics step, one earlier.
-
-What an agent sees: measurements chosen by name, one after another in one flat array.
+`Rows` gives one simulation and a population the same form, so that the same code measures both. Vectors are measured in
+the heading frame: its x axis is level and points where the pelvis faces (a planar body's is the world's), y points to
+the left, z up. So no measurement depends on where a body is or which way it walks. Time, angles and rates are those of
+the present; what MuJoCo derives from them is that of the last solved physics step, one step earlier.
 """
 
 from __future__ import annotations
@@ -25,7 +22,6 @@ from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.native import userdata
-from surefoot.native import userdata as memory
 from surefoot.skills.schema import Skill
 
 _ARRAYS = ("qpos", "qvel", "userdata", "xpos", "xmat", "xipos", "cvel", "subtree_com")
@@ -33,36 +29,36 @@ _ARRAYS = ("qpos", "qvel", "userdata", "xpos", "xmat", "xipos", "cvel", "subtree
 
 @dataclass(frozen=True)
 class Rows:
-    """n rows. `qpos`, `qvel` and `userdata` are the present; the rest is of the last solved physics step."""
+    """Live arrays over n rows. `qpos`, `qvel` and `userdata` are the present, the rest the last solved physics step."""
 
     scene: Scene
-    memory: Sequence[memory.Row]
+    memory: Sequence[userdata.Row]
     clock: Callable[[], np.ndarray]  # gives (n,) [s], a copy
     qpos: np.ndarray  # (n, nq)
     qvel: np.ndarray  # (n, nv)
     userdata: np.ndarray  # (n, nuserdata)
     xpos: np.ndarray  # (n, nbody, 3) [m] world, origins of bodies
-    xmat: np.ndarray  # (n, nbody, 9) world, their axes
-    xipos: np.ndarray  # (n, nbody, 3) [m] world, their centres of mass
-    cvel: np.ndarray  # (n, nbody, 6) world, angular and linear velocity at the tree's centre of mass
+    xmat: np.ndarray  # (n, nbody, 9) world, axes of bodies
+    xipos: np.ndarray  # (n, nbody, 3) [m] world, centers of mass of bodies
+    cvel: np.ndarray  # (n, nbody, 6) world, angular and linear velocity at the tree's center of mass
     subtree_com: np.ndarray  # (n, nbody, 3) [m] world
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.qpos)
 
-    def column(self, name: str) -> np.ndarray:
+    def array(self, name: str) -> np.ndarray:
         """(n, …) copy of an array of the controllers' memories (`torque`) in all rows."""
-        begin, one = self.places[name]
+        begin, one = self.offsets[name]
         return self.userdata[:, begin : begin + one.size].reshape(len(self), *one.shape).copy()
 
-    def number(self, record: str, name: str) -> np.ndarray:
+    def scalar(self, record: str, name: str) -> np.ndarray:
         """(n,) copy of a number of a record (`report`, `phase`) in all rows."""
-        begin, one = self.places[record]
+        begin, one = self.offsets[record]
         return self.userdata[:, begin + one.dtype.fields[name][1] // 8].copy()
 
     @functools.cached_property
-    def places(self) -> dict[str, tuple[int, Any]]:
+    def offsets(self) -> dict[str, tuple[int, Any]]:
         """Where in a row of `userdata` each view of a memory begins, and the first row's view."""
         first = self.userdata.__array_interface__["data"][0]
         views = self.memory[0]._asdict()
@@ -71,9 +67,8 @@ class Rows:
 
 def simulation_rows(sim: Simulation) -> Rows:
     """The one row of a simulation."""
-    data = sim.data
-    arrays = {name: getattr(data, name)[None] for name in _ARRAYS}
-    return Rows(sim.scene, [sim.memory], lambda: np.array([data.time]), **arrays)
+    arrays = {name: getattr(sim.data, name)[None] for name in _ARRAYS}
+    return Rows(sim.scene, [sim.memory], lambda: np.array([sim.data.time]), **arrays)
 
 
 def population_rows(population: Population) -> Rows:
@@ -86,7 +81,7 @@ MEASUREMENTS = {
     "time": "[s] since the start",
     "position": "[m] of the pelvis in the world",
     "yaw": "[rad] of the heading frame in the world; 0 for a planar body",
-    "fallen": "whether it fell, ever since",
+    "fallen": "whether it has fallen",
     "fall_cause": "why it counts as fallen",
     "height": "[m] of the pelvis above the ground below it",
     "up": "the pelvis' own upward axis, heading frame",
@@ -97,9 +92,9 @@ MEASUREMENTS = {
     "phase": "sine and cosine of the cycle's phase",
     "contacts": "1 where a foot touches the ground: left, right",
     "load": "vertical force on each foot, in body weights",
-    "com": "[m] centre of mass from the stance foot's ankle, heading frame",
-    "com_velocity": "[m/s] of the centre of mass, heading frame",
-    "commands": "what it is told, in the commands' units; the heading [rad] as seen from where it faces",
+    "com": "[m] center of mass from the stance foot's ankle, heading frame",
+    "com_velocity": "[m/s] of the center of mass, heading frame",
+    "commands": "values of the commands in their units; directions [rad] relative to where it faces",
     "torque": "[N·m] of every actuator",
     "speed": "[m/s] of the pelvis where it faces",
     "effort": "[m²] sum of the squares of torques over body weight",
@@ -110,7 +105,12 @@ class Measurer:
     """Measures all rows at once, with the same bits whatever their number."""
 
     def __init__(self, rows: Rows, skill: Skill) -> None:
-        """Find everything once; `skill` names the commands."""
+        """Look up all indices.
+
+        Args:
+            rows: what is measured.
+            skill: names the commands.
+        """
         self._rows, model, table = rows, rows.scene.model, rows.scene.table
         self.planar = table.root == "planar"
         self.hinges = tuple(model.actuator(i).name for i in range(model.nu))
@@ -122,8 +122,9 @@ class Measurer:
         self._bodies = np.flatnonzero(model.body_rootid == self._root)
         self._mass = model.body_mass[self._bodies]
         self._weight = float(model.body_subtreemass[self._root] * np.linalg.norm(model.opt.gravity))
-        self.commands = tuple(skill.commands)
-        self._told = [_place_of(rows, skill, name) for name in self.commands]
+        self.commands, known = tuple(skill.commands), rows.scene.controller(skill).commands
+        self._command_indices = [list(known).index(name) for name in self.commands]
+        self._directions = [i for i, name in enumerate(self.commands) if known[name].is_direction]
 
     def measure(self) -> dict[str, np.ndarray]:
         """Every measurement by name: (n,), or (n, elements) of a vector."""
@@ -131,17 +132,17 @@ class Measurer:
         place, axes = rows.xpos[:, self._pelvis].copy(), rows.xmat[:, self._pelvis].reshape(-1, 3, 3)
         cosine, sine = self._facing(axes[:, :, 0])
         yaw = np.array([math.atan2(s, c) for s, c in zip(sine, cosine, strict=True)])
-        torque = rows.column("torque")
-        phase = (2.0 * math.pi * rows.number("report", "phase")).tolist()
-        com = rows.column("com") - self._stance_ankle()
-        cause = rows.number("clock", "fall_cause").astype(int)
+        torque = rows.array("torque")
+        phase = (2.0 * math.pi * rows.scalar("report", "phase")).tolist()
+        com = rows.array("com") - self._stance_ankle()
+        cause = rows.scalar("clock", "fall_cause").astype(int)
         ahead = _level(self._pelvis_velocity(), cosine, sine)
         turning = _level(rows.cvel[:, self._pelvis, :3], cosine, sine)
         return {
             "time": rows.clock(),
             "position": place,
             "yaw": yaw,
-            "fallen": rows.number("clock", "fallen_at") < np.inf,
+            "fallen": rows.scalar("clock", "fallen_at") < np.inf,
             "fall_cause": np.array([userdata.FALL_CAUSES[i] for i in cause], dtype=object),
             "height": place[:, 2] - rows.scene.terrain.height(place[:, 0], place[:, 1]),
             "up": self._seen(_level(axes[:, :, 2], cosine, sine)),
@@ -150,8 +151,8 @@ class Measurer:
             "angles": rows.qpos[:, self._angles],
             "rates": rows.qvel[:, self._rates],
             "phase": np.array([[math.sin(p), math.cos(p)] for p in phase]),
-            "contacts": rows.column("touch"),
-            "load": rows.column("contact_force")[:, :, 2] / self._weight,
+            "contacts": rows.array("touch"),
+            "load": rows.array("contact_force")[:, :, 2] / self._weight,
             "com": self._seen(_level(com, cosine, sine)),
             "com_velocity": self._seen(_level(self._com_velocity(), cosine, sine)),
             "commands": self._commands(yaw),
@@ -164,7 +165,7 @@ class Measurer:
         """(n, 3) [m/s] world, of the pelvis' origin."""
         rows, at = self._rows, self._pelvis
         arm = rows.xpos[:, at] - rows.subtree_com[:, self._root]
-        return np.asarray(rows.cvel[:, at, 3:] + _cross(rows.cvel[:, at, :3], arm))
+        return np.asarray(rows.cvel[:, at, 3:] + np.cross(rows.cvel[:, at, :3], arm))
 
     def _facing(self, forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n,) cosine and sine of the heading frame's yaw."""
@@ -176,11 +177,11 @@ class Measurer:
         return np.where(level, forward[:, 0] / safe, 1.0), np.where(level, forward[:, 1] / safe, 0.0)
 
     def _seen(self, vectors: np.ndarray) -> np.ndarray:
-        """Without the component that a planar body does not have."""
+        """Vectors without the sideways component, which a planar body lacks."""
         return vectors[:, [0, 2]] if self.planar else vectors
 
     def _stance_ankle(self) -> np.ndarray:
-        stance = 1 - self._rows.number("report", "swing").astype(int)
+        stance = 1 - self._rows.scalar("report", "swing").astype(int)
         return np.asarray(self._rows.xpos[np.arange(len(self._rows)), np.array(self._feet)[stance]])
 
     def _com_velocity(self) -> np.ndarray:
@@ -188,20 +189,13 @@ class Measurer:
         rows, mass = self._rows, self._mass[:, None]
         spin, linear = np.split(rows.cvel[:, self._bodies], 2, axis=2)  # (n, bodies, 3)
         arm = rows.xipos[:, self._bodies] - rows.subtree_com[:, self._root, None]
-        return np.asarray(_sum(mass * (linear + _cross(spin, arm))) / self._mass.sum())
+        return np.asarray(_sum(mass * (linear + np.cross(spin, arm))) / self._mass.sum())
 
     def _commands(self, yaw: np.ndarray) -> np.ndarray:
-        told = self._rows.column("commands")[:, self._told]
-        if "heading" in self.commands:
-            at = self.commands.index("heading")
-            told[:, at] = [math.remainder(h - y, 2.0 * math.pi) for h, y in zip(told[:, at], yaw, strict=True)]
-        return told
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Vector products (…, 3)."""
-    (p, q, r), (x, y, z) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
-    return np.stack([q * z - r * y, r * x - p * z, p * y - q * x], axis=-1)
+        values = self._rows.array("commands")[:, self._command_indices]
+        for i in self._directions:
+            values[:, i] = [math.remainder(h - y, 2.0 * math.pi) for h, y in zip(values[:, i], yaw, strict=True)]
+        return values
 
 
 def _level(vectors: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
@@ -215,30 +209,29 @@ def _sum(terms: np.ndarray) -> np.ndarray:
     return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])
 
 
-def _place_of(rows: Rows, skill: Skill, command: str) -> int:
-    """Where the controller keeps a command: whichever number a scene that is told it writes."""
-    low, high = rows.scene.command_limits()[command]
-    value = low + 0.37 * (high - low)
-    scratch = userdata.view(rows.userdata[0].copy())
-    rows.scene.command(scratch, skill, {command: value})
-    return int(np.flatnonzero(scratch.commands == value)[0])
-
-
 OBSERVATION_DTYPE = np.float32
 OBSERVABLE = (
     "height", "up", "velocity", "spin", "angles", "rates", "phase", "contacts", "load", "com", "com_velocity",
     "commands", "torque",
 )  # fmt: skip
-"""Measurements that do not depend on where a body is, which way it goes, or since when."""
+"""Measurements that do not depend on where a body is, which way it walks, or when."""
 DEFAULT_OBSERVATIONS = ("height", "up", "velocity", "spin", "angles", "rates", "phase", "contacts")
-_BOUNDS = {"up": (-1.0, 1.0), "phase": (-1.0, 1.0), "contacts": (0.0, 1.0)}  # all others have none
+_BOUNDS = {"up": (-1.0, 1.0), "phase": (-1.0, 1.0), "contacts": (0.0, 1.0)}  # all others have no bounds
 
 
 class Observations:
     """A choice of measurements for a body and a skill."""
 
     def __init__(self, chosen: Sequence[str], measurer: Measurer) -> None:
-        """Refuse what cannot be observed."""
+        """Choose measurements.
+
+        Args:
+            chosen: names out of `OBSERVABLE`.
+            measurer: gives the names of their elements.
+
+        Raises:
+            SurefootError: a name is unknown or given twice, or nothing remains to observe.
+        """
         if isinstance(chosen, str) or not chosen or len(set(chosen)) < len(chosen):
             raise SurefootError(f"observations are a list of names, each once, of: {', '.join(OBSERVABLE)}")
         for name in chosen:
@@ -253,29 +246,19 @@ class Observations:
         self.space = Box(low, high, dtype=OBSERVATION_DTYPE)
         self._chosen = tuple(chosen)
 
-    def of(self, measured: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n, elements) what is seen of all rows."""
+    def select(self, measured: Mapping[str, np.ndarray]) -> np.ndarray:
+        """(n, elements) the chosen measurements of all rows."""
         count = len(measured["time"])
-        return np.concatenate([measured[name].reshape(count, -1) for name in self._chosen], axis=1).astype(
-            OBSERVATION_DTYPE
-        )
+        chosen = [measured[name].reshape(count, -1) for name in self._chosen]
+        return np.concatenate(chosen, axis=1).astype(OBSERVATION_DTYPE)
 
 
 def _elements(name: str, measurer: Measurer) -> list[str]:
     """A name for every element of a measurement."""
     axes = ("x", "z") if measurer.planar else ("x", "y", "z")
     ends: dict[str, Sequence[str]] = {
-        "up": axes,
-        "velocity": axes,
-        "spin": ("y",) if measurer.planar else axes,
-        "angles": measurer.hinges,
-        "rates": measurer.hinges,
-        "phase": ("sine", "cosine"),
-        "contacts": ("left", "right"),
-        "load": ("left", "right"),
-        "com": axes,
-        "com_velocity": axes,
-        "commands": measurer.commands,
-        "torque": measurer.hinges,
-    }
+        **dict.fromkeys(("up", "velocity", "com", "com_velocity"), axes), "spin": ("y",) if measurer.planar else axes,
+        **dict.fromkeys(("angles", "rates", "torque"), measurer.hinges), "phase": ("sine", "cosine"),
+        **dict.fromkeys(("contacts", "load"), ("left", "right")), "commands": measurer.commands,
+    }  # fmt: skip
     return [f"{name} {end}" for end in ends[name]] if name in ends else [name]

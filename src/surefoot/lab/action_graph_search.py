@@ -20,12 +20,11 @@ import numpy as np
 
 from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.controllers.stylized.law import tracker_state
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.engine.population import Population
 from surefoot.errors import CommandError
 from surefoot.lab.replicas import perturb_state
-from surefoot.native.kernels import python_impl
 
 _SETTLED = 5.0  # [s] after which a loop is on its cycle
 _LOOK, _STRIDE = 0.1, 0.01  # [s] between looks at rows that were let go, and at one whose phases are sought
@@ -115,12 +114,12 @@ class _TransitionTrials:
         return tracker_of(self._rows.scene, self._graph.skill(name)).reference
 
     def _record(self, row: int) -> Any:
-        return python_impl(tracker_memory)(self._rows.rows[row].memory, self._rows.scene.model.nu).tracker[0]
+        return tracker_state(self._rows.rows[row].memory)
 
     def phases(self, name: str) -> list[_Trial]:
         """States of a node shortly before the phases at which it may be left."""
         one, reference = Population(1, skill=[self._graph.skill(name)]), self.reference(name)
-        record = python_impl(tracker_memory)(one.rows[0].memory, one.scene.model.nu).tracker[0]
+        record = tracker_state(one.rows[0].memory)
         if len(reference.poses) == 1:
             one.run(_SETTLED)
             return [_Trial(one.states[0], -1.0)]
@@ -209,7 +208,7 @@ class _TransitionTrials:
     def _is_over(self, row: int, target: str) -> bool:
         """Whether a row has reached the end of a target that ends."""
         reference, record = self.reference(target), self._record(row)
-        there = self._graph.node_of(self._rows.rows[row]) == target
+        there = self._graph.node_of_row(self._rows.rows[row]) == target
         return there and not reference.loops and record.clock >= reference.duration - reference.timestep
 
     def _entered(self, target: str, record: Any) -> float:
@@ -236,7 +235,7 @@ class RandomWalk:
     been: list[str] = field(default_factory=list)
     ask: float = 0.0
 
-    def wish(self, here: str, time: float, waits: bool) -> str | None:
+    def next_request(self, here: str, time: float, waits: bool) -> str | None:
         """The node to request now, if any.
 
         Args:
@@ -291,7 +290,7 @@ def prune_by_random_walks(
         if not bad:
             break
         dropped += sorted(bad)
-        graph = graph.without(bad)
+        graph = graph.without_edges(bad)
     return Pruned(graph, tuple(dropped), rows, stayed)
 
 
@@ -308,10 +307,10 @@ def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> t
         if not upright:
             break
         for i in upright:
-            here = str(graph.node_of(population.rows[i]))
+            here = str(graph.node_of_row(population.rows[i]))
             if wanted.get(i) == here:
                 del wanted[i]
-            wish = ways[i].wish(here, float(population.time[i]), i in wanted)
+            wish = ways[i].next_request(here, float(population.time[i]), i in wanted)
             if wish is not None:
                 population.switch(wish, [i])
                 wanted[i] = wish
@@ -333,7 +332,7 @@ def edges_to_drop(graph: ActionGraph, ways: list[RandomWalk], fell: list[int]) -
     while left:
         shared = Counter(edge for last in left for edge in last)
         worst = sorted(shared, key=lambda ends: (-shared[ends], -failed[ends] / gone[ends]))
-        edge = next((ends for ends in worst if is_connected(graph.without({*bad, ends}))), None)
+        edge = next((ends for ends in worst if is_connected(graph.without_edges({*bad, ends}))), None)
         if edge is None:
             break
         bad.add(edge)
@@ -346,8 +345,8 @@ def is_connected(graph: ActionGraph) -> bool:
     first = next(iter(graph.nodes))
     try:
         for name in graph.nodes:
-            graph.way(first, name)
-            graph.way(name, first)
+            graph.shortest_path(first, name)
+            graph.shortest_path(name, first)
     except CommandError:
         return False
     return True

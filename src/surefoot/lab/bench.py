@@ -160,7 +160,7 @@ def _limit_cycle(seconds: float) -> list[dict[str, Any]]:
 
 
 def _stylized(rounds: int) -> dict[str, Any]:
-    """What a second with a programme solved 200 times costs, in seconds of the walk that it follows."""
+    """What a second with a quadratic program solved 200 times costs, in seconds of the walk that it follows."""
     walks = {name: Simulation(skill=load(name)) for name in (_FOLLOWED, _STYLIZED)}
     for sim in walks.values():
         sim.step(100)

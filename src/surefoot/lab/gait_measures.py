@@ -129,7 +129,7 @@ def foot_positions(motion: Motion) -> np.ndarray:
 def root_yaw(motion: Motion) -> np.ndarray:
     """(n,) world yaw of the root body, or of the pelvis of a body from a file [rad], within ± π."""
     turns = motion.rotations[:, 0]
-    if motion.scene and motion.scene.table.foreign:
+    if motion.scene and motion.scene.table.imported:
         turns = _from_upright(motion, motion.scene.table.anatomy.pelvis)
     return yaw_angles(turns)
 
@@ -143,10 +143,10 @@ def yaw_angles(turns: np.ndarray) -> np.ndarray:
 def _from_upright(motion: Motion, part: str) -> np.ndarray:
     """(n, 4) rotations of a part from its orientation while the body stands upright and faces x."""
     turns = world_poses(motion)[1][:, motion.skeleton.names.index(part)]
-    foreign = motion.scene.table.foreign if motion.scene else None
-    if foreign is None or part not in foreign.limbs.rest:
+    imported = motion.scene.table.imported if motion.scene else None
+    if imported is None or part not in imported.limbs.rest:
         return turns
-    return quat.multiply(turns, quat.inverse(np.array(foreign.limbs.rest[part])))
+    return quat.multiply(turns, quat.inverse(np.array(imported.limbs.rest[part])))
 
 
 def _torso(motion: Motion) -> np.ndarray:

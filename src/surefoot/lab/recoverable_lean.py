@@ -6,14 +6,38 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from scipy.linalg import solve_discrete_are
 
-from surefoot.controllers.stylized.balance_policy import Weights, infinite_horizon_lqr
-from surefoot.controllers.stylized.three_link import ThreeLink, ThreeLinkDynamics, equilibrium
+from surefoot.controllers.stylized.balance_policy import Weights
+from surefoot.controllers.stylized.three_link import LinearSystem, ThreeLink, ThreeLinkDynamics, equilibrium
 
 SECONDS = 5.0  # of a recovery
 _OVER, _QUIET = 0.01, 0.2  # [m], [rad/s] of centre of mass and rates at the end: angles may still be on their way back
 _LOST = 1.4  # [rad] of the base, from which nothing comes back
 _CLIMB, _FINEST = 0.25, 0.05  # [°] between leans that are tried, and of the largest lean
+_RATE = 4.0  # [1/s] about √(g / h): scales powers of A in the test of rank
+_TOLERANCE = 1e-7  # of singular values, relative to the largest
+
+
+def infinite_horizon_lqr(system: LinearSystem, weights: Weights) -> np.ndarray:
+    """(m, n) gains of eq. 6, with Q of unit tracking cost times c."""
+    A, B = system
+    Q, R = weights.matrices(B.shape[1])
+    P = solve_discrete_are(A, B, weights.tracking * Q, R)
+    return np.asarray(-np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A))
+
+
+def controllable_dimension(link: ThreeLink, state: np.ndarray, control: np.ndarray) -> int:
+    """How many dimensions of the state the controls reach at an equilibrium: the rank of [B, AB, A²B, …]."""
+    A, B = ThreeLinkDynamics(link).linearize(state, control)
+    dt, n = link.model.opt.timestep, len(A)
+    rates, block = (A - np.eye(n)) / (dt * _RATE), B / dt
+    blocks = [block]
+    for _ in range(n - 1):
+        block = rates @ block
+        blocks.append(block)
+    values = np.linalg.svd(np.hstack([b / np.linalg.norm(b) for b in blocks]), compute_uv=False)
+    return int((values > _TOLERANCE * values[0]).sum())
 
 
 class LeanTrial(NamedTuple):
@@ -31,7 +55,7 @@ class AnkleStand:
         """Compute the gains of a model."""
         self.link, self.weights, self.steps = link, weights, ThreeLinkDynamics(link)
         self.state, self.control = equilibrium(link)
-        self.gains = infinite_horizon_lqr(self.steps.linear(self.state, self.control), weights)
+        self.gains = infinite_horizon_lqr(self.steps.linearize(self.state, self.control), weights)
 
     def lean(self, degrees: float, direction: np.ndarray, limit: float = np.inf, seconds: float = SECONDS) -> LeanTrial:
         """Release it from a lean, with all links turned as one.
@@ -83,9 +107,9 @@ def com_shift_per_radian(link: ThreeLink) -> np.ndarray:
     however strong, recover from more than x₀ = Σ |shift| θ, where θ are the turns a body can make.
     """
     steps, axes, model = ThreeLinkDynamics(link), link.axes, link.model
-    data = steps.at_rest(equilibrium(link)[0])
+    data = steps.forward(equilibrium(link)[0])
     inertia, moves = np.zeros((model.nv, model.nv)), np.zeros((3, model.nv))
-    steps.inertia(inertia)
+    mujoco.mj_fullM(model, data, inertia)
     mujoco.mj_jacSubtreeCom(model, data, moves, 0)
     hips = [axes, 2 * axes]  # their pitch
     return np.asarray(moves[0, hips] - inertia[0, hips] / inertia[0, 0] * moves[0, 0])

@@ -17,14 +17,13 @@ import numpy as np
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.foot_planting import LegExtension
-from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.controllers.stylized.law import tracker_state
 from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.experiment import Setting, find_clip, fingerprint
 from surefoot.lab.replicas import perturb_state, seeded_generator
-from surefoot.native.kernels import python_impl
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains.props import SeeSaw, tip_fraction
@@ -200,5 +199,4 @@ def replica_simulation(
 
 def tracking_state(sim: Simulation) -> tuple[Any, Reference]:
     """The tracker's record in a simulation's memory, and its reference."""
-    tracker = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]
-    return tracker, tracker_of(sim.scene, sim.skill).reference
+    return tracker_state(sim.memory.memory), tracker_of(sim.scene, sim.skill).reference

@@ -55,7 +55,7 @@ def heading(places: np.ndarray, left: int, right: int) -> np.ndarray:
 
 def check_is_table(table: CharacterTable) -> None:
     """Refuse a body read from a file: its own axes and rest pose are not those of our tables."""
-    if table.foreign is not None:
+    if table.imported is not None:
         raise CharacterError(f"{table.name} was read from a file; clips are retargeted to bodies written as tables")
 
 

@@ -1,7 +1,4 @@
-"""The whole page: stage, panels, and the loop that keeps them going.
-
-What `surefoot studio` does between parsing and printing.
-"""
+"""The studio as a whole: `Studio` joins page, stage, panels and simulation thread; `run_studio` runs one."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ from surefoot.studio.session import FIRST_SKILL, Session, SimulationThread
 from surefoot.studio.skill_document import ActiveDocument
 from surefoot.studio.stage import Stage
 
-_SLOW = 0.1  # [s] between refreshments of the panels
-_AGAIN = 2.0  # [s] after which the same complaint is worth telling again
+_SLOW = 0.1  # [s] between refreshes of the panels
+_AGAIN = 2.0  # [s] after which the same error is shown again
 _BRAND = (58, 110, 140)
 
 
@@ -36,20 +33,27 @@ class Studio:
     """A running studio.
 
     Attributes:
-        session: what is simulated; only the loop's thread touches it (`loop.call`).
+        session: what is simulated; only the thread of `loop` touches it (`loop.call`).
+        loop: the thread that runs the session.
+        server: the page's server.
+        stage: the 3D view.
+        editing: the skill that is being edited.
         folder: where files are written.
     """
 
     def __init__(
         self, setup: Setup | None = None, *, host: str = "127.0.0.1", port: int = 8080, folder: str | Path = "."
     ) -> None:
-        """Build everything, listen, and let time run.
+        """Build everything, listen, and run.
 
         Args:
-            setup: what to begin with.
+            setup: what to begin with; None is a walking human.
             host: address to listen on.
             port: the first port to try; the next free one is taken.
-            folder: files are written there and nowhere else.
+            folder: the only folder in which files are written.
+
+        Raises:
+            SurefootError: there is no such folder, the setup cannot be built, or the address cannot be used.
         """
         self.folder = Path(folder).resolve()
         if not self.folder.is_dir():
@@ -61,8 +65,8 @@ class Studio:
         self.server.gui.main_panel.dock_right()
         self.server.gui.main_panel.set_width(430)
         self.stage = Stage(self.server)
-        self.loop = SimulationThread(self.session, self._draw, self.complain)
-        self._last, self._complaint = 0.0, ("", 0.0)
+        self.loop = SimulationThread(self.session, self._draw, self.show_error)
+        self._last, self._error = 0.0, ("", 0.0)
         self._known: tuple[object, ...] = ()
         self._always, tabbed = panels()
         self._panels: list[Panel] = [*self._always, *tabbed]
@@ -72,20 +76,20 @@ class Studio:
         for panel in tabbed:
             with tabs.add_tab(panel.title):
                 panel.build(self)
-        self._draw(time.perf_counter())  # takes a moment the first time: not while it walks
+        self._draw(time.perf_counter())  # slow the first time: not while it walks
         self.loop.start()
 
     @property
     def url(self) -> str:
-        """Where it can be seen."""
+        """Its address in a browser."""
         return url(self.server.get_host(), self.server.get_port())
 
     def post(self, action: Callable[[], object]) -> None:
-        """Have something done by the thread that owns the session, before the next frame."""
+        """Have the session's thread do something before the next frame."""
         self.loop.post(action)
 
-    def say(self, title: str, text: str = "", color: str = "blue") -> None:
-        """Tell everybody who looks at the page."""
+    def notify(self, title: str, text: str = "", color: str = "blue") -> None:
+        """Show a message to everybody who has the page open."""
         for client in self.server.get_clients().values():
             with contextlib.suppress(Exception):  # it may have gone meanwhile
                 client.add_notification(
@@ -93,34 +97,34 @@ class Studio:
                     color=cast(Literal["blue"], color),
                 )  # fmt: skip
 
-    def complain(self, text: str) -> None:
-        """Tell everybody what could not be done; the same thing not at once again."""
+    def show_error(self, text: str) -> None:
+        """Show everybody what could not be done; the same text is not repeated at once."""
         now = time.monotonic()
-        if text != self._complaint[0] or now - self._complaint[1] > _AGAIN:
-            self._complaint = (text, now)
-            self.say("That cannot be done", text, "red")
+        if text != self._error[0] or now - self._error[1] > _AGAIN:
+            self._error = (text, now)
+            self.notify("That cannot be done", text, "red")
 
     def _draw(self, now: float) -> None:
-        """One frame: the stage always, the panels ten times a second, or when there is another skill or body."""
+        """One frame: the stage always, the panels ten times a second, or when the skill or the body changes."""
         self.stage.draw(self.session)
         known = (self.session.sim, self.session.sim.skill)
         if any(new is not old for new, old in zip(known, self._known or (None, None), strict=True)):
             self._known = known
             for panel in self._panels:
-                panel.renew()
+                panel.reload()
         if now - self._last >= _SLOW:
             self._last = now
             for panel in self._panels:
                 panel.refresh()
 
     def stop(self) -> None:
-        """Close the page."""
+        """Stop the simulation and close the page."""
         self.loop.stop()
         self.server.stop()
 
 
 def run_studio(
-    skill: str = "human/fast-walk",
+    skill: str = FIRST_SKILL,
     character: str | None = None,
     terrain: str = "flat",
     *,
@@ -136,25 +140,22 @@ def run_studio(
     Args:
         skill: name, character/name, or a file.
         character: body; by default the skill's own.
-        terrain: description of the ground.
+        terrain: description of the terrain.
         host: address to listen on.
         port: the first port to try.
-        folder: files are written there and nowhere else.
-        browser: whether to open one, where there is one.
-        say: gets lines for the person who started it.
-        until: ends it too, when set.
-    """
-    try:
-        import viser  # noqa: F401
-    except ModuleNotFoundError:
-        raise SurefootError("the studio needs the extra: pip install 'surefoot[studio]'") from None
-    pass
+        folder: the only folder in which files are written.
+        browser: whether to open a browser, where there is one.
+        say: called with lines for the person who started it.
+        until: ends the studio when set.
 
+    Raises:
+        SurefootError: the folder cannot be written, the setup cannot be built, or the address cannot be used.
+    """
     if not os.access(folder, os.W_OK):
         raise SurefootError(f"cannot write into the folder {folder}; valid: an existing one of yours")
     studio = Studio(Setup(skill, character, terrain), host=host, port=port, folder=folder)
     try:
-        address = url(studio.server.get_host(), studio.server.get_port())
+        address = studio.url
         say(f"the studio is at {address} (Ctrl-C ends it)")
         if not is_loopback(studio.server.get_host()):
             say(warning(studio.server.get_host(), studio.server.get_port(), studio.folder))
@@ -172,7 +173,7 @@ def url(host: str, port: int) -> str:
 
 
 def warning(host: str, port: int, folder: Path) -> str:
-    """What it means to listen on an address that others can reach."""
+    """The warning for an address that other machines can reach."""
     everywhere = host in ("0.0.0.0", "::")
     reached = f"http://{socket.gethostname()}:{port}" if everywhere else url(host, port)
     return (
@@ -190,7 +191,7 @@ def is_loopback(host: str) -> bool:
 
 
 def has_display() -> bool:
-    """Whether a browser could be seen: a terminal on a machine without a screen would be taken over by a text one."""
+    """Whether a browser can open a window; on a machine without a screen a text browser would take the terminal."""
     if sys.platform.startswith("linux"):
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return not os.environ.get("SSH_CONNECTION")
@@ -202,7 +203,7 @@ def _show(address: str) -> None:
 
 
 def _wait(end: threading.Event) -> None:
-    """Until Ctrl-C, the end of the terminal's session, or the event."""
+    """Wait for Ctrl-C, a termination signal, or the event."""
     before = {}
     if threading.current_thread() is threading.main_thread():
         before = {kind: signal.signal(kind, lambda *_: end.set()) for kind in (signal.SIGINT, signal.SIGTERM)}

@@ -1,6 +1,6 @@
-"""What the studio costs: a core's share with a page open, a slider's delay, memory over an hour.
+"""What the studio costs: share of a core with a page open, delay of a slider, growth of memory over an hour.
 
-The page is stood for by `Visitor`, a client that speaks viser's protocol over a real socket.
+`Visitor` stands in for a page: a client that speaks viser's protocol over a real socket.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from surefoot.studio.session import FASTEST, FIRST_SKILL, FPS, Session
 
 _SKILLS = {"human/fast-walk": None, "biped/zero-walk": "humanoid"}  # and their characters
 _MOST_CPU, _MOST_DELAY, _MOST_GROWTH = 25.0, 50.0, 10.0  # [% of a core], [ms], [MB]
-_HOUR, _WARM = 3600.0, 600.0  # [s] simulated, and after which growth counts
+_HOUR, _WARM = 3600.0, 600.0  # [s] simulated, and from when on growth counts
 _MOVES = 200  # of the slider
 _WATCH = "import sys; from surefoot.studio.benchmark import watch; watch(int(sys.argv[1]), float(sys.argv[2]))"
 _CAMERA = {
@@ -37,21 +37,15 @@ _CAMERA = {
 
 
 def greeting() -> bytes:
-    """The first message of every page: where its camera is."""
+    """The first message of every page: the pose of its camera."""
     return msgspec.msgpack.encode(_CAMERA)
 
 
 class Visitor:
-    """Somebody who looks at the page, without a browser."""
+    """A client of the page without a browser."""
 
     def __init__(self, port: int, origin: str | None = "", protocol: str = f"viser-v{viser.__version__}") -> None:
-        """Connect.
-
-        Args:
-            port: of a studio on this machine.
-            origin: of the page it claims to be; "" is the studio's own, None none.
-            protocol: what it claims to speak.
-        """
+        """Connect as a page of an origin ("" is the studio's own, None is none) that speaks a protocol."""
         own = f"http://127.0.0.1:{port}"
         headers = {} if origin is None else {"Origin": origin or own}
         self.wire = connect(
@@ -60,15 +54,15 @@ class Visitor:
         )  # fmt: skip
 
     def say(self, **fields: Any) -> None:
-        """Send a message; `type` is viser's name of it."""
+        """Send a message; the field `type` is viser's name of it."""
         self.wire.send(msgspec.msgpack.encode(fields))
 
     def look(self) -> None:
-        """Send the first camera: from then on viser counts it as a client."""
+        """Send the first camera message; from then on viser counts it as a client."""
         self.wire.send(greeting())
 
     def hear(self, timeout: float = 5.0) -> Iterator[dict[str, Any]]:
-        """The messages that come, until none has come for so many seconds or the connection is closed."""
+        """The messages that arrive, until none has come for `timeout` seconds or the connection is closed."""
         while True:
             try:
                 raw = self.wire.recv(timeout)
@@ -88,12 +82,12 @@ class Visitor:
         raise LookupError(label)
 
     def close(self) -> None:
-        """Leave."""
+        """Disconnect."""
         self.wire.close()
 
 
 def watch(port: int, seconds: float) -> None:
-    """Look at a studio for a while; print how many messages came a second."""
+    """Connect to a studio for some seconds; print the number of messages per second."""
     visitor = Visitor(port)
     visitor.look()
     begin, count = time.perf_counter(), 0
@@ -105,7 +99,12 @@ def watch(port: int, seconds: float) -> None:
 
 
 def measure_studio(quick: bool, tick: Callable[[str, float], None]) -> list[dict[str, Any]]:
-    """All figures of the studio, with their bars."""
+    """All figures of the studio, with their bars.
+
+    Args:
+        quick: whether to measure for a shorter time.
+        tick: called with what is measured and the share that is done.
+    """
     rows: list[dict[str, Any]] = []
 
     def add(case: str, ours: str, bar: str, holds: bool) -> None:
@@ -128,10 +127,10 @@ def measure_studio(quick: bool, tick: Callable[[str, float], None]) -> list[dict
 
 
 def _cpu(setup: Setup, seconds: float) -> tuple[float, float, str]:
-    """Per cent of a core that this process takes with a page open and with none, and messages a second."""
+    """Per cent of a core that this process uses with a page open and without, and messages per second."""
     studio = Studio(setup, port=0)
     try:
-        time.sleep(2.0)  # compiled and settled
+        time.sleep(2.0)  # until it is compiled and settled
         alone = _share(seconds)
         command = [sys.executable, "-c", _WATCH, str(studio.server.get_port()), str(seconds + 4.0)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
@@ -152,7 +151,7 @@ def _share(seconds: float) -> float:
 
 
 def _delays(setup: Setup, moves: int) -> list[float]:
-    """Milliseconds from a slider's message on the socket to the first frame that is simulated with its value."""
+    """Milliseconds from a slider's message on the socket to the first frame simulated with its value."""
     studio = Studio(setup, port=0)
     try:
         moved = threading.Event()
@@ -166,7 +165,7 @@ def _delays(setup: Setup, moves: int) -> list[float]:
         visitor = Visitor(studio.server.get_port())
         visitor.look()
         uuid = visitor.find("bench")
-        reader = threading.Thread(target=lambda: [None for _ in visitor.hear()], daemon=True)  # a page reads on
+        reader = threading.Thread(target=lambda: [None for _ in visitor.hear()], daemon=True)  # a page goes on reading
         reader.start()
         delays = []
         for i in range(moves):
@@ -177,7 +176,7 @@ def _delays(setup: Setup, moves: int) -> list[float]:
             if not moved.wait(5.0):
                 raise TimeoutError("a slider had no effect")
             clock = studio.session.clock
-            while studio.session.clock == clock:  # until it has run with it
+            while studio.session.clock == clock:  # until a frame was simulated with it
                 time.sleep(5e-4)
             delays.append(1e3 * (time.perf_counter() - begin))
         visitor.close()
@@ -187,7 +186,7 @@ def _delays(setup: Setup, moves: int) -> list[float]:
 
 
 def _growth(setup: Setup, seconds: float, done: Callable[[float], None]) -> float:
-    """Megabytes gained from the time the last minute is full (a sixth of the whole) to the end."""
+    """Megabytes gained from the time the timeline is full (a sixth of the whole) to the end."""
     session = Session(setup)
     begin = resident()
     warm = False
@@ -202,11 +201,11 @@ def _growth(setup: Setup, seconds: float, done: Callable[[float], None]) -> floa
 
 
 def resident() -> float:
-    """Megabytes of memory this process holds."""
+    """Megabytes of memory that this process holds."""
     status = Path("/proc/self/statm")
     if status.exists():
         return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    import resource  # elsewhere only the most it ever held is known
+    import resource  # other systems only know the most it ever held
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (2**20 if sys.platform == "darwin" else 2**10)

@@ -1,11 +1,8 @@
-"""A drawing board that stands on the stage: lines, words, and dots that can be dragged within its plane.
+"""Drawing boards that stand on the stage: lines, words, and dots that can be dragged within the board's plane.
 
-Its own coordinates are (across, up) [m]: `across` along the world's x axis unless the board is turned, to the right
-for who looks at the figure's right side.
-
-One curve over the phase of a step on a board beside the figure: marks, knots to drag, and a dot that runs.
-
-The pose graph above the figure: a stick figure a state, with dots to drag (SIMBICON figure 4).
+A board's coordinates are (across, up) [m]; `across` runs along the world's x axis unless the board is turned, to the
+right for a viewer at the figure's right side. `CurveBoard` shows one curve over the phase of a step with knots to drag.
+`PoseBoard` shows the pose graph, a stick figure for each state with dots to drag (SIMBICON figure 4).
 """
 
 from __future__ import annotations
@@ -20,29 +17,22 @@ import viser
 
 from surefoot.characters.table import CharacterTable, standing_height
 from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
+from surefoot.skills.schema import Skill
 from surefoot.studio import style_parameters
-from surefoot.studio.stick_figure import LEFT, MIDDLE, RIGHT, Handle, StickFigure, draw_pose
+from surefoot.studio.stick_figure import LEFT, MIDDLE, RIGHT, Handle, Point, StickFigure, draw_pose
 from surefoot.studio.style_parameters import CurveLabel, Knots, Limits
 
-Point = tuple[float, float]
-BOARD_YAW = 0.159  # [rad] it is turned so that it faces the camera where that stands at first
+BOARD_YAW = 0.159  # [rad] by which boards are turned to face the camera of the first view
 Color = tuple[int, int, int]
 Anchor = Literal["top-left", "top-center", "top-right", "bottom-left", "bottom-center", "bottom-right"]
 DragCallback = Callable[[Point, str], None]  # where to, and "start", "update" or "end"
 
 
 class Board:
-    """An upright plane on the stage. It stays where it is while the world moves past."""
+    """An upright plane on the stage, which stays in place while the world moves past."""
 
     def __init__(self, scene: viser.SceneApi, name: str, corner: tuple[float, float, float], turn: float = 0.0) -> None:
-        """Put it up.
-
-        Args:
-            scene: of the page.
-            name: of its node.
-            corner: of its lower left corner, where its coordinates begin [m].
-            turn: about the vertical, to face who looks from the front right (positive) or left [rad].
-        """
+        """Put it up with its origin, the lower left corner, at a point [m], turned about the vertical [rad]."""
         self._across = np.array([math.cos(turn), math.sin(turn), 0.0])
         self._scene, self._name, self._corner = scene, name, np.asarray(corner, float)
         half = (math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn))
@@ -57,17 +47,18 @@ class Board:
 
     @visible.setter
     def visible(self, shown: bool) -> None:
-        self._frame.visible = shown
+        if shown != self._frame.visible:
+            self._frame.visible = shown
 
     def line(self, name: str, points: np.ndarray, color: Color, width: float = 2.0) -> None:
-        """Draw a line through points (n, 2), so many pixels wide; one of the same name is replaced."""
-        self.strokes(name, np.stack([points[:-1], points[1:]], axis=1), color, width)
+        """Draw a line through points (n, 2), `width` pixels wide; one of the same name is replaced."""
+        self.segments(name, np.stack([points[:-1], points[1:]], axis=1), color, width)
 
-    def strokes(self, name: str, ends: np.ndarray, color: Color, width: float = 2.0) -> None:
-        """Draw many short lines, (n, 2, 2): their two ends; those of the same name are replaced."""
+    def segments(self, name: str, ends: np.ndarray, color: Color, width: float = 2.0) -> None:
+        """Draw line segments, (n, 2, 2): their two ends; those of the same name are replaced."""
         ends = np.asarray(ends, np.float32).reshape(-1, 2, 2)
         flat = np.stack([ends[..., 0], np.zeros(ends.shape[:2], np.float32), ends[..., 1]], axis=-1)
-        ink = np.array(color, np.uint8)  # one for all: colours of single points would be taken as linear light
+        ink = np.array(color, np.uint8)  # one for all: viser takes the colors of single points as linear light
         node = self._nodes.get(name)
         if isinstance(node, viser.LineSegmentsHandle):
             for prop, value in (("points", flat), ("colors", ink), ("thickness", width)):
@@ -79,7 +70,7 @@ class Board:
             )
 
     def text(self, name: str, words: str, at: Point, anchor: Anchor = "top-left", scale: float = 1.0) -> None:
-        """Write words at a point, which is the words' `anchor`; those of the same name are replaced."""
+        """Write words whose `anchor` is at a point; those of the same name are replaced."""
         node, place = self._nodes.get(name), (at[0], -0.01, at[1])
         if isinstance(node, viser.LabelHandle) and node.anchor == anchor and np.allclose(node.position, place):
             if node.text != words:
@@ -90,7 +81,7 @@ class Board:
         )
 
     def dot(self, name: str, at: Point, color: Color, radius: float, dragged: DragCallback | None = None) -> None:
-        """Put a dot; with `dragged` it can be moved with the mouse. One of the same name only moves there."""
+        """Draw a dot, which the mouse can move if `dragged` is given; one of the same name moves there."""
         place = (at[0], -0.02, at[1])
         if name in self._dots:
             if not np.allclose(self._dots[name].position, place, atol=1e-6):
@@ -109,7 +100,7 @@ class Board:
                     dragged(there, event.phase)
 
     def _hit(self, eye: np.ndarray, through: np.ndarray) -> Point | None:
-        """Where the line of sight from an eye through a point meets the board."""
+        """The point where the line of sight from an eye through a point meets the board."""
         way, normal = through - eye, np.cross(self._across, (0.0, 0.0, 1.0))
         toward = float(way @ normal)
         if abs(toward) < 1e-9:
@@ -117,40 +108,40 @@ class Board:
         there = eye + way * float((self._corner - eye) @ normal) / toward - self._corner
         return float(there @ self._across), float(there[2])
 
-    def place(self, at: Point) -> tuple[float, float, float]:
-        """A point of the board on the page [m]."""
+    def to_scene(self, at: Point) -> tuple[float, float, float]:
+        """A point of the board in the page's scene [m]."""
         x, y, z = self._corner + at[0] * self._across + (0.0, 0.0, at[1])
         return float(x), float(y), float(z)
 
     def remove(self, name: str) -> None:
-        """Take a line, word or dot away; nothing happens if there is none of that name."""
+        """Remove a line, word or dot, if there is one of that name."""
         node = self._nodes.pop(name, None)
         self._dots.pop(name, None)
         if node is not None:
             node.remove()
 
     def clear(self) -> None:
-        """Take everything away."""
+        """Remove everything."""
         for name in list(self._nodes):
             self.remove(name)
 
 
-CURVE_CORNER = (-1.2, 0.3, 2.1)  # of the frame [m]: above a figure
+CURVE_CORNER = (-1.2, 0.3, 2.1)  # [m] above the figure
 CURVE_WIDTH, CURVE_HEIGHT = 2.5, 1.15  # [m]
 _FRAME, _MARK, _CURVE = (120, 130, 140), (215, 220, 224), (58, 110, 140)
 _KNOT, _CHOSEN_KNOT, _PHASE_DOT = (58, 110, 140), (224, 122, 40), (200, 60, 60)
 _STEPS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0, 100.0, 200.0)
-_MARKS = 5  # at most about so many on the upright axis
+_MARKS = 5  # on the vertical axis, about, at most
 _SMALL_TEXT = 0.8  # of the usual size of words
 _TIMES: tuple[tuple[float, str, Anchor], ...] = (
     (0.0, "foot off", "top-left"), (0.5, "mid-step", "top-center"), (1.0, "foot down", "top-right"),
 )  # fmt: skip
 _FINE = np.linspace(0.0, 1.0, 97)
-KnotDragCallback = Callable[[int, tuple[float, float], str], None]  # a knot, where to (phase, value), "start" … "end"
+KnotDragCallback = Callable[[int, tuple[float, float], str], None]  # index, new (phase, value), "start" … "end"
 
 
 def axis_ticks(values: Knots, title: CurveLabel, within: Limits) -> tuple[float, float, float]:
-    """Lowest and highest mark and their distance, in the unit that is shown: room for the values, zero, and more."""
+    """Lowest and highest mark and their distance in the unit shown, with zero and room around the values."""
     unit = title.unit
     shown = [0.0, *(value * unit.factor for _, value in values)]
     low, high = min(shown), max(shown)
@@ -160,101 +151,75 @@ def axis_ticks(values: Knots, title: CurveLabel, within: Limits) -> tuple[float,
     return math.floor(low / step) * step, math.ceil(high / step) * step, step
 
 
-class CurveBoard:
-    """Shows one curve at a time."""
+class CurveBoard(Board):
+    """Shows one curve at a time: axes, knots to drag, and a dot at the present phase."""
 
     def __init__(self, scene: viser.SceneApi, moved: KnotDragCallback) -> None:
-        """Put it up, empty and hidden; `moved` is called by the page's threads."""
-        self._board, self._moved = Board(scene, "/curve", CURVE_CORNER, BOARD_YAW), moved
-        self._board.visible = False
-        self._drawn: tuple[object, ...] = ()  # of what the frame was drawn for
+        """Put it up, empty and hidden; the page's threads call `moved`."""
+        super().__init__(scene, "/curve", CURVE_CORNER, BOARD_YAW)
+        self._moved, self.visible = moved, False
+        self._drawn: tuple[object, ...] = ()  # what the frame was drawn for
         self._low, self._high, self._step = 0.0, 1.0, 1.0
         self._factor = 1.0
         self._knots: Knots = ()
 
-    @property
-    def visible(self) -> bool:
-        """Whether it is shown."""
-        return self._board.visible
-
-    @visible.setter
-    def visible(self, shown: bool) -> None:
-        if shown != self._board.visible:
-            self._board.visible = shown
-
     def show(self, title: CurveLabel, knots: Knots, chosen: int, within: Limits, held: bool = False) -> None:
-        """Draw a curve.
-
-        Args:
-            title: what it is called and how its values are shown.
-            knots: its knots.
-            chosen: the knot that is marked.
-            within: lowest and highest value it may have.
-            held: whether a knot is being dragged: the axis then stays as it is.
-        """
+        """Draw a curve with the `chosen` knot highlighted; while a knot is `held`, the axis stays as it is."""
         marks = (self._low, self._high, self._step) if held and self._drawn else axis_ticks(knots, title, within)
         frame = (title, len(knots), marks)
         if frame != self._drawn:
             self._low, self._high, self._step = marks
             self._drawn, self._factor = frame, title.unit.factor
-            self._board.clear()
+            self.clear()
             self._draw_frame(title)
         self._knots = knots
-        self._board.line("curve", self._places(_FINE, style_parameters.evaluate(knots, _FINE)), _CURVE, 4.0)
+        self.line("curve", self._places(_FINE, style_parameters.evaluate(knots, _FINE)), _CURVE, 4.0)
         for i, (phase, value) in enumerate(knots):
             place = self._places(np.array([phase]), np.array([value]))[0]
-            drag = lambda there, part, i=i: self._moved(i, self._told(there), part)  # noqa: E731
-            self._board.dot(f"knot{i}", (place[0], place[1]), _CHOSEN_KNOT if i == chosen else _KNOT, 0.045, drag)
+            drag = lambda there, part, i=i: self._moved(i, self._phase_and_value(there), part)  # noqa: E731
+            self.dot(f"knot{i}", (place[0], place[1]), _CHOSEN_KNOT if i == chosen else _KNOT, 0.045, drag)
         phase, value = knots[chosen]
         where = f"{100 * phase:.0f} %, " if len(knots) > 1 else ""
-        self._board.text(
-            "told",
-            f"{where}{value * self._factor:.0f}{title.unit.sign}",
-            (CURVE_WIDTH, CURVE_HEIGHT + 0.08),
-            "bottom-right",
-        )
+        words = f"{where}{value * self._factor:.0f}{title.unit.sign}"
+        self.text("chosen", words, (CURVE_WIDTH, CURVE_HEIGHT + 0.08), "bottom-right")
 
-    def run(self, phase: float) -> None:
-        """Let the dot be where the step is, 0 … 1."""
+    def move_cursor(self, phase: float) -> None:
+        """Move the dot to the present phase, 0 … 1."""
         if self._knots and self.visible:
             place = self._places(np.array([phase]), style_parameters.evaluate(self._knots, [phase]))[0]
-            self._board.dot("now", (place[0], place[1]), _PHASE_DOT, 0.028)
+            self.dot("now", (place[0], place[1]), _PHASE_DOT, 0.028)
 
     def _draw_frame(self, title: CurveLabel) -> None:
-        board, unit = self._board, title.unit
+        unit = title.unit
         for mark in np.arange(self._low, self._high + 0.5 * self._step, self._step):
             up = self._places(np.zeros(1), np.array([mark / self._factor]))[0, 1]
             color = _FRAME if abs(mark) < 1e-9 else _MARK
-            board.line(f"mark{mark:g}", np.array([[0.0, up], [CURVE_WIDTH, up]]), color, 1.5)
-            board.text(f"number{mark:g}", f"{mark:g}{unit.sign}", (-0.03, up - 0.05), "bottom-right", _SMALL_TEXT)
+            self.line(f"mark{mark:g}", np.array([[0.0, up], [CURVE_WIDTH, up]]), color, 1.5)
+            self.text(f"number{mark:g}", f"{mark:g}{unit.sign}", (-0.03, up - 0.05), "bottom-right", _SMALL_TEXT)
         for phase, words, anchor in _TIMES:
-            board.line(
+            self.line(
                 f"at{phase}", np.array([[phase * CURVE_WIDTH, 0.0], [phase * CURVE_WIDTH, CURVE_HEIGHT]]), _MARK, 1.5
             )
-            board.text(f"when{phase}", words, (phase * CURVE_WIDTH, -0.05), anchor, _SMALL_TEXT)
-        board.text("title", title.label, (0.0, CURVE_HEIGHT + 0.08), "bottom-left")
+            self.text(f"when{phase}", words, (phase * CURVE_WIDTH, -0.05), anchor, _SMALL_TEXT)
+        self.text("title", title.label, (0.0, CURVE_HEIGHT + 0.08), "bottom-left")
         if title.above:
-            board.text("above", f"↑ {title.above}", (0.03, CURVE_HEIGHT - 0.03), "top-left", _SMALL_TEXT)
+            self.text("above", f"↑ {title.above}", (0.03, CURVE_HEIGHT - 0.03), "top-left", _SMALL_TEXT)
         if title.below:
-            board.text("below", f"↓ {title.below}", (0.03, 0.03), "bottom-left", _SMALL_TEXT)
+            self.text("below", f"↓ {title.below}", (0.03, 0.03), "bottom-left", _SMALL_TEXT)
 
     def _places(self, phases: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """(n, 2) on the board [m]; a curve that leaves the frame runs along its edge."""
+        """(n, 2) points on the board [m]; a curve that leaves the frame runs along its edge."""
         up = (values * self._factor - self._low) / (self._high - self._low)
         return np.column_stack([phases * CURVE_WIDTH, np.clip(up, 0.0, 1.0) * CURVE_HEIGHT])
 
-    def _told(self, there: tuple[float, float]) -> tuple[float, float]:
-        """Phase and value of a place on the board; the frame's edge is as far as a drag goes."""
+    def _phase_and_value(self, there: Point) -> Point:
+        """Phase and value at a point of the board; a drag ends at the frame's edge."""
         share = min(max(there[1] / CURVE_HEIGHT, 0.0), 1.0)
         return there[0] / CURVE_WIDTH, (self._low + share * (self._high - self._low)) / self._factor
 
 
 POSES_WIDTH, POSES_HEIGHT = 3.9, 1.4  # [m]
-_POSES_CORNER = (
-    -0.5 * POSES_WIDTH * math.cos(BOARD_YAW),
-    0.35 - 0.5 * POSES_WIDTH * math.sin(BOARD_YAW),
-    2.02,
-)  # [m] above whoever walks there
+_POSES_CORNER = (-0.5 * POSES_WIDTH * math.cos(BOARD_YAW), 0.35 - 0.5 * POSES_WIDTH * math.sin(BOARD_YAW), 2.02)  # [m]
 _ROW = 8  # figures side by side
 _LARGEST, _SMALL_FIGURE = 0.7, 0.6  # of life size
 _MARGIN = 0.22  # [m] below the figures, for the words
@@ -263,14 +228,12 @@ _FADED: Color = (208, 212, 217)
 _PLINTH, _LIT = (200, 205, 210), (46, 160, 110)
 _DOT, _CHOSEN_STATE = (58, 110, 140), (236, 164, 40)
 _DOT_RADIUS = 0.05  # [m] of a figure of life size
-PoseDragCallback = Callable[
-    [int, Handle, float, str], None
-]  # state, handle, the angle it is dragged to [rad], phase of the drag
+PoseDragCallback = Callable[[int, Handle, float, str], None]  # state, handle, its new angle [rad], "start" … "end"
 
 
 @dataclass(frozen=True)
 class FigureSlot:
-    """A figure of the row: state, which leg swings, whether it is the mirrored half, where it stands."""
+    """One figure: its state, which leg swings, whether it is of the mirrored half, its position and scale."""
 
     state: int
     swing: int
@@ -279,20 +242,14 @@ class FigureSlot:
     scale: float
 
 
-class PoseBoard:
-    """Draws a pose graph. All of it is called by the loop's thread; drags are posted to it."""
+class PoseBoard(Board):
+    """Draws a pose graph. The session's thread calls all methods; drags are posted to it."""
 
     def __init__(
         self, scene: viser.SceneApi, post: Callable[[Callable[[], object]], None], edited: PoseDragCallback
     ) -> None:
-        """Put the board up, empty.
-
-        Args:
-            scene: of the page.
-            post: has something done by the loop's thread.
-            edited: told what a drag asks for.
-        """
-        self._board = Board(scene, "/poses", _POSES_CORNER, BOARD_YAW)
+        """Put it up, empty; drags are posted to the session's thread, which calls `edited`."""
+        super().__init__(scene, "/poses", _POSES_CORNER, BOARD_YAW)
         self._post, self._edited = post, edited
         self._places: list[FigureSlot] = []
         self._drawn: list[tuple[PoseState, str] | None] = []
@@ -303,22 +260,12 @@ class PoseBoard:
         self._chosen = -1
         self._grip: Point = (0.0, 0.0)
 
-    @property
-    def visible(self) -> bool:
-        """Whether it is shown."""
-        return self._board.visible
-
-    @visible.setter
-    def visible(self, shown: bool) -> None:
-        if self._board.visible != shown:
-            self._board.visible = shown
-
     def show(self, table: CharacterTable, parameters: SimbiconParameters) -> None:
-        """Draw a graph; of one that is drawn already only what changed."""
+        """Draw a graph; only what changed is drawn again."""
         also = frozenset(role for state in parameters.states for role in state.targets)
         layout = layout_figures(table, parameters)
         if layout != self._places or table is not self._table or also != self._also:
-            self._board.clear()
+            self.clear()
             self._places, self._table, self._also = layout, table, also
             self._drawn, self._lit = [None] * len(layout), -1
             self._sticks = [draw_pose(table, parameters.states[p.state], p.swing, also) for p in layout]
@@ -330,8 +277,8 @@ class PoseBoard:
                 self._sticks[i] = draw_pose(table, state, place.swing, also)
                 self._draw(i, wanted[1])
 
-    def light(self, index: int, chosen: int) -> None:
-        """Light the figure of the state that acts (−1: none), and mark the dots of the chosen state."""
+    def highlight(self, index: int, chosen: int) -> None:
+        """Highlight the figure of the active state (−1: none) and the dots of the chosen state."""
         if index != self._lit:
             before, self._lit = self._lit, index
             for i in (before, index):
@@ -340,31 +287,31 @@ class PoseBoard:
         if chosen != self._chosen:
             self._chosen = chosen
             for i in range(len(self._places)):
-                self._dots(i)
+                self._draw_dots(i)
 
     def _draw(self, i: int, words: str) -> None:
         at = self._places[i].at
         self._ink(i)
-        self._dots(i)
-        self._board.text(f"{i}/words", words, (at[0], at[1] - 0.05), "top-center")
+        self._draw_dots(i)
+        self.text(f"{i}/words", words, (at[0], at[1] - 0.05), "top-center")
 
     def _ink(self, i: int) -> None:
         place, lit = self._places[i], i == self._lit
-        for group, ends in self._sticks[i].strokes.items():
+        for group, ends in self._sticks[i].segments.items():
             color = _FADED if place.mirrored and not lit else _INK[group]
-            self._board.strokes(f"{i}/{group}", self._placed(place, ends), color, 2.0 if place.mirrored else 3.0)
+            self.segments(f"{i}/{group}", self._placed(place, ends), color, 2.0 if place.mirrored else 3.0)
         half = 0.42 * place.scale
         line = np.array([[place.at[0] - half, place.at[1]], [place.at[0] + half, place.at[1]]])
-        self._board.line(f"{i}/plinth", line, _LIT if lit else _PLINTH, 6.0 if lit else 2.0)
+        self.line(f"{i}/plinth", line, _LIT if lit else _PLINTH, 6.0 if lit else 2.0)
 
-    def _dots(self, i: int) -> None:
+    def _draw_dots(self, i: int) -> None:
         place = self._places[i]
         if place.mirrored:
             return
         color = _CHOSEN_STATE if place.state == self._chosen else _DOT
         for handle in self._sticks[i].handles:
             (at,) = self._placed(place, np.array([handle.at]))
-            self._board.dot(
+            self.dot(
                 f"{i}/{handle.name}", (at[0], at[1]), color, _DOT_RADIUS * place.scale, self._grabbed(i, handle.name)
             )
 
@@ -376,30 +323,30 @@ class PoseBoard:
         return lambda to, phase: self._post(lambda: self.drag(i, name, to, phase))
 
     def drag(self, i: int, name: str, to: Point, phase: str) -> None:
-        """Have a dot of figure `i` dragged to a point of the board."""
+        """Drag a dot of figure `i` to a point of the board; `phase` is start, update or end of the drag."""
         found = next((h for h in self._sticks[i].handles if h.name == name), None) if i < len(self._sticks) else None
         if found is None:
             return
         place = self._places[i]
         there = ((to[0] - place.at[0]) / place.scale, (to[1] - place.at[1]) / place.scale)
-        if phase == "start":  # it may be grabbed beside its middle
+        if phase == "start":  # it may be grabbed off its center
             self._grip = (found.at[0] - there[0], found.at[1] - there[1])
         self._edited(place.state, found, found.angle((there[0] + self._grip[0], there[1] + self._grip[1])), phase)
 
-    def spot(self, state: int, name: str) -> Point:
-        """The place of a state's dot on the board [m]."""
+    def handle_position(self, state: int, name: str) -> Point:
+        """The position of a state's dot on the board [m]."""
         i = next(i for i, place in enumerate(self._places) if place.state == state)
         handle = next(h for h in self._sticks[i].handles if h.name == name)
         (at,) = self._placed(self._places[i], np.array([handle.at]))
         return float(at[0]), float(at[1])
 
-    def where(self, state: int, name: str) -> tuple[float, float, float]:
-        """The place of a state's dot on the page [m]."""
-        return self._board.place(self.spot(state, name))
+    def handle_scene_position(self, state: int, name: str) -> tuple[float, float, float]:
+        """The position of a state's dot in the page's scene [m]."""
+        return self.to_scene(self.handle_position(state, name))
 
 
 def layout_figures(table: CharacterTable, parameters: SimbiconParameters) -> list[FigureSlot]:
-    """The figures of a graph from left to right, the mirrored half last; long graphs in rows."""
+    """The figures of a graph from left to right, the mirrored half last; long graphs take several rows."""
     states = parameters.states
     halves = (0, 1) if parameters.mirrored else (0,)
     count = len(states) * len(halves)
@@ -418,8 +365,13 @@ def layout_figures(table: CharacterTable, parameters: SimbiconParameters) -> lis
     return found
 
 
+def has_poses(skill: Skill) -> bool:
+    """Whether a skill's parameters are a pose graph."""
+    return {"states", "mirrored"} <= set(type(skill.parameters).model_fields)
+
+
 def active_figure(parameters: SimbiconParameters, index: int) -> int:
-    """Which figure shows the state that the expanded graph is in; −1: none, it went on as another skill."""
+    """Which figure shows the present state of the expanded graph; −1 if another skill has followed it."""
     own = len(parameters.states)
     if index >= own * parameters.halves:
         return -1
@@ -427,12 +379,12 @@ def active_figure(parameters: SimbiconParameters, index: int) -> int:
 
 
 def end_condition(state: PoseState) -> str:
-    """What ends a state, in a word or two."""
+    """What ends a state, in a few words."""
     return f"{state.duration:.2f} s" if state.until is None else f"until {state.until}"
 
 
 def caption(place: FigureSlot, state: PoseState) -> str:
-    """What stands below a figure; small figures have little room."""
+    """The words below a figure; small figures have little room."""
     if place.mirrored:
         return f"{place.state} mirrored"
     return f"{place.state} · {state.until if state.until and place.scale < _SMALL_FIGURE else end_condition(state)}"

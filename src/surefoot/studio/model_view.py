@@ -1,10 +1,8 @@
-"""A model's shapes as instances of unit balls, tubes, boxes and its own meshes, which a page draws in batches.
+"""A MuJoCo model on the page: `BodyView` draws its moving bodies, `GroundView` everything that never moves.
 
-Draws the moving bodies of a simulation on the page: a batch a kind of solid, one or two messages each a frame.
-
-Everything of a model that never moves, as few large surfaces in world coordinates.
-
-The model's own shapes are the truth: planes become endless grids, boxes, fields and the rest become triangles.
+Moving geoms are instances of unit balls, tubes, boxes and the model's meshes, which the page draws in batches: one or
+two messages a frame for each kind. Fixed geoms become a few large surfaces in world coordinates: planes become endless
+grids; boxes, height fields and the rest become triangles.
 """
 
 from __future__ import annotations
@@ -20,39 +18,39 @@ from surefoot.motions import meshes
 
 BALL, TUBE, BOX, MESH = "balls", "tubes", "boxes", "mesh"
 _G = mujoco.mjtGeom
-_HIDDEN = 3  # geoms of this group and above are usually for contacts alone, drawn as something else in a lower group
-_PLAIN = np.array([0.5, 0.5, 0.5, 1.0], np.float32)  # MuJoCo's colour of a geom that was given none
-Row = tuple[int, tuple[float, float, float], float]  # geom, scale, shift
+_HIDDEN = 3  # geoms of this group and above are usually for contacts only, and drawn by others in a lower group
+_PLAIN = np.array([0.5, 0.5, 0.5, 1.0], np.float32)  # MuJoCo's color of a geom without a color
+Row = tuple[int, tuple[float, float, float], float]  # geom, scale, offset
 
 
 @dataclass(frozen=True)
 class Instances:
-    """n copies of a unit solid (radius or half size 1): which geom each belongs to, its size and colour.
+    """n copies of a unit solid (radius or half size 1): the geom, size and color of each.
 
     Attributes:
         geom: (n,) ids.
         scale: (n, 3) [m].
-        along: (n,) how far it is shifted along its geom's z axis [m].
+        z_offset: (n,) along the z axis of the geom [m].
         color: (n, 3) bytes.
-        is_round: whether all are balls that look the same however they are turned.
+        is_round: whether all are spheres, which look the same in every orientation.
     """
 
     geom: np.ndarray
     scale: np.ndarray
-    along: np.ndarray
+    z_offset: np.ndarray
     color: np.ndarray
     is_round: bool = False
 
-    def same_but_for_size(self, other: Instances) -> bool:
-        """Whether these are the same copies of the same colours, whatever their sizes."""
+    def same_except_size(self, other: Instances) -> bool:
+        """Whether these are the same copies with the same colors, whatever their sizes."""
         return np.array_equal(self.geom, other.geom) and np.array_equal(self.color, other.color)
 
     def positions(self, data: mujoco.MjData) -> np.ndarray:
         """(n, 3) world positions [m]."""
         axes = data.geom_xmat[self.geom].reshape(-1, 3, 3)[:, :, 2]
-        return np.asarray(data.geom_xpos[self.geom] + self.along[:, None] * axes)
+        return np.asarray(data.geom_xpos[self.geom] + self.z_offset[:, None] * axes)
 
-    def turns(self, data: mujoco.MjData) -> np.ndarray:
+    def orientations(self, data: mujoco.MjData) -> np.ndarray:
         """(n, 4) world orientations, w first."""
         found = np.empty((len(self.geom), 4))
         for i, geom in enumerate(self.geom):
@@ -61,33 +59,30 @@ class Instances:
 
 
 def instances(model: mujoco.MjModel, bodies: Collection[int]) -> dict[str, Instances]:
-    """The visible shapes of some bodies, by the solid they are copies of; planes and fields are left out."""
+    """The visible geoms of some bodies by the kind of solid; planes and height fields are left out."""
     rows: dict[str, list[Row]] = {}
     for geom in visible_geoms(model, bodies):
-        for kind, scale, along in geom_solids(model, geom):
-            rows.setdefault(kind, []).append((geom, scale, along))
+        for kind, scale, offset in geom_solids(model, geom):
+            rows.setdefault(kind, []).append((geom, scale, offset))
     return {kind: _gathered(model, kind, found) for kind, found in rows.items()}
 
 
 def visible_geoms(model: mujoco.MjModel, bodies: Collection[int]) -> list[int]:
-    """The geoms of some bodies that are to be seen.
-
-    Those of group 3 and above are seen only on bodies that have no others at all: then they are all there is.
-    """
+    """The visible geoms of some bodies; those of group 3 and above only if the bodies have no others."""
     geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in bodies and geom_color(model, g)[3] > 0.0]
     shown = [g for g in geoms if model.geom_group[g] < _HIDDEN]
     return shown or geoms
 
 
 def geom_color(model: mujoco.MjModel, geom: int) -> np.ndarray:
-    """(4,) red, green, blue and opacity, 0 … 1; its material's if it has none of its own."""
+    """(4,) red, green, blue and opacity, 0 … 1; of its material if the geom has no color."""
     material = int(model.geom_matid[geom])
     own = model.geom_rgba[geom]
     return np.asarray(model.mat_rgba[material] if material >= 0 and (own == _PLAIN).all() else own)
 
 
 def unit_mesh(model: mujoco.MjModel, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n, 3) and triangles (m, 3) of what instances of a kind are copies of."""
+    """Vertices (n, 3) and triangles (m, 3) of the unit solid of a kind."""
     if kind == BALL:
         return weld_vertices(meshes.ellipsoid_or_capsule(np.ones(3)))
     if kind == TUBE:
@@ -103,9 +98,9 @@ def unit_mesh(model: mujoco.MjModel, kind: str) -> tuple[np.ndarray, np.ndarray]
 
 
 def weld_vertices(shape: meshes.TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and triangles in which points that have place and normal in common are one.
+    """Vertices and triangles of a mesh with equal vertices joined.
 
-    A page makes its own normals from the triangles that meet in a vertex: without this a ball shows a seam.
+    The page computes normals from the triangles that meet in a vertex: without this, a ball shows a seam.
     """
     corners = np.round(np.hstack([shape.vertices, shape.normals]), 6)
     _, first, place = np.unique(corners, axis=0, return_index=True, return_inverse=True)
@@ -115,7 +110,7 @@ def weld_vertices(shape: meshes.TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def geom_solids(model: mujoco.MjModel, geom: int) -> list[tuple[str, tuple[float, float, float], float]]:
-    """The solids a geom is made of: kind, scale, and shift along its z axis."""
+    """The solids that a geom is made of: kind, scale, and offset along its z axis."""
     kind, (x, y, z) = int(model.geom_type[geom]), (float(s) for s in model.geom_size[geom])
     if kind == _G.mjGEOM_SPHERE:
         return [(BALL, (x, x, x), 0.0)]
@@ -140,7 +135,7 @@ def _gathered(model: mujoco.MjModel, kind: str, rows: list[Row]) -> Instances:
 
 
 BodyDragCallback = Callable[["viser.SceneNodeDragEvent[viser.BatchedMeshHandle]", int], None]
-_TINT, _TINTED = np.array([70.0, 96.0, 132.0]), 0.55  # a right side that looks like the left one is drawn towards it
+_TINT, _TINTED = (np.array([70.0, 96.0, 132.0]), 0.55)  # tint of a right side that looks like the left
 
 
 class BodyView:
@@ -161,8 +156,8 @@ class BodyView:
             name: of the node.
             model: whose bodies.
             bodies: which of them.
-            sides: bodies of the left and of the right limbs. If they have the same colours, the right ones are
-                tinted, so that one can tell the legs apart.
+            sides: bodies of the left and of the right limbs. If both have the same colors, the right ones are tinted,
+                so that one can tell the legs apart.
         """
         self.model, self._bodies = model, bodies
         self._parts: list[tuple[Instances, viser.BatchedMeshHandle]] = []
@@ -174,14 +169,14 @@ class BodyView:
             )  # fmt: skip
             self._parts.append((found, node))
 
-    def adopt(self, model: mujoco.MjModel) -> bool:
-        """Draw another model with what is on the page already.
+    def rescale(self, model: mujoco.MjModel) -> bool:
+        """Draw another model with the nodes that are on the page.
 
         Returns:
-            False, and nothing is changed, where its shapes differ in more than their sizes.
+            False, and nothing is changed, if its geoms differ in more than their sizes.
         """
         old, new = (instances(each, self._bodies) for each in (self.model, model))
-        if [*old] != [*new] or not all(old[kind].same_but_for_size(new[kind]) for kind in old):
+        if [*old] != [*new] or not all(old[kind].same_except_size(new[kind]) for kind in old):
             return False
         self.model = model
         self._parts = [(found, node) for found, (_, node) in zip(new.values(), self._parts, strict=True)]
@@ -189,34 +184,32 @@ class BodyView:
             node.batched_scales = found.scale.astype(np.float32)
         return True
 
-    def place(self, data: mujoco.MjData, origin: np.ndarray) -> None:
-        """Put every body where it is, seen from an origin (3,) [m]."""
+    def update(self, data: mujoco.MjData, origin: np.ndarray) -> None:
+        """Move every body to its position relative to an origin (3,) [m]."""
         for found, node in self._parts:
             node.batched_positions = (found.positions(data) - origin).astype(np.float32)
             if not found.is_round:
-                node.batched_wxyzs = found.turns(data).astype(np.float32)
+                node.batched_wxyzs = found.orientations(data).astype(np.float32)
 
-    def on_grab(self, grabbed: BodyDragCallback) -> None:
-        """Have dragging reported, with the body that was dragged."""
+    def on_drag(self, dragged: BodyDragCallback) -> None:
+        """Call `dragged` with the body when the mouse drags one."""
         for found, node in self._parts:
 
             @node.on_drag("left")
             def _(event: viser.SceneNodeDragEvent[viser.BatchedMeshHandle], geoms: np.ndarray = found.geom) -> None:
                 if event.instance_index is not None:
-                    grabbed(event, int(self.model.geom_bodyid[geoms[event.instance_index]]))
+                    dragged(event, int(self.model.geom_bodyid[geoms[event.instance_index]]))
 
     def remove(self) -> None:
-        """Take it off the page."""
+        """Remove it from the page."""
         for _, node in self._parts:
             node.remove()
 
 
 def tint_right_side(
-    model: mujoco.MjModel,
-    parts: dict[str, Instances],
-    sides: tuple[Collection[int], Collection[int]],
+    model: mujoco.MjModel, parts: dict[str, Instances], sides: tuple[Collection[int], Collection[int]]
 ) -> dict[str, Instances]:
-    """The same shapes, those of the right side tinted if the left side has the same colours."""
+    """The same instances, those of the right side tinted if the left side has the same colors."""
     rows = [
         (int(model.geom_bodyid[geom]), tuple(color))
         for part in parts.values()
@@ -234,46 +227,45 @@ def tint_right_side(
 
 
 MAX_VERTICES = 50_000  # vertices of one surface
-_GEOM = mujoco.mjtGeom
-_WIDE = 100.0  # [m] half width beyond which nobody sees a box's sides
+_WIDE = 100.0  # [m] half width beyond which the sides of a box are not drawn
 _COLOR = (226, 222, 214)  # of the ground
-_LIT = (200, 190, 172)  # what looks like it under the page's cool light
+_LIT = (200, 190, 172)  # looks like _COLOR under the page's cool light
 _LINES, _FINE_LINES = (196, 190, 180), (216, 211, 203)
-_NET, _LIFT = (128, 118, 102), 0.003  # colour of edges, and how far above their surface they are [m]
+_NET, _LIFT = (128, 118, 102), 0.003  # color of edges, and their height above the surface [m]
 _FADE = 30.0  # [m]
 _SAME = 1e-6  # [m]
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Vertices (n, 3) in the world [m] and triangles (m, 3) of one colour (bytes)."""
+    """Vertices (n, 3) in the world [m] and triangles (m, 3) of one color (bytes)."""
 
     vertices: np.ndarray
     triangles: np.ndarray
     color: tuple[int, int, int]
-    faceted: bool = True
-    throws: bool = False  # a shadow
-    netted: bool = False  # whether its edges are drawn too: without them one does not see gentle bumps
+    flat_shaded: bool = True
+    casts_shadow: bool = False
+    wireframe: bool = False  # whether its edges are drawn too: without them one does not see gentle bumps
 
 
 def fixed_bodies(model: mujoco.MjModel) -> set[int]:
-    """The world and every body that is part of it."""
+    """The world and every body that is fixed to it."""
     return {body for body in range(model.nbody) if model.body_weldid[body] == 0}
 
 
 def surfaces(model: mujoco.MjModel) -> list[Surface]:
-    """What stands still, but for planes: the ground's boxes as one surface, every other shape as one of its own."""
+    """All fixed geoms but planes: the ground's boxes as one surface, every other geom as one of its own."""
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     found: list[Surface] = []
     boxes: list[int] = []
     for geom in visible_geoms(model, fixed_bodies(model)):
         kind, is_ground = int(model.geom_type[geom]), int(model.geom_bodyid[geom]) == 0
-        if kind == _GEOM.mjGEOM_BOX and is_ground:
+        if kind == _G.mjGEOM_BOX and is_ground:
             boxes.append(geom)
-        elif kind == _GEOM.mjGEOM_HFIELD:
+        elif kind == _G.mjGEOM_HFIELD:
             found.append(_field(model, data, geom))
-        elif kind != _GEOM.mjGEOM_PLANE:
+        elif kind != _G.mjGEOM_PLANE:
             found.append(_prop(model, data, geom))
     if boxes:
         found.append(_boxes(model, data, boxes))
@@ -281,12 +273,12 @@ def surfaces(model: mujoco.MjModel) -> list[Surface]:
 
 
 def planes(model: mujoco.MjModel) -> list[tuple[np.ndarray, np.ndarray]]:
-    """A point (3,) [m] and a turn (4,) of every plane that is to be seen."""
+    """A point (3,) [m] and the orientation (4,) of every visible plane."""
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     found = []
     for geom in visible_geoms(model, fixed_bodies(model)):
-        if int(model.geom_type[geom]) == _GEOM.mjGEOM_PLANE:
+        if int(model.geom_type[geom]) == _G.mjGEOM_PLANE:
             turn = np.empty(4)
             mujoco.mju_mat2Quat(turn, data.geom_xmat[geom])
             found.append((data.geom_xpos[geom].copy(), turn))
@@ -294,7 +286,7 @@ def planes(model: mujoco.MjModel) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def looks_same(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
-    """Whether two models look alike as far as they stand still."""
+    """Whether the fixed parts of two models look the same."""
     a, b = (visible_geoms(model, fixed_bodies(model)) for model in (one, other))
     arrays = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_rgba")
     return len(a) == len(b) and all(
@@ -307,7 +299,7 @@ def looks_same(one: mujoco.MjModel, other: mujoco.MjModel) -> bool:
 
 
 class GroundView:
-    """The surfaces on a page, below a node that is moved as a whole."""
+    """The fixed surfaces on a page, below a node that is moved as a whole."""
 
     def __init__(self, scene: viser.SceneApi, name: str, model: mujoco.MjModel) -> None:
         """Add them."""
@@ -317,10 +309,10 @@ class GroundView:
             self._nodes.append(
                 scene.add_mesh_simple(
                     f"{name}/surface_{i}", surface.vertices, surface.triangles, color=surface.color,
-                    flat_shading=surface.faceted, side="double", cast_shadow=surface.throws,
+                    flat_shading=surface.flat_shaded, side="double", cast_shadow=surface.casts_shadow,
                 )
             )  # fmt: skip
-            if surface.netted:
+            if surface.wireframe:
                 self._nodes.append(
                     scene.add_mesh_simple(
                         f"{name}/net_{i}", surface.vertices + np.array([0.0, 0.0, _LIFT]), surface.triangles,
@@ -338,8 +330,8 @@ class GroundView:
             self._grids.append((grid, point, axes.reshape(3, 3)))
             self._nodes.append(grid)
 
-    def attend(self, place: np.ndarray) -> None:
-        """Keep endless planes around a place (3,) of the world, by whole metres so that nobody sees it."""
+    def center_on(self, place: np.ndarray) -> None:
+        """Keep endless planes around a point (3,) of the world; they move by whole meters, which cannot be seen."""
         for grid, point, axes in self._grids:
             away = np.round((place - point) @ axes) * (1.0, 1.0, 0.0)
             there = point + axes @ away
@@ -347,7 +339,7 @@ class GroundView:
                 grid.position = there
 
     def remove(self) -> None:
-        """Take them off the page."""
+        """Remove them from the page."""
         for node in self._nodes:
             node.remove()
 
@@ -357,8 +349,13 @@ def _bytes(color: np.ndarray) -> tuple[int, int, int]:
     return red, green, blue
 
 
+def _to_world(data: mujoco.MjData, geom: int, vertices: np.ndarray) -> np.ndarray:
+    """Vertices (n, 3) of a geom's frame in the world [m]."""
+    return np.asarray(data.geom_xpos[geom] + vertices @ data.geom_xmat[geom].reshape(3, 3).T)
+
+
 def _boxes(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]) -> Surface:
-    """Boxes without their undersides, and without sides that are too far away to be seen; the nearest if too many."""
+    """Boxes without their undersides and without sides that are too far away; only the nearest of too many."""
     vertices: list[np.ndarray] = []
     near = sorted(geoms, key=lambda g: float(np.linalg.norm(data.geom_xpos[g, :2])) - float(model.geom_size[g, 0]))
     for geom in near:
@@ -371,14 +368,13 @@ def _boxes(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]) -> Surf
         ]
         if 4 * len(vertices) + 4 * len(faces) > MAX_VERTICES:
             break
-        axes = data.geom_xmat[geom].reshape(3, 3)
-        vertices += [data.geom_xpos[geom] + face @ axes.T for face in faces]
+        vertices += [_to_world(data, geom, face) for face in faces]
     quads = 4 * np.arange(len(vertices))[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
     return Surface(np.concatenate(vertices), quads.reshape(-1, 3), _LIT)
 
 
 def _field(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Surface:
-    """A field's triangles, of the coarsest grid that is the same surface, or the finest that is not too large."""
+    """A height field as the coarsest grid that is the same surface, or the finest that is not too large."""
     field = int(model.geom_dataid[geom])
     rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
     start = int(model.hfield_adr[field])
@@ -394,8 +390,7 @@ def _field(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Surface:
         np.column_stack([corner, corner + 1, corner + width + 1]),
         np.column_stack([corner, corner + width + 1, corner + width]),
     ])  # fmt: skip
-    placed = data.geom_xpos[geom] + vertices @ data.geom_xmat[geom].reshape(3, 3).T
-    return Surface(placed, triangles, _LIT, netted=True)
+    return Surface(_to_world(data, geom, vertices), triangles, _LIT, wireframe=True)
 
 
 def _kept(heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -413,7 +408,7 @@ def _kept(heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_same(heights: np.ndarray, stride: int) -> bool:
-    """Whether the surface over every n-th row and column is the surface over all of them."""
+    """Whether the surface over every n-th row and column equals the surface over all of them."""
     coarse = heights[::stride, ::stride]
     shares = np.arange(stride) / stride
     right, up = np.meshgrid(shares, shares)
@@ -426,12 +421,13 @@ def _is_same(heights: np.ndarray, stride: int) -> bool:
 
 
 def _prop(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Surface:
-    """A single fixed shape."""
+    """A single fixed geom."""
     vertices, triangles = np.empty((0, 3)), np.empty((0, 3), int)
-    faceted = int(model.geom_type[geom]) == _GEOM.mjGEOM_BOX
-    for kind, scale, along in geom_solids(model, geom):
+    flat_shaded = int(model.geom_type[geom]) == _G.mjGEOM_BOX
+    for kind, scale, offset in geom_solids(model, geom):
         corners, faces = unit_mesh(model, kind)
         triangles = np.concatenate([triangles, faces + len(vertices)])
-        vertices = np.concatenate([vertices, corners * scale + (0.0, 0.0, along)])
-    placed = data.geom_xpos[geom] + vertices @ data.geom_xmat[geom].reshape(3, 3).T
-    return Surface(placed, triangles, _bytes(geom_color(model, geom)), faceted, throws=True)
+        vertices = np.concatenate([vertices, corners * scale + (0.0, 0.0, offset)])
+    return Surface(
+        _to_world(data, geom, vertices), triangles, _bytes(geom_color(model, geom)), flat_shaded, casts_shadow=True
+    )

@@ -1,47 +1,49 @@
-"""A motion as a page that plays it back by itself: no server, no network, everything in one file."""
+"""A motion as an HTML file that plays it back: no server, no network, everything in one file."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import mujoco
 import numpy as np
+import viser
 from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
 from surefoot.motions import meshes, painter, posed_body
-from surefoot.motions import painter as ground
 from surefoot.motions.motion import Motion
 from surefoot.motions.motion_editing import frame_rate, resample
-
-if TYPE_CHECKING:
-    import viser
-
-    from surefoot.terrains.terrain import Terrain
+from surefoot.studio.model_view import BodyView
+from surefoot.studio.server import open_server
+from surefoot.terrains.terrain import Terrain
 
 FPS = 30.0  # at most
 MAX_FRAMES = 20_000
-_LAG = 0.25  # [s] over which the camera averages the body's place, before and after
+_LAG = 0.25  # [s] over which the camera averages the body's position, before and after
 _CELL, _MARGIN = 0.05, 4.0  # [m] between points of uneven ground, and how far it is drawn beyond the path
-_MOST = 400_000  # points of uneven ground; beyond, they are further apart
+_MOST = 400_000  # points of uneven ground; a longer path has larger cells
 _SOIL = (225, 221, 213)
-_EYE = (0.45, -1.7, 0.3)  # where the camera stands beside what it looks at, in body heights
+_EYE = (0.45, -1.7, 0.3)  # from the point that is looked at to the camera, in body heights
 
 
 class Drawn(Protocol):
-    """What stands on the page."""
+    """A figure on the page."""
 
     def place(self, frame: int, origin: np.ndarray) -> None:
-        """Put it where it is in a frame, seen from an origin (3,) [m]."""
+        """Move it to its pose in a frame, relative to an origin (3,) [m]."""
 
 
 def webpage(motion: Motion) -> bytes:
-    """An HTML file with a 3D view that can be turned, paused and wound back.
+    """An HTML file with a 3D view that can be turned, paused and rewound.
 
-    The figure stays in the middle and the ground moves past; at most 30 frames a second are kept. A motion whose
-    simulated body is not known is drawn as a stick figure.
+    The figure stays in the middle and the ground moves past; at most 30 frames a second are kept. A motion without a
+    simulated body is drawn as a stick figure.
+
+    Args:
+        motion: what is played.
+
+    Raises:
+        OutputError: the motion has numbers that are not finite, or too many frames.
     """
     frame_rate(motion)
     if not (np.isfinite(motion.qpos).all() and np.isfinite(motion.root_position).all()):
@@ -50,14 +52,17 @@ def webpage(motion: Motion) -> bytes:
     even = resample(motion, fps, whole=True) if len(motion) > 1 else motion
     if len(even) > MAX_FRAMES:
         raise OutputError(f"a page has at most {MAX_FRAMES} frames, this motion takes {len(even)}")
-    with _quiet_server() as server:
+    server = open_server("127.0.0.1", 0)  # local: the page is what it would have shown
+    try:
         return _recorded(server, even, fps).encode()
+    finally:
+        server.stop()
 
 
 def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
     places = gaussian_filter1d(motion.root_position, _LAG * fps, axis=0, mode="nearest")
     places[:, 2] = gaussian_filter1d(
-        ground.ground_heights(ground.terrain_of(motion), places), _LAG * fps, mode="nearest"
+        painter.ground_heights(painter.terrain_of(motion), places), _LAG * fps, mode="nearest"
     )
     limbs = posed_body.posed_body_of(motion).limbs(float(motion.time[0]))
     low, high = painter.extent_along(limbs, 2)
@@ -66,7 +71,7 @@ def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
     server.initial_camera.look_at = tuple(middle)
     server.initial_camera.position = tuple(middle + height * np.array(_EYE))
     record = server.get_scene_serializer()
-    below = _add_ground(server.scene, ground.terrain_of(motion), motion.root_position)
+    below = _add_ground(server.scene, painter.terrain_of(motion), motion.root_position)
     drawn: Drawn
     if motion.scene is not None and motion.qpos.size:
         drawn = _Body(server.scene, motion, motion.scene.model)
@@ -80,18 +85,16 @@ def _recorded(server: viser.ViserServer, motion: Motion, fps: float) -> str:
 
 
 class _Body:
-    """The simulated body, and the things around it."""
+    """The simulated body and the things around it."""
 
     def __init__(self, scene: viser.SceneApi, motion: Motion, model: mujoco.MjModel) -> None:
-        from surefoot.studio.model_view import BodyView
-
         self._motion, self._model, self._data = motion, model, mujoco.MjData(model)
         self._figure = BodyView(scene, "/figure", model, set(range(1, model.nbody)))
 
     def place(self, frame: int, origin: np.ndarray) -> None:
         self._data.qpos[:] = self._motion.qpos[frame]
         mujoco.mj_kinematics(self._model, self._data)
-        self._figure.place(self._data, origin)
+        self._figure.update(self._data, origin)
 
 
 class _Sticks:
@@ -132,10 +135,10 @@ class _Sticks:
 
 
 def _add_ground(scene: viser.SceneApi, terrain: Terrain | None, path: np.ndarray) -> viser.SceneNodeHandle:
-    """A grid of metres on level ground, a surface where it is not; what moves is a body of its own."""
+    """A grid on level ground, a surface on uneven ground; moving ground is drawn as a body."""
     if terrain is not None and terrain.moves:
         return scene.add_frame("/ground", show_axes=False)
-    if terrain is None or ground.is_flat(terrain):
+    if terrain is None or painter.is_flat(terrain):
         return scene.add_grid(
             "/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, plane="xy", fade_distance=20.0
         )
@@ -148,25 +151,3 @@ def _add_ground(scene: viser.SceneApi, terrain: Terrain | None, path: np.ndarray
     faces = np.concatenate([np.stack([first, ahead, ahead + 1], 1), np.stack([first, ahead + 1, first + 1], 1)])
     points = np.stack([x, y, terrain.height(x, y)], axis=-1).reshape(-1, 3)
     return scene.add_mesh_simple("/ground", points.astype(np.float32), faces, color=_SOIL, flat_shading=True)
-
-
-@contextlib.contextmanager
-def _quiet_server() -> Iterator[viser.ViserServer]:
-    """A server nobody is told of, on this machine alone: the page is what it would have shown."""
-    try:
-        import rich
-        import viser  # noqa: F401
-    except ImportError:
-        raise OutputError("a page needs the studio's packages: pip install 'surefoot[studio]'") from None
-    from surefoot.studio.server import open_server
-
-    console = rich.get_console()  # to which the server prints its address
-    quiet, console.quiet = console.quiet, True
-    try:
-        server = open_server("127.0.0.1", 0)
-        try:
-            yield server
-        finally:
-            server.stop()
-    finally:
-        console.quiet = quiet

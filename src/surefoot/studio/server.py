@@ -1,10 +1,8 @@
-"""Who may connect to the page's server, what is listened to, and how much of it.
-
-The page's server: viser's, made safe.
+"""The page's server: viser's, with checks of who connects, what a page may send, and how much.
 
 viser opens its socket with `websockets.asyncio.server.serve`, which can check origins, sizes and connections, but viser
-does not let us ask for that. So `serve` is wrapped while viser's constructor runs (`guard.py`); afterwards two requests
-that must be refused are made, and a server that answers them is closed again: it is protected, or it does not run.
+has no option for that. So `ConnectionGuard` replaces `serve` while viser's constructor runs. Afterwards `open_server`
+makes two requests that must be refused; a server that answers them is closed: it is protected, or it does not run.
 """
 
 from __future__ import annotations
@@ -34,15 +32,15 @@ from websockets.http11 import Request, Response
 from surefoot.errors import SurefootError
 
 MAX_CLIENTS = 128  # pages at once
-MAX_SOCKETS = 256  # connections at once, those included that have not said yet what they want
-MAX_MESSAGE = 640 * 1024  # bytes a message from a page: a page sends files in parts of 512 kB
-MAX_PLAIN_MESSAGE = 64 * 1024  # bytes a message that brings no file
-MAX_UPLOAD = 256 * 1024  # bytes a file
-STALL_TIMEOUT = 15.0  # [s] after which a page that takes nothing is disconnected: what it was sent waits in memory
+MAX_SOCKETS = 256  # connections at once, with those that have not sent a request yet
+MAX_MESSAGE = 640 * 1024  # bytes of a message; a page sends files in parts of 512 kB
+MAX_PLAIN_MESSAGE = 64 * 1024  # bytes of a message that is no part of a file
+MAX_UPLOAD = 256 * 1024  # bytes of a file
+STALL_TIMEOUT = 15.0  # [s] after which a page that reads nothing is disconnected: its messages wait in memory
 _RECEIVED, _SENT, _UPLOADED = 2000.0, 1000.0, 4.0  # messages a second, of all pages together
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 PROTOCOL = f"viser-v{viser.__version__}"
-_LISTENED = (  # what a page may say; the rest of viser's messages are dropped, the public tunnel's among them
+_LISTENED = (  # what a page may send; viser's other messages are dropped, among them those of the public tunnel
     "ViewerCameraMessage", "ScenePointerMessage", "SceneNodeClickMessage", "SceneNodeDragMessage",
     "TransformControlsUpdateMessage", "TransformControlsDragStartMessage", "TransformControlsDragEndMessage",
     "GuiUpdateMessage", "GuiButtonHoldMessage", "GuiFormSubmitMessage", "CommandTriggerMessage",
@@ -52,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 
 class ConnectionGuard:
-    """Decides who may connect and what is listened to; one for each server."""
+    """Decides who may connect and which messages are accepted; one for each server."""
 
     def __init__(self, host: str) -> None:
         self._names = {*_LOOPBACK, host.lower()}
@@ -67,8 +65,8 @@ class ConnectionGuard:
         self.kinds = {kind.__name__: kind for kind in viser.infra.Message.get_subclasses()}
 
     @contextlib.contextmanager
-    def in_place(self) -> Iterator[None]:
-        """Be asked for the socket, as long as a server is built."""
+    def installed(self) -> Iterator[None]:
+        """Replace `serve` while a server is built."""
         ws.serve = self.serve  # type: ignore[assignment,misc]
         try:
             yield
@@ -76,7 +74,7 @@ class ConnectionGuard:
             ws.serve = self._serve  # type: ignore[misc]
 
     def serve(self, handler: Any, host: str, port: int, **options: Any) -> ws.serve:
-        """What viser calls in place of `websockets.asyncio.server.serve`."""
+        """Stand in for `websockets.asyncio.server.serve`."""
         self.is_asked = True
         answer = options.pop("process_request")
 
@@ -94,19 +92,19 @@ class ConnectionGuard:
     def answer(
         self, connection: ws.ServerConnection, request: Request, answer: Callable[..., Response | None]
     ) -> Response | None:
-        """Refuse a request, or have viser answer it. No answer means that a page is let in."""
+        """Refuse a request, or have viser answer it; None lets a page connect."""
         host = ",".join(request.headers.get_all("Host")).lower()
-        if not self.is_ours(host):
+        if not self.is_own_host(host):
             return connection.respond(http.HTTPStatus.MISDIRECTED_REQUEST, "this is another host\n")
         if not re.fullmatch(r"/[\w./-]*", request.path.partition("?")[0], re.ASCII):
             return connection.respond(http.HTTPStatus.NOT_FOUND, "not found\n")
         response = answer(connection, request)
-        if response is not None:  # the page itself; nobody may show it in a frame
+        if response is not None:  # the page itself, which no other page may show in a frame
             response.headers["X-Frame-Options"] = "DENY"
             response.headers["X-Content-Type-Options"] = "nosniff"
             return response
         origin = ",".join(request.headers.get_all("Origin")).lower()
-        if not self.is_own_page(origin, host, connection.local_address[1]):
+        if not self.is_own_origin(origin, host, connection.local_address[1]):
             return connection.respond(http.HTTPStatus.FORBIDDEN, "this origin may not connect\n")
         if PROTOCOL not in re.split(r"[\s,]+", ",".join(request.headers.get_all("Sec-WebSocket-Protocol"))):
             return connection.respond(http.HTTPStatus.BAD_REQUEST, f"{PROTOCOL} is spoken here\n")
@@ -114,8 +112,8 @@ class ConnectionGuard:
             return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_CLIENTS} pages are open already\n")
         return None
 
-    def is_ours(self, host: str) -> bool:
-        """Whether a Host header names this server by a name that no stranger can give it (DNS rebinding)."""
+    def is_own_host(self, host: str) -> bool:
+        """Whether a Host header holds a name of this server that others cannot choose (DNS rebinding)."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
             if name in self._names:
@@ -124,21 +122,21 @@ class ConnectionGuard:
         except ValueError:
             return False
 
-    def is_own_page(self, origin: str, host: str, port: int) -> bool:
-        """Whether an Origin is the page that this server itself has sent."""
+    def is_own_origin(self, origin: str, host: str, port: int) -> bool:
+        """Whether an Origin header names the page that this server has sent."""
         if origin == f"http://{host}":
             return True
         return not self._is_open and origin in (f"http://{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
 
 
 class _Connection(ws.ServerConnection):
-    """One page. What it says is checked before viser hears it; what is rubbish closes this connection only."""
+    """The connection of one page. Messages are checked before viser gets them; an invalid one closes only this page."""
 
     def __init__(self, guard: ConnectionGuard, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._guard = guard
-        self._is_known = False  # viser knows it, and cleans up behind it, after its first camera message
-        self._transfer = ""  # the upload that is going on
+        self._is_known = False  # viser knows the page, and cleans up after it, from its first camera message on
+        self._transfer = ""  # the present upload
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -146,7 +144,7 @@ class _Connection(ws.ServerConnection):
             self.transport.abort()
 
     async def send(self, message: Any, text: bool | None = None) -> None:
-        """Send at a pace that a hundred pages leave time for the simulation; who takes nothing is disconnected."""
+        """Send at a rate that leaves time for the simulation with a hundred pages; a stalled page is disconnected."""
         await self._guard.sent.turn()
         try:
             async with asyncio.timeout(STALL_TIMEOUT):
@@ -157,21 +155,21 @@ class _Connection(ws.ServerConnection):
             await super().send(b"")  # raises what a closed connection raises
 
     async def recv(self, decode: bool | None = None) -> Any:
-        """The next message that viser may hear."""
+        """The next message that viser may get."""
         while True:
             raw = await super().recv(decode)
             await self._guard.received.turn()
             try:
-                heard = await self._checked(raw)
-            except Exception as reason:  # whatever it was, it was no message of a page
+                accepted = await self._checked(raw)
+            except Exception as reason:  # whatever it was, no page sends it
                 await self.close(1008, str(reason)[:100].encode("ascii", "replace").decode())
                 while True:  # until it raises that the connection is closed
                     await super().recv()
-            if heard is not None:
-                return heard
+            if accepted is not None:
+                return accepted
 
     async def _checked(self, raw: bytes | str) -> bytes | None:
-        """The message as viser may hear it, None if it is to be dropped; raises if no page would say it."""
+        """The message for viser, or None to drop it; raises if no page would send it."""
         if isinstance(raw, str):
             raise ValueError("a page sends bytes")
         fields = msgspec.msgpack.decode(raw)
@@ -196,7 +194,7 @@ class _Connection(ws.ServerConnection):
         return raw
 
     async def _begun(self, raw: bytes, fields: dict[str, Any]) -> bytes | None:
-        """An upload that begins: one part of bounded size, or it is told that it will not be taken."""
+        """Accept an upload of one part of bounded size; refuse any other with a message to the page."""
         if not self._is_known:
             return None
         await self._guard.uploaded.turn()
@@ -205,15 +203,15 @@ class _Connection(ws.ServerConnection):
             self._transfer = fields["transfer_uuid"]
             return raw
         name = "".join(c for c in fields["filename"][:60] if c.isprintable())
-        reason = f"{name} was not taken: it has {size / 1024:.0f} kB, at most {MAX_UPLOAD // 1024} are"
+        reason = f"{name} was not taken: it has {size / 1024:.0f} kB, valid: at most {MAX_UPLOAD // 1024} kB"
         self._guard.refuse(reason, fields["transfer_uuid"][:64])
-        # Nothing will come, and less than was promised: viser ends the page's progress bar and gives nobody a file.
+        # An upload without parts ends the page's progress bar, and viser hands no file to anybody.
         fields |= {"type": "FileTransferStartUpload", "transfer_uuid": "refused", "filename": ""}
         return msgspec.msgpack.encode(fields | {"part_count": 0, "size_bytes": 1})
 
 
 class _Pace:
-    """So many turns a second, in the order they are asked for: everybody who waits gets an equal share."""
+    """Allows a number of turns per second in the order they are asked for, so that all who wait get an equal share."""
 
     def __init__(self, rate: float, burst: float = 0.25) -> None:
         self._step, self._burst, self._due = 1.0 / rate, max(burst, 4.0 / rate), 0.0
@@ -226,7 +224,7 @@ class _Pace:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether all numbers in it are."""
+    """Whether all numbers in a message are finite."""
     if isinstance(value, dict):
         return all(map(_is_finite, value.values()))
     if isinstance(value, (list, tuple)):
@@ -235,12 +233,12 @@ def _is_finite(value: Any) -> bool:
 
 
 def _one_line(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What fails while a message is handled, in one line and for who asks: strangers must not fill the terminal."""
+    """Log a failure of a message's handler in one line at level INFO: strangers must not fill the terminal."""
     _log.info("%s: %r", context.get("message"), context.get("exception"))
 
 
 def _quiet_logger() -> logging.Logger:
-    """For connections: what goes wrong on them is mostly the other side's; one line each, and that for who asks."""
+    """The logger of connections: their errors are mostly the other side's, so each is one line at level INFO."""
     logger = logging.getLogger(f"{__name__}.connections")
     if _without_traceback not in logger.filters:
         logger.addFilter(_without_traceback)
@@ -249,7 +247,7 @@ def _quiet_logger() -> logging.Logger:
 
 def _without_traceback(record: logging.LogRecord) -> bool:
     if record.exc_info:
-        is_ours = record.msg == "connection handler failed"  # what it said was in order, so our answer was not
+        is_ours = record.msg == "connection handler failed"  # the request was valid, so our answer failed
         record.msg, record.args = f"{record.getMessage()}: {record.exc_info[1]!r}", ()
         record.exc_info = None
         if not is_ours:
@@ -261,28 +259,22 @@ _opening = threading.Lock()
 
 
 class Server(viser.ViserServer):
-    """viser's server without its public tunnel and without its words on the terminal."""
+    """viser's server without its public tunnel and without its output on the terminal."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """There is no public tunnel, whoever asks for one."""
+        """There is no public tunnel."""
         return None
 
     def disconnect_share_url(self) -> None:
         """There is nothing to disconnect."""
 
     def stop(self) -> None:
-        """Close it."""
+        """Close the server."""
         with _silence():
             super().stop()
 
     def refuse(self, text: str, transfer: str) -> None:
-        """Tell everybody who looks at the page that a file was not taken.
-
-        Args:
-            text: why.
-            transfer: what the page that sent it calls the upload. The note it shows of it by itself would tell of
-                success, and is taken away.
-        """
+        """Show everybody why a file was not accepted, and remove the sending page's notification of success."""
         kinds: dict[str, Any] = {kind.__name__: kind for kind in viser.infra.Message.get_subclasses()}
         forget = kinds["RemoveNotificationMessage"](f"upload-{transfer}")
         for client in self.get_clients().values():
@@ -292,19 +284,19 @@ class Server(viser.ViserServer):
 
 
 def open_server(host: str = "127.0.0.1", port: int = 8080) -> viser.ViserServer:
-    """Listen on an address; only pages that this server has sent itself are answered.
+    """Listen on an address; only pages that this server has sent are answered.
 
     Args:
-        host: loopback by default; 0.0.0.0 is everything this machine has.
+        host: loopback by default; 0.0.0.0 is all addresses of this machine.
         port: the first to try; 0 takes any.
 
     Raises:
-        SurefootError: if one cannot listen there, or viser no longer lets itself be guarded.
+        SurefootError: the address cannot be used, or this viser cannot be guarded.
     """
     host = "127.0.0.1" if host == "localhost" else host
-    warnings.filterwarnings("ignore", r"\[viser\] Dropping upload ''")  # that is how large files are refused
+    warnings.filterwarnings("ignore", r"\[viser\] Dropping upload ''")  # caused by refusing large files
     guard = ConnectionGuard(host)
-    with _opening, _silence(), guard.in_place():
+    with _opening, _silence(), guard.installed():
         server = Server(host=host, port=_free_port(host, port), label="Surefoot", verbose=False)
     guard.refuse = server.refuse
     if not guard.is_asked or not all(_is_refused(server, *foreign) for foreign in _FOREIGN):
@@ -314,7 +306,7 @@ def open_server(host: str = "127.0.0.1", port: int = 8080) -> viser.ViserServer:
 
 
 def _free_port(host: str, port: int) -> int:
-    """The port, or the next that is free; viser looks for one too, but never ends if there is none."""
+    """The port, or the next free one; viser searches too, but never ends if there is none."""
     if not 0 <= port <= 65535:
         raise SurefootError(f"a port is a number 0 … 65535, got {port}")
     reason = "no such address"
@@ -338,7 +330,7 @@ _FOREIGN = (("421", "surefoot.invalid", ""), ("403", None, "http://surefoot.inva
 
 
 def _is_refused(server: viser.ViserServer, status: str, host: str | None, origin: str) -> bool:
-    """Whether the server refuses a request that it must refuse; `host` None is its own."""
+    """Whether the server answers a foreign request with a status; `host` None is the server's own."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(server.get_host(), server.get_host())
     lines = [
         "GET / HTTP/1.1", f"Host: {host or (f'[{name}]' if ':' in name else name)}", "Connection: Upgrade",
@@ -355,7 +347,7 @@ def _is_refused(server: viser.ViserServer, status: str, host: str | None, origin
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Keep viser's panels and notes off the terminal: who starts the studio prints its address."""
+    """Keep viser's output off the terminal: the command line prints the address."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
     try:

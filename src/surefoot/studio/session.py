@@ -1,10 +1,8 @@
-"""The last minute, moment by moment, so that one can go back to any of them.
+"""A simulation that one can watch and change, without any page: run, pause, go back, edit.
 
-What one can do with a simulation in the studio, without any page: run, stop, go back, push, change.
-
-All of it is called from one thread, the loop's.
-
-The thread that owns the session: it lets time pass, sixty times a second, and does what others ask of it.
+`Timeline` keeps the last minute moment by moment. `Session` runs a simulation and goes back in the timeline; one thread
+calls all of it. `SimulationThread` is that thread: it advances the session sixty times a second and carries out what
+other threads post.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ import mujoco
 import numpy as np
 
 from surefoot.engine.recorder import Recorder
-from surefoot.engine.scene import Setup
+from surefoot.engine.scene import AnyCharacter, Setup
 from surefoot.engine.simulation import Simulation, Snapshot
 from surefoot.errors import CommandError, SurefootError
 from surefoot.motions.motion import Motion
@@ -33,15 +31,15 @@ from surefoot.native.userdata import Row
 from surefoot.skills.schema import Skill
 from surefoot.terrains import Ball, with_props
 from surefoot.terrains import load as load_terrain
-from surefoot.terrains.terrain import Terrain
 
 HISTORY_SECONDS = 60.0  # [s]
-MAX_BODIES = 12  # simulations whose moments are kept: every change of body or ground makes another
+MAX_BODIES = 12  # simulations whose moments are kept: every change of body or terrain makes another
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A simulation at one time; `clock` is the studio's, which does not start again with the simulation [s]."""
+    """A simulation at one time; `clock` is the studio's time, which a restart does not reset [s]."""
 
     sim: Simulation
     clock: float
@@ -51,18 +49,24 @@ class Moment:
     _values: np.ndarray
 
     def snapshot(self) -> Snapshot:
-        """Everything there was to it, bit for bit."""
+        """The whole state, bit for bit."""
         state = self._base.copy()
         differs = np.unpackbits(np.frombuffer(self._mask, np.uint8), count=len(state)).astype(bool)
         state[differs] = self._values
         return Snapshot(state, self._rest.skill, self._rest.requested, self._rest.tasks)
 
+    def load_into(self, data: mujoco.MjData) -> Snapshot:
+        """Set MuJoCo's state to that of this moment; returns the snapshot."""
+        snapshot = self.snapshot()
+        mujoco.mj_setState(self.sim.model, data, snapshot.state, _STATE)
+        return snapshot
+
 
 class Timeline:
-    """Moments in their order. Most numbers of a state never change: only those that did are kept."""
+    """Moments in their order. Most numbers of a state never change, so only those that did are stored."""
 
     def __init__(self, seconds: float = HISTORY_SECONDS) -> None:
-        """Keep the last so many seconds."""
+        """Keep the last seconds."""
         self.seconds = seconds
         self._moments: deque[Moment] = deque()
         self._base: np.ndarray = np.empty(0)
@@ -73,7 +77,7 @@ class Timeline:
         return len(self._moments)
 
     def add(self, sim: Simulation, clock: float) -> Moment:
-        """Keep the present moment, forget those that are too old."""
+        """Store the present moment, and drop those that are too old."""
         snapshot = sim.snapshot()
         if sim is not self._of or len(self._base) != len(snapshot.state):
             self._of, self._base = sim, snapshot.state.copy()
@@ -88,7 +92,7 @@ class Timeline:
         return moment
 
     def _forget_bodies(self) -> None:
-        """Of many bodies those that lasted longest are kept: each holds a whole compiled model."""
+        """Keep the moments of the bodies that lasted longest: each holds a whole compiled model."""
         lasted = Counter(moment.sim for moment in self._moments)
         while len(lasted) >= MAX_BODIES:
             briefest = min(lasted, key=lambda sim: lasted[sim])
@@ -101,27 +105,27 @@ class Timeline:
         return self._moments[-1].clock - self._moments[0].clock if self._moments else 0.0
 
     def at(self, ago: float) -> Moment:
-        """The moment nearest to so many seconds before the last one."""
+        """The moment nearest to `ago` seconds before the last one."""
         if not self._moments:
             raise SurefootError("there is nothing to go back to yet")
         clock = self._moments[-1].clock - ago
         return min(self._moments, key=lambda moment: abs(moment.clock - clock))
 
     def first(self, sim: Simulation, clock: float) -> Moment:
-        """The first moment of a simulation that is not before a time of the studio's clock [s]."""
+        """The first moment of a simulation at or after a time of the studio's clock [s]."""
         for moment in self._moments:
             if moment.sim is sim and moment.clock >= clock - 1e-9:
                 return moment
         raise SurefootError("there is nothing to go back to yet")
 
-    def forget_after(self, moment: Moment) -> None:
-        """Drop what came after a moment: it goes on from there."""
+    def truncate_after(self, moment: Moment) -> None:
+        """Drop what came after a moment; the simulation continues from there."""
         while self._moments and self._moments[-1] is not moment:
             self._moments.pop()
         self._of = None  # the next moment brings its own base
 
     def last(self, seconds: float, until: Moment | None = None) -> Iterator[Moment]:
-        """The moments of so many seconds up to one of them, by default the last, as far as one simulation ran on."""
+        """The moments of one simulation in the seconds up to one of them, by default the last."""
         found: list[Moment] = []
         for moment in reversed(self._moments):
             if not found and until is not None and moment is not until:
@@ -131,78 +135,83 @@ class Timeline:
             found.append(moment)
         return reversed(found)
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._moments.clear()
-        self._of = None
-
 
 FPS = 60.0
 SLOWEST, FASTEST = 0.02, 4.0  # simulated seconds in one second
-_LONGEST = 0.1  # [s] of real time made up for at once; what is late beyond it is lost, not hurried
+_LONGEST = 0.1  # [s] of real time that is caught up at once; more delay than that is skipped
 REWIND_SECONDS = 2.0  # [s]
-BALLS = {"small": Ball(0.08), "medium": Ball(0.12), "large": Ball(0.18)}  # always at hand, parked
-
-
-FIRST_SKILL = "human/fast-walk"  # what the studio opens with unless told
+BALLS = {"small": Ball(0.08), "medium": Ball(0.12), "large": Ball(0.18)}  # parked until they are thrown
+FIRST_SKILL = "human/fast-walk"  # what the studio opens with by default
 
 
 class Session:
     """A simulation one can watch and change.
 
     Attributes:
-        sim: the simulation that runs, or of the moment that is looked at.
+        sim: the simulation that runs, or that of the moment shown.
         setup: what it was built from.
         timeline: the last minute.
         paused: whether time stands still.
-        rate: simulated seconds in one second.
-        shown: the moment of the past that is looked at; None: the present.
-        clock: seconds simulated since the studio was opened, restarts included.
+        rate: simulated seconds per second of real time.
+        shown: the past moment that is shown; None is the present.
+        clock: seconds simulated since the session began, restarts included.
     """
 
     def __init__(self, setup: Setup) -> None:
-        """Build and stand ready."""
+        """Build the simulation.
+
+        Args:
+            setup: what to build; balls to throw are added to its terrain.
+
+        Raises:
+            SurefootError: it cannot be built.
+        """
         self.setup = setup
         self.timeline = Timeline()
         self.paused, self.rate, self.clock = False, 1.0, 0.0
         self.shown: Moment | None = None
-        self._due = 0.0  # [s] of simulated time that is owed
+        self._due = 0.0  # [s] of simulated time not simulated yet
         self._setups: WeakKeyDictionary[Simulation, Setup] = WeakKeyDictionary()
         self._begin(setup)
 
     def _begin(self, setup: Setup) -> None:
-        sim = self._built(setup)
+        terrain = load_terrain(setup.terrain) if isinstance(setup.terrain, str) else setup.terrain
+        sim = Simulation.from_setup(replace(setup, terrain=with_props(terrain, tuple(BALLS.values()))))
         self.shown, self._due = None, 0.0
         self._take(sim, setup)
         self.timeline.add(sim, self.clock)
 
     def _take(self, sim: Simulation, setup: Setup) -> None:
-        """Let another simulation be the one that is looked at."""
+        """Show another simulation."""
         self.sim, self.setup, self._pose = sim, setup, mujoco.MjData(sim.model)
         self._setups[sim] = setup
 
-    def _built(self, setup: Setup) -> Simulation:
-        return Simulation.from_setup(replace(setup, terrain=self.ground(setup.terrain)))
-
-    def ground(self, terrain: str | Terrain) -> Terrain:
-        """A ground, and balls to be thrown.
-
-        Args:
-            terrain: description or object.
-        """
-        found = load_terrain(terrain) if isinstance(terrain, str) else terrain
-        return with_props(found, tuple(BALLS.values()))
+    @property
+    def character(self) -> AnyCharacter:
+        """What the present body was loaded from."""
+        return self.setup.character or self.sim.scene.table.name
 
     def restart(self) -> None:
-        """Begin again from the skill's start; what is being edited is kept."""
+        """Begin again from the running skill's start; edits are kept."""
         self._begin(replace(self.setup, skill=self.sim.skill))
 
     def rebuild(self, **changes: object) -> None:
-        """Begin again with another skill, character, ground or proportions; nothing changes if it cannot be built."""
+        """Begin again with another setup.
+
+        Args:
+            changes: fields of `Setup`, such as `skill`, `character`, `terrain` and `proportions`.
+
+        Raises:
+            SurefootError: it cannot be built; then nothing changes.
+        """
         self._begin(replace(self.setup, **changes))  # type: ignore[arg-type]
 
     def advance(self, seconds: float) -> None:
-        """Let real time pass."""
+        """Simulate while some real time passes.
+
+        Args:
+            seconds: of real time.
+        """
         if self.paused or self.shown is not None:
             return
         self._due += min(seconds, _LONGEST) * self.rate
@@ -212,46 +221,56 @@ class Session:
             self.step(steps)
 
     def step(self, count: int = 1) -> None:
-        """Advance by physics steps and keep the moment."""
-        self.present()
+        """Advance by physics steps and store the moment.
+
+        Args:
+            count: how many steps.
+        """
+        self.resume_from_shown()
         before = self.sim.time
         self.sim.step(count)
         self.clock += self.sim.time - before
         self.timeline.add(self.sim, self.clock)
 
-    def frame(self) -> None:
-        """Advance by one frame, for looking closely."""
+    def step_frame(self) -> None:
+        """Advance by one frame."""
         self.step(max(round(1.0 / FPS / self.sim.model.opt.timestep), 1))
 
-    def look(self, ago: float) -> None:
-        """Look at the moment so many seconds ago; time stands still."""
+    def look_back(self, ago: float) -> None:
+        """Show a past moment, paused.
+
+        Args:
+            ago: how long ago it was [s].
+        """
         self._look_at(self.timeline.at(ago))
 
     def _look_at(self, moment: Moment) -> None:
         self.paused, self.shown = True, moment
         self._restore(moment)
 
-    def present(self) -> None:
-        """Go on from the moment that is looked at; what came after it never happened."""
+    def resume_from_shown(self) -> None:
+        """Continue from the moment that is shown; what came after it is dropped."""
         if self.shown is not None:
-            self.timeline.forget_after(self.shown)
+            self.timeline.truncate_after(self.shown)
             self.clock, self.shown = self.shown.clock, None
 
     def play(self) -> None:
-        """Let time run, from the moment that is looked at."""
-        self.present()
+        """Run, from the moment that is shown."""
+        self.resume_from_shown()
         self.paused = False
 
-    def before_fall(self) -> None:
-        """Go back to two seconds before it fell, or to its start or as far as is remembered, and go on."""
+    def rewind_before_fall(self) -> None:
+        """Go back to two seconds before the fall, or to the first moment there is, and run.
+
+        Raises:
+            CommandError: it has not fallen, or the fall is too long ago.
+        """
         if not self.sim.fallen:
             raise CommandError("it has not fallen")
         fell = (self.shown.clock if self.shown else self.clock) - (self.sim.time - self.sim.fallen_at)
         moment = self.timeline.first(self.sim, fell - REWIND_SECONDS)
         if moment.clock > fell:
-            raise CommandError(
-                f"it fell more than {self.timeline.seconds:g} s ago, which is not remembered; restart it"
-            )
+            raise CommandError(f"it fell more than {self.timeline.seconds:g} s ago, which is not stored; restart it")
         self._look_at(moment)
         self.play()
 
@@ -261,62 +280,86 @@ class Session:
         self.sim.restore(moment.snapshot())
 
     def set_rate(self, rate: float) -> None:
-        """Slower or faster than life."""
+        """Run slower or faster than real time.
+
+        Args:
+            rate: simulated seconds per second.
+        """
         if not SLOWEST <= rate <= FASTEST:
             raise CommandError(f"the speed of time is {SLOWEST:g} … {FASTEST:g}, got {rate:g}")
         self.rate = rate
 
     @property
     def pose(self) -> mujoco.MjData:
-        """Where everything is at the moment that is looked at."""
+        """Positions of all bodies at the moment that is shown."""
         self._pose.qpos[:] = self.sim.data.qpos
         mujoco.mj_kinematics(self.sim.model, self._pose)
         return self._pose
 
+    def moving_pose(self) -> mujoco.MjData:
+        """`pose` with the velocities of bodies (`cvel`) and of their trees (`subtree_linvel`)."""
+        model, data = self.sim.model, self.pose
+        data.qvel[:] = self.sim.data.qvel
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        return data
+
     @property
     def row(self) -> Row:
-        """The controller's memory at the moment that is looked at."""
+        """The controller's memory at the moment that is shown."""
         return self.sim.memory
 
     def edit_skill(self, skill: Skill) -> None:
-        """Let the running skill be another version of itself, at once; one that does not fit begins again."""
-        self.present()
+        """Run another version of the running skill at once; one that cannot continue from here begins again.
+
+        Args:
+            skill: the other version.
+        """
+        self.resume_from_shown()
         if self.sim.edit_skill(skill):
             self.setup = replace(self.setup, skill=skill)
         else:
             self.rebuild(skill=skill)
 
     def reshape(self, proportions: Mapping[str, float]) -> None:
-        """Go on in a body of other lengths and masses; nothing changes if it cannot be.
+        """Continue in a body of other lengths and masses.
 
         Args:
             proportions: multipliers of the character's own; those not named are 1.
+
+        Raises:
+            SurefootError: there is no such body; then nothing changes.
         """
         sim = self.sim.with_proportions(proportions)
-        self.present()
+        self.resume_from_shown()
         self._take(sim, replace(self.setup, proportions=dict(proportions)))
         self.timeline.add(sim, self.clock)
 
     def motion(self, seconds: float) -> Motion:
-        """The seconds up to the moment that is looked at, as far as one body ran on without being restarted."""
+        """The motion of the last seconds up to the moment that is shown, of one body since its last restart."""
         return motion_from_moments(self.moments(seconds))
 
     def moments(self, seconds: float) -> tuple[Moment, ...]:
-        """The moments of these seconds, which do not change any more: another thread may have them."""
+        """The moments of these seconds; they never change, so other threads may use them.
+
+        Args:
+            seconds: how many, up to the timeline's length.
+        """
         if not 0.0 < seconds <= self.timeline.seconds:
-            raise CommandError(f"up to {self.timeline.seconds:g} s are remembered, got {seconds:g}")
+            raise CommandError(f"up to {self.timeline.seconds:g} s are stored, got {seconds:g}")
         return tuple(self.timeline.last(seconds, self.shown))
 
 
 def motion_from_moments(moments: Sequence[Moment]) -> Motion:
-    """What happened in moments of one simulation."""
+    """The motion through moments of one simulation."""
     if not moments:
         raise SurefootError("nothing has been recorded yet")
     sim = moments[0].sim
     data = mujoco.MjData(sim.model)
     recorder, last = Recorder(sim.scene), -math.inf
     for moment in moments:
-        mujoco.mj_setState(sim.model, data, moment.snapshot().state, int(mujoco.mjtState.mjSTATE_INTEGRATION))
+        moment.load_into(data)
         if data.time > last:  # a restart of the same body begins at 0 again
             recorder.add(data.time, data.qpos, data.qvel, data.userdata)
             last = data.time
@@ -325,23 +368,23 @@ def motion_from_moments(moments: Sequence[Moment]) -> Motion:
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-_QUIET = 5.0  # [s] after a failure that is none of a person's doing, in which others are not told
-_WAITING = 1000  # requests that may wait; more are dropped: the page floods us
+_QUIET = 5.0  # [s] after an unexpected failure, in which others are not reported
+_WAITING = 1000  # requests that may wait; more than that are dropped
 
 
 class SimulationThread:
-    """Runs a session in real time. `post` and `call` may come from any thread, everything else from its own."""
+    """Runs a session in real time. Any thread may call `post` and `call`; only its own calls the rest."""
 
-    def __init__(self, session: Session, draw: Callable[[float], None], complain: Callable[[str], None]) -> None:
+    def __init__(self, session: Session, draw: Callable[[float], None], show_error: Callable[[str], None]) -> None:
         """Prepare.
 
         Args:
             session: what runs.
             draw: called after every advance with the real time [s].
-            complain: told in one line what could not be done.
+            show_error: called with one line that says what could not be done.
         """
         self.session = session
-        self._draw, self._complain = draw, complain
+        self._draw, self._show_error = draw, show_error
         self.before: list[Callable[[float], object]] = []  # called before every advance with the real time passed [s]
         self._asked: queue.Queue[Callable[[], None]] = queue.Queue(_WAITING)
         self._logged = -_QUIET
@@ -349,29 +392,29 @@ class SimulationThread:
         self._thread = threading.Thread(target=self._run, name="surefoot-studio", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End and wait for it."""
+        """Stop the thread and wait for it."""
         self._stop.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(5.0)
 
     @property
     def is_running(self) -> bool:
-        """Whether time can pass."""
+        """Whether the thread runs."""
         return self._thread.is_alive()
 
     def post(self, action: Callable[[], object]) -> None:
-        """Have something done before the next frame; a flood of requests is cut."""
+        """Have something done before the next frame; requests beyond a limit are dropped."""
         try:
             self._asked.put_nowait(lambda: self._do(action))
         except queue.Full:
             _log.warning("too many requests at once: one was dropped")
 
     def call(self, action: Callable[[], T], timeout: float = 30.0) -> T:
-        """Have something done and wait for what it gives; its errors are raised here."""
+        """Have something done and wait for its result; its errors are raised here."""
         answer: Future[T] = Future()
 
         def act() -> None:
@@ -387,12 +430,12 @@ class SimulationThread:
         try:
             action()
         except SurefootError as error:
-            self._complain(str(error))
+            self._show_error(str(error))
         except Exception:
-            if time.monotonic() - self._logged >= _QUIET:  # a page that sends rubbish does not fill the log
+            if time.monotonic() - self._logged >= _QUIET:  # a page that sends nonsense does not fill the log
                 self._logged = time.monotonic()
                 _log.exception("a request failed")
-                self._complain("that did not work; the log has the details")
+                self._show_error("that did not work; the log has the details")
 
     def _run(self) -> None:
         last = due = time.perf_counter()
@@ -408,7 +451,7 @@ class SimulationThread:
             self._wait(due)
 
     def _wait(self, until: float) -> None:
-        """Sleep until the next frame is due, or somebody asks for something."""
+        """Carry out requests until the next frame is due."""
         while (left := until - time.perf_counter()) > 0.0 and not self._stop.is_set():
             try:
                 self._asked.get(timeout=left)()

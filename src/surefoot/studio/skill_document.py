@@ -1,39 +1,69 @@
-"""A skill under one's hands: changes can be taken back, compared with what was saved, and saved with its comments.
+"""The skill that is being edited: undo and redo, comparison with the saved version, and saving with comments kept.
 
-The one document that all editors work on: the skill that runs.
+`SkillDocument` is one skill file with its history. `ActiveDocument` is the one that all editors share: it follows the
+skill that the session runs.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
 from surefoot.errors import SkillError
-from surefoot.skills import BIPED, files, library_path, set_document_value
+from surefoot.skills import BIPED, files, library_path, names, set_document_value
 from surefoot.skills.schema import Skill
 from surefoot.studio.session import Session
 
-MAX_UNDO = 200  # changes that can be taken back
+MAX_UNDO = 200  # changes that can be undone
+_OPEN = 0.01  # by which a bound that is itself not allowed is moved inward
+
+
+def field_bounds(model: type[BaseModel], field: str) -> tuple[float, float]:
+    """Lowest and highest value that a schema allows a number, or the numbers of a mapping.
+
+    Args:
+        model: the schema.
+        field: name of the number.
+
+    Raises:
+        SkillError: the field is no number with two bounds.
+    """
+    schema = _json_schema(model)["properties"][field]
+    schema = schema.get("additionalProperties", schema)
+    number: dict[str, Any] = next((kind for kind in schema.get("anyOf", [schema]) if kind.get("type") == "number"), {})
+    low, high = number.get("minimum"), number.get("maximum")
+    low = number["exclusiveMinimum"] + _OPEN if "exclusiveMinimum" in number else low
+    high = number["exclusiveMaximum"] - _OPEN if "exclusiveMaximum" in number else high
+    if low is None or high is None:
+        raise SkillError(f"{field} has no lowest and highest value")
+    return float(low), float(high)
+
+
+@functools.cache
+def _json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
 
 
 class SkillDocument:
-    """A skill file being edited.
+    """A skill file that is being edited.
 
     Attributes:
-        skill: the skill as it is now, always valid.
-        saved: the skill as it was read or last saved.
-        origin: the file it came from; None for one that was made without.
+        skill: the present version, always valid.
+        saved: the version that was read or last saved.
+        origin: the file it came from; None if it has none.
     """
 
     def __init__(self, skill: Skill, origin: Path | None = None) -> None:
-        """Begin with a skill; its file, found by its name if it is of the library, brings the comments."""
-        if origin is None and library_path(skill.full_name).is_file():
+        """Begin with a skill; comments come from its file, by default the library's file of its name."""
+        if origin is None and skill.full_name in names():
             origin = library_path(skill.full_name)
         self.origin = origin
         read = files.read(origin) if origin else None
@@ -49,12 +79,18 @@ class SkillDocument:
 
         Args:
             values: numbers, words, lists, or None to leave an optional one out of the file.
-            key: changes with the same key that follow each other, as while dragging, are taken back as one.
+            key: consecutive changes with the same key, as while dragging, are undone as one.
+
+        Returns:
+            The new version.
+
+        Raises:
+            SkillError: the result is not a valid skill; then nothing changes.
         """
         return self._become(self._changed(values, 5), key)
 
-    def take(self, skill: Skill) -> bool:
-        """Become another version of the same skill, as a change that can be taken back; False if it is none."""
+    def adopt_version(self, skill: Skill) -> bool:
+        """Become another version of the same skill, as a change that can be undone; False if it is another skill."""
         found = _differences(self.skill, skill)
         if (skill.full_name, skill.controller) != (self.skill.full_name, self.skill.controller):
             return False
@@ -63,19 +99,19 @@ class SkillDocument:
         try:
             changed = self._changed({_short(path): new for path, _, new in found}, None)
             same = files.validate(changed, skill.full_name) == skill
-        except SkillError:  # of another number of states
+        except SkillError:  # it has another number of states
             return False
         if same:
             self._become(changed)
         return same
 
     def reset(self) -> Skill:
-        """Go back to what was saved, as a change that can be taken back."""
-        self.take(self.saved)
+        """Go back to the saved version, as a change that can be undone."""
+        self.adopt_version(self.saved)
         return self.skill
 
-    def dress(self, text: str) -> None:
-        """Take comments and order from a file's text that says the same; another one changes nothing."""
+    def adopt_formatting(self, text: str) -> None:
+        """Take comments and order from a file's text of the same skill; the text of another changes nothing."""
         node = files.parse(text, self.skill.full_name)
         if files.validate(node, self.skill.full_name) == self.skill:
             self._now = node
@@ -102,32 +138,32 @@ class SkillDocument:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is something to take back."""
+        """Whether there is a change to undo."""
         return bool(self._before)
 
     @property
     def can_redo(self) -> bool:
-        """Whether something was taken back."""
+        """Whether there is a change to redo."""
         return bool(self._after)
 
     def undo(self) -> Skill:
-        """Take the last change back."""
+        """Undo the last change."""
         return self._move(self._before, self._after)
 
     def redo(self) -> Skill:
-        """Do again what was taken back."""
+        """Redo the change that was undone last."""
         return self._move(self._after, self._before)
 
     def _move(self, source: list[Any], other: list[Any]) -> Skill:
         if not source:
-            raise SkillError("there is nothing more to take back or do again")
+            raise SkillError("there is nothing more to undo or redo")
         other.append(self._now)
         self._now, self._key = source.pop(), None
         self.skill = files.validate(self._now, self.skill.full_name)
         return self.skill
 
     def differences(self) -> list[tuple[str, Any, Any]]:
-        """What is not as saved: dotted path as in `change`, the saved value, the present one (None: there is none)."""
+        """Differences from the saved version: dotted path as in `change`, saved value, present value (or None)."""
         return [(_short(path), old, new) for path, old, new in _differences(self.saved, self.skill)]
 
     def text(self) -> str:
@@ -137,26 +173,24 @@ class SkillDocument:
         return buffer.getvalue()
 
     def save(self, path: Path, name: str) -> None:
-        """Write it under a name of its own, whole or not at all; comments are kept."""
-        of_library, full = self.origin == library_path(self.skill.full_name), self.skill.full_name
+        """Write it to a file under another name, whole or not at all; comments are kept."""
+        full = self.skill.full_name
+        of_library = full in names() and self.origin == library_path(full)
         named = [copy.deepcopy(node) for node in (self._now, *self._before, *self._after)]
-        for node in named:  # what is taken back later has the name too
+        for node in named:  # versions that are restored later have the name too
             node["name"] = name
-            if of_library:  # what was printed or measured was so of another
+            if of_library:  # provenance and measurements are those of another skill
                 node["provenance"] = _flowing({"source": f"made in the studio from {full}"})
                 node.pop("measured", None)
         skill = files.validate(named[0], str(path))
         files.write(named[0], path)
-        self._now, self._before, self._after = (
-            named[0],
-            named[1 : 1 + len(self._before)],
-            named[1 + len(self._before) :],
-        )
+        count = 1 + len(self._before)
+        self._now, self._before, self._after = named[0], named[1:count], named[count:]
         self.skill, self.saved, self.origin, self._key = skill, skill, path, None
 
 
 def _flowing(value: Any, digits: int | None = 5) -> Any:
-    """A value as round-trip nodes, lists of numbers on one line; floats with so many digits after the point."""
+    """A value as YAML nodes, lists of numbers on one line; floats rounded to so many digits after the point."""
     if isinstance(value, dict):
         return {key: _flowing(item, digits) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -168,13 +202,12 @@ def _flowing(value: Any, digits: int | None = 5) -> Any:
 
 
 def _leave_out(document: Any, path: str) -> None:
-    """Take a value out of a document, if it is there."""
+    """Remove a value from a document, if it is there."""
     keys: list[Any] = [int(k) if k.isdecimal() else k for k in path.split(".")]
     node = document if keys[0] in ("start", "fall") else document["parameters"]
     for key in keys[:-1]:
-        if not (isinstance(node, list) and isinstance(key, int) and key < len(node)) and not (
-            isinstance(node, dict) and key in node
-        ):
+        is_item = isinstance(node, list) and isinstance(key, int) and key < len(node)
+        if not is_item and not (isinstance(node, dict) and key in node):
             return
         node = node[key]
     if isinstance(node, dict):
@@ -201,52 +234,52 @@ def _leaves(node: Any, path: str = "") -> dict[str, Any]:
 
 
 class ActiveDocument:
-    """What is being edited.
+    """The document that all editors share.
 
     Attributes:
         document: the skill with its history.
-        comparing: whether the saved version runs for the moment.
-        has_keys: whether somebody has given undo and redo their keys already.
+        comparing: whether the saved version runs at the moment.
+        has_keys: whether undo and redo have their keys already.
     """
 
     def __init__(self, session: Session) -> None:
-        """Begin with the skill that runs."""
+        """Begin with the running skill."""
         self.document = SkillDocument(session.sim.skill, _file_of(session))
         self.comparing = False
         self.has_keys = False
 
-    def of(self, skill: Skill, origin: Path | None = None) -> SkillDocument:
-        """The document of a skill that runs now.
+    def document_of(self, skill: Skill, origin: Path | None = None) -> SkillDocument:
+        """The document of the running skill.
 
-        It stays the same one for a version of the same skill, as when time went back to before an edit: that version
-        becomes a change that can be taken back. Another skill begins another document.
+        For another version of the same skill, as after going back to before an edit, the document stays and the version
+        becomes a change that can be undone. Another skill begins another document.
         """
         if skill == self.document.skill or (self.comparing and skill == self.document.saved):
             return self.document
         self.comparing = False
-        if not self.document.take(skill):
+        if not self.document.adopt_version(skill):
             self.document = SkillDocument(skill, origin)
         return self.document
 
-    def watch(self, session: Session) -> SkillDocument:
-        """The document of what a session runs; looking back changes nothing yet."""
-        return self.document if session.shown is not None else self.of(session.sim.skill, _file_of(session))
+    def follow_session(self, session: Session) -> SkillDocument:
+        """The document of the skill that a session runs; looking back changes nothing yet."""
+        return self.document if session.shown is not None else self.document_of(session.sim.skill, _file_of(session))
 
-    def apply(self, session: Session, skill: Skill) -> None:
-        """Let a version of the document run at once."""
+    def run_version(self, session: Session, skill: Skill) -> None:
+        """Run a version of the document at once."""
         self.comparing = skill != self.document.skill
         session.edit_skill(skill)
 
     def open(self, session: Session, skill: Skill, origin: Path | None) -> None:
-        """Begin anew with a skill from a file, on the present body if that can do it; or nothing changes."""
+        """Begin again with a skill from a file, on the present body if it can do it; nothing changes on an error."""
         if skill.character in (BIPED, session.sim.scene.table.name):
-            session.rebuild(skill=skill, character=session.setup.character or session.sim.scene.table.name)
-        else:  # another body: proportions were those of the present one
+            session.rebuild(skill=skill, character=session.character)
+        else:  # another body: the proportions belong to the present one
             session.rebuild(skill=skill, character=None, proportions={})
         self.document, self.comparing = SkillDocument(skill, origin), False
 
 
 def _file_of(session: Session) -> Path | None:
-    """The file of one's own that a session was begun with, if it was."""
+    """The user's skill file that a session began with, if it was one."""
     named = session.setup.skill
     return Path(named) if isinstance(named, (str, Path)) and str(named).endswith((".yaml", ".yml")) else None

@@ -1,9 +1,7 @@
-"""Metre marks on the ground near the figure: lines across the way, with the distance from the start beside them.
+"""The stage: figure, ground, distance marks and whatever else is drawn with them, seen by a camera that follows.
 
-The stage: figure, ground and what is drawn with them, seen by a camera that walks along.
-
-The camera stands still and the world moves: the origin of the page follows the figure. So a person's own turning
-of the view is never fought over, and things beside the figure (boards, words) stay where they are on the screen.
+The camera stands still and the world moves: the scene's origin follows the figure. So the program never changes a view
+that a person has turned, and things beside the figure (boards, words) keep their place on the screen.
 """
 
 from __future__ import annotations
@@ -21,27 +19,21 @@ from surefoot.engine.simulation import Simulation
 from surefoot.studio.model_view import BodyDragCallback, BodyView, GroundView, fixed_bodies, looks_same
 from surefoot.studio.session import FPS, Session
 
-MARKS = 15  # an odd number: as many before the figure as behind it
-_HALF = 1.2  # [m] of a line
-_BESIDE = 0.9  # [m] from the middle of the way to the words
-_PIECES = 24  # of a line, which lies on whatever ground there is
+MARKS = 15  # an odd number: as many ahead of the figure as behind it
+_HALF = 1.2  # [m] half the length of a line
+_BESIDE = 0.9  # [m] from the middle of the path to the words
+_PIECES = 24  # of a line, so that it follows uneven ground
 _LIFT, _LABEL_LIFT = 0.006, 0.03  # [m] above the ground
-_TURNED = 1.5  # [m] of the way after which it is judged anew whether it goes along x or y
+_TURNED = 1.5  # [m] of the path after which the marks choose again between the x and y axes
 _COLOR = (150, 142, 130)
 Height = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class DistanceMarks:
-    """A fixed number of nodes, which are moved in whole metres as the figure goes along."""
+    """Lines across the path at every meter with the distance beside them; a fixed number of nodes moves along."""
 
     def __init__(self, scene: viser.SceneApi, name: str, height: Height) -> None:
-        """Lay it down.
-
-        Args:
-            scene: of the page.
-            name: of the node; it is in world coordinates.
-            height: of the ground at points x, y of the world [m].
-        """
+        """Add a node in world coordinates; `height` gives that of the ground at points x, y [m]."""
         self._height = height
         self._axis, self._lane, self._middle = 0, 0, 0
         self._begun = np.zeros(2)
@@ -58,18 +50,18 @@ class DistanceMarks:
 
     @property
     def nodes(self) -> list[viser.SceneNodeHandle]:
-        """All of them."""
+        """All nodes."""
         return [self._lines, *self._labels]
 
-    def lay_on(self, height: Height) -> None:
-        """Lie on another ground; its nodes stay the same."""
+    def set_ground(self, height: Height) -> None:
+        """Lie on another ground; the nodes stay the same."""
         self._height = height
         self._written = [None] * MARKS
         self._lines.points = self._points()
         self._write()
 
-    def attend(self, place: np.ndarray) -> None:
-        """Lie around a place (3,) of the world [m]; nothing is sent unless it is another metre."""
+    def center_on(self, place: np.ndarray) -> None:
+        """Lie around a point (3,) of the world [m]; nothing is sent unless the meter changes."""
         gone = place[:2] - self._begun
         axis = self._axis
         if np.abs(gone).max() > _TURNED:
@@ -80,7 +72,7 @@ class DistanceMarks:
             self._lines.points = self._points()
             self._write()
 
-    def _metres(self) -> range:
+    def _meters(self) -> range:
         return range(self._middle - MARKS // 2, self._middle + MARKS // 2 + 1)
 
     def _on_ground(self, along: np.ndarray, across: np.ndarray) -> np.ndarray:
@@ -89,38 +81,36 @@ class DistanceMarks:
         return np.column_stack([x, y, self._height(x, y) + _LIFT])
 
     def _points(self) -> np.ndarray:
-        """(MARKS · _PIECES, 2, 3) pieces of all lines."""
+        """(MARKS · _PIECES, 2, 3) segments of all lines."""
         across = self._lane + np.linspace(-_HALF, _HALF, _PIECES + 1)
-        lines = [self._on_ground(np.full_like(across, metre), across) for metre in self._metres()]
+        lines = [self._on_ground(np.full_like(across, meter), across) for meter in self._meters()]
         return np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]).astype(np.float32)
 
     def _write(self) -> None:
-        """Let every label name its metre; each metre has always the same label, so that only few change."""
-        for metre in self._metres():
-            what = (self._axis, self._lane, metre)
-            at = metre % MARKS
+        """Write the distances; each meter always has the same label, so that only few change."""
+        for meter in self._meters():
+            what = (self._axis, self._lane, meter)
+            at = meter % MARKS
             if self._written[at] != what:
                 self._written[at] = what
-                side = -_BESIDE if self._axis == 0 else _BESIDE  # on the right of who looks along the way
-                place = self._on_ground(np.array([float(metre)]), np.array([self._lane + side]))[0]
+                side = -_BESIDE if self._axis == 0 else _BESIDE  # on the right, seen along the path
+                place = self._on_ground(np.array([float(meter)]), np.array([self._lane + side]))[0]
                 self._labels[at].position = (place[0], place[1], place[2] + _LABEL_LIFT)
-                if self._labels[at].text != f"{metre} m":
-                    self._labels[at].text = f"{metre} m"
+                if self._labels[at].text != f"{meter} m":
+                    self._labels[at].text = f"{meter} m"
 
 
-DrawCallback = Callable[
-    [Session, mujoco.MjData, np.ndarray], None
-]  # what is drawn with it: from where all is, and the origin
+DrawCallback = Callable[[Session, mujoco.MjData, np.ndarray], None]  # gets the pose and the origin too
 VIEWS = ("side", "front", "back", "top")
-_SOFT = 0.25  # [s] in which the camera catches up with the figure's sway
-_PACE = 0.03  # share of a frame in the estimate of how far it goes a frame
-_FAR, _ASIDE = 2.0, 0.6  # [m] beyond which it jumps there; the same while time stands still
-_SKY, _HAZE = (246, 244, 240), (235, 231, 222)  # the same to the eye: the page takes the colour of haze as light
-_FOV = math.radians(40.0)  # of the height of the stage
+_SOFT = 0.25  # [s] in which the camera catches up with the figure
+_PACE = 0.03  # share of a frame in the estimate of the distance per frame
+_FAR, _ASIDE = 2.0, 0.6  # [m] from the figure beyond which the camera jumps there; the same while paused
+_SKY, _HAZE = (246, 244, 240), (235, 231, 222)  # look the same: the page takes the color of the haze as linear light
+_FOV = math.radians(40.0)  # vertical
 _TALL = 1.75  # [m] of a person
-_CLOSE = (0.92, 3.3)  # [m] of the stage's middle and of its height, for a person
+_CLOSE = (0.92, 3.3)  # [m] height of the view's center, and its extent, for a person
 _BOARDS = (1.55, 4.0)  # the same with boards above the figure
-_EYES = {  # directions from which one looks
+_EYES = {  # directions from the figure to the camera
     "side": (0.16, -1.0, 0.10), "front": (1.0, -0.12, 0.12), "back": (-1.0, -0.12, 0.16), "top": (0.0, -0.02, 1.0),
 }  # fmt: skip
 
@@ -130,25 +120,25 @@ class Stage:
 
     Attributes:
         scene: of the page.
-        follows: whether the camera goes with the figure.
-        origin: the place of the world (3,) that is at the page's origin [m].
-        view: from where it is looked at, one of `VIEWS`.
-        tall: whether the view leaves room for boards above the figure.
+        follows: whether the camera follows the figure.
+        origin: the point of the world (3,) at the scene's origin [m].
+        view: one of `VIEWS`.
+        has_headroom: whether the view leaves room for boards above the figure.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:
-        """Set the lights and the camera."""
+        """Set the lights and the camera of a page."""
         self.scene = server.scene
         self._server = server
         self.follows = True
         self.origin = np.zeros(3)
-        self.view, self.tall = "side", False
+        self.view, self.has_headroom = "side", False
         self._boards: set[str] = set()
-        self._size = _TALL  # [m] of the figure
+        self._size = _TALL  # [m] height of the figure
         self._was, self._pace = np.zeros(3), np.zeros(3)
         self._figure: BodyView | None = None
         self._sim: Simulation | None = None
-        self._grabbed: BodyDragCallback | None = None
+        self._dragged: BodyDragCallback | None = None
         self._also: list[DrawCallback] = []
         self._drawn: np.ndarray = np.empty(0)
         self._world = self.scene.add_frame("/ground", show_axes=False)
@@ -160,49 +150,49 @@ class Stage:
         self.set_shadows(True)
         self._aim()
 
-    def on_grab(self, grabbed: BodyDragCallback) -> None:
-        """Have it reported when a body is dragged with the mouse."""
-        self._grabbed = grabbed
+    def on_drag(self, dragged: BodyDragCallback) -> None:
+        """Call `dragged` when the mouse drags a body."""
+        self._dragged = dragged
         if self._figure:
-            self._figure.on_grab(grabbed)
+            self._figure.on_drag(dragged)
 
     def on_draw(self, also: DrawCallback) -> None:
-        """Have something drawn with every frame; it comes with the session's moment."""
+        """Call `also` with every frame."""
         self._also.append(also)
 
     def set_shadows(self, shown: bool) -> None:
-        """Whether things throw shadows, which costs the browser time."""
+        """Switch shadows on or off; they cost the browser time."""
         self.scene.configure_default_lights(True, cast_shadow=shown)
 
     def show_boards(self, shown: bool, whose: str) -> None:
-        """Make room above the figure as long as anybody shows a board there."""
+        """Leave room above the figure as long as anybody (`whose`) shows a board there."""
         (self._boards.add if shown else self._boards.discard)(whose)
-        if bool(self._boards) != self.tall:
-            self.frame(bool(self._boards))
+        if bool(self._boards) != self.has_headroom:
+            self.set_headroom(bool(self._boards))
 
-    def frame(self, tall: bool) -> None:
-        """Show the figure whole, with room above it or without."""
-        self.tall = tall
+    def set_headroom(self, has_headroom: bool) -> None:
+        """Show the whole figure, with or without room above it."""
+        self.has_headroom = has_headroom
         self._aim()
 
     def look_from(self, view: str) -> None:
-        """Show it from one of `VIEWS`; who connects later sees it from there too."""
+        """Look from one of `VIEWS`, for all clients and those that connect later."""
         self.view = view
         self._aim()
 
-    def eye(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the camera of the present view stands and the point it looks at, on the page [m]."""
+    def camera_pose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Position of the camera in the present view and the point it looks at, in the scene [m]."""
         scale = self._size / _TALL
         middle, height = (scale * length for length in _CLOSE)
-        if self.tall:
+        if self.has_headroom:
             middle, height = max(middle, _BOARDS[0]), max(height, _BOARDS[1])
         way = np.array(_EYES[self.view])
         target = np.array([0.0, 0.0, middle])
         return target + way / np.linalg.norm(way) * 0.5 * height / math.tan(0.5 * _FOV), target
 
     def _aim(self) -> None:
-        """Let all cameras have the present view, and those of clients to come."""
-        place, target = self.eye()
+        """Give the present view to all cameras, and to those of clients that connect later."""
+        place, target = self.camera_pose()
         first = self._server.initial_camera
         first.fov, first.position, first.look_at = _FOV, place, target
         for client in self._server.get_clients().values():
@@ -210,9 +200,9 @@ class Stage:
                 client.camera.position, client.camera.look_at = place, target
 
     def draw(self, session: Session) -> None:
-        """Show the moment that is looked at; nothing is sent while nothing moves."""
+        """Draw the moment that the session shows; nothing is sent while nothing moves."""
         if session.sim is not self._sim:
-            self._renew(session.sim)
+            self._reload(session.sim)
         data = session.pose
         root = data.xpos[1].copy()
         if self.follows:
@@ -222,15 +212,15 @@ class Stage:
         with self._server.atomic():
             if self._figure and self._ground and self._ruler and not np.array_equal(shown, self._drawn):
                 self._drawn = shown
-                self._figure.place(data, self.origin)
+                self._figure.update(data, self.origin)
                 self._world.position = -self.origin
-                self._ground.attend(root)
-                self._ruler.attend(root)
+                self._ground.center_on(root)
+                self._ruler.center_on(root)
             for draw in self._also:
                 draw(session, data, self.origin)
 
     def _follow(self, root: np.ndarray, still: bool) -> None:
-        """Go with a figure at its mean pace, its sway smoothed away; of one that stands still stay where it is seen."""
+        """Follow the figure at its mean pace without its sway; while paused, stay as long as it is in view."""
         share = 1.0 - math.exp(-1.0 / FPS / _SOFT)
         if np.linalg.norm(root - self.origin) > (_ASIDE if still else _FAR):
             self.origin, self._pace = root.copy(), np.zeros(3)
@@ -239,41 +229,41 @@ class Stage:
             self.origin += share * (root - self.origin) + (1.0 - share) * self._pace
         self._was = root.copy()
 
-    def _renew(self, sim: Simulation) -> None:
-        """Another body or ground; a body that only grew keeps its place on the page."""
+    def _reload(self, sim: Simulation) -> None:
+        """Draw another body or ground; a body that only changed its sizes keeps its nodes."""
         same_ground = self._sim is not None and looks_same(self._sim.model, sim.model)
         self._sim, self._drawn = sim, np.empty(0)
         with self._server.atomic():
-            if not (self._figure and self._figure.adopt(sim.model)):
-                self._renew_figure(sim)
+            if not (self._figure and self._figure.rescale(sim.model)):
+                self._reload_figure(sim)
             if not same_ground:
-                self._renew_ground(sim)
+                self._reload_ground(sim)
         size = figure_height(sim)
         if abs(size - self._size) > 0.1 * self._size:
             self._size = size
             self._aim()
 
-    def _renew_figure(self, sim: Simulation) -> None:
+    def _reload_figure(self, sim: Simulation) -> None:
         if self._figure:
             self._figure.remove()
         moving = set(range(1, sim.model.nbody)) - fixed_bodies(sim.model)
         self._figure = BodyView(self.scene, "/figure", sim.model, moving, limb_bodies(sim))
-        if self._grabbed:
-            self._figure.on_grab(self._grabbed)
+        if self._dragged:
+            self._figure.on_drag(self._dragged)
 
-    def _renew_ground(self, sim: Simulation) -> None:
+    def _reload_ground(self, sim: Simulation) -> None:
         if self._ground:
             self._ground.remove()
-        self._grounds += 1  # a name is used once: what is taken away and what is added must not be confused
+        self._grounds += 1  # every name is used once, so that removed and added nodes are never confused
         self._ground = GroundView(self.scene, f"/ground/{self._grounds}", sim.model)
         if self._ruler:
-            self._ruler.lay_on(sim.scene.terrain.height)
+            self._ruler.set_ground(sim.scene.terrain.height)
         else:
             self._ruler = DistanceMarks(self.scene, "/ground/ruler", sim.scene.terrain.height)
 
 
 def figure_height(sim: Simulation) -> float:
-    """How tall a figure stands in its model's own rest pose, from its lowest to its highest shape [m]."""
+    """Height of a figure in its model's rest pose, about, from its lowest to its highest geom [m]."""
     model, data = sim.model, mujoco.MjData(sim.model)
     mujoco.mj_kinematics(model, data)
     own = model.body_rootid[model.geom_bodyid] == model.body_rootid[1]
@@ -281,7 +271,7 @@ def figure_height(sim: Simulation) -> float:
 
 
 def limb_bodies(sim: Simulation) -> tuple[set[int], set[int]]:
-    """The bodies of the left limbs and of the right ones, hands and feet included."""
+    """The bodies of the left limbs and those of the right ones, with hands and feet."""
     table, model = sim.scene.table, sim.model
     found: tuple[set[int], set[int]] = (set(), set())
     if table.root == "planar":

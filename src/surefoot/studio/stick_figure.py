@@ -1,9 +1,9 @@
-"""A target pose as a stick figure seen from its right side, and what it means to drag one of its joints.
+"""A target pose as a stick figure seen from its right side, and the target angle that a dragged joint asks for.
 
-It shows what bends in the sagittal plane: (forward, up) [m], the ground at 0. The torso and the swing thigh have their
-targets in the world, all other parts in their parent's frame. Nothing in a pose says how the stance thigh stands, as
-its hip carries the torso: the figure stands on a flat stance foot, or on its toes where that would make it lean back.
-Where both legs act together it hangs from its hips instead, and both thighs follow the swing hip.
+The figure shows the sagittal plane: (forward, up) [m], with the ground at 0. Targets of the torso and the swing thigh
+are world angles, all others are relative to the parent. A pose does not define the stance thigh, whose hip holds the
+torso: the figure stands on a flat stance foot, or on its toes where a flat foot would make it lean back. Where both
+legs act together the figure hangs from its hips instead, and both thighs follow the swing hip.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from surefoot.controllers.simbicon.parameters import PoseState
 
 Point = tuple[float, float]
 MIDDLE, LEFT, RIGHT = "middle", "left", "right"
-_FLAT = (-0.35, 1.0)  # [rad] of the stance ankle: the foot stays flat; beyond, toes or heel point down
+_FLAT = (-0.35, 1.0)  # [rad] of the stance ankle within which the foot stays flat; beyond, toes or heel point down
 _ROUND = 14  # corners of a head
 
 
@@ -29,9 +29,9 @@ class Handle:
     """A joint that can be dragged.
 
     Attributes:
-        path: of the value it changes, within the state: `torso`, `targets.swing_knee`.
-        at: where it is [m].
-        pivot: what it turns around [m].
+        path: of the value that it changes, within the state: `torso`, `targets.swing_knee`.
+        at: its position [m].
+        pivot: the point it turns around [m].
         value: the present target [rad].
         limits: lowest and highest target [rad].
     """
@@ -47,7 +47,7 @@ class Handle:
     _zero: float
 
     def angle(self, to: Point) -> float:
-        """The target that brings the handle as near to a point as it can, the shorter way round [rad]."""
+        """The target that brings the handle nearest to a point, the shorter way round [rad]."""
         x, z = to[0] - self.pivot[0], to[1] - self.pivot[1]
         (u, w) = self._arm
         if math.hypot(x, z) < 1e-9:
@@ -62,32 +62,25 @@ class StickFigure:
     """A drawn pose.
 
     Attributes:
-        places: where every part's joint is [m], by the part's name.
+        joint_positions: position of every part's joint [m], by the part's name.
         pitches: of every part in the world, x towards z [rad].
-        strokes: (n, 2, 2) ends of lines [m], by `middle`, `left` and `right`.
-        handles: what can be dragged.
+        segments: (n, 2, 2) ends of lines [m], by `middle`, `left` and `right`.
+        handles: the joints that can be dragged.
     """
 
-    places: dict[str, Point]
+    joint_positions: dict[str, Point]
     pitches: dict[str, float]
-    strokes: dict[str, np.ndarray]
+    segments: dict[str, np.ndarray]
     handles: tuple[Handle, ...]
 
 
 def draw_pose(table: CharacterTable, state: PoseState, swing: int, also: Collection[str] = ()) -> StickFigure:
-    """Draw a state's pose.
-
-    Args:
-        table: the body.
-        state: the pose.
-        swing: the leg that swings, 0 left, 1 right.
-        also: roles beside those of the legs that get a handle.
-    """
+    """Draw a state's pose while a leg swings (0 left, 1 right); roles in `also` get handles like those of the legs."""
     return _Drawing(table, state, swing, frozenset(also)).stick()
 
 
 def target_limits(table: CharacterTable, role: str, value: float) -> tuple[float, float]:
-    """What a role's target can be set to [rad]: the range of its joint, and where it is already."""
+    """Lowest and highest target of a role [rad]: the range of its joint, extended to the present value."""
     joint = dict(zip(table.anatomy.roles, table.anatomy.joints(0), strict=True))[role]
     hinge = table.hinges[joint]
     return min(hinge.low, value), max(hinge.high, value)
@@ -119,14 +112,14 @@ class _Drawing:
         return next(found, None)
 
     def _turn(self, part: str) -> float:
-        """How far a part is turned against its parent."""
+        """The angle of a part relative to its parent [rad]."""
         hinge = self._hinge(part)
         return _sign(hinge) * self.state.targets.get(self.role[hinge.name], 0.0) if hinge else 0.0
 
     def _pitches(self) -> dict[str, float]:
         anatomy, found = self.table.anatomy, {self.table.anatomy.torso: self.state.torso}
         part = anatomy.torso
-        while part != anatomy.pelvis:  # the torso is held in the world: what bears it follows
+        while part != anatomy.pelvis:  # the torso's angle is a world angle: the parts below follow from it
             parent = self.parts[part].parent
             found[parent] = found[part] - self._turn(part)
             part = parent
@@ -150,8 +143,8 @@ class _Drawing:
         return {name: _plus(place, shift) for name, place in found.items()}
 
     def stick(self) -> StickFigure:
-        """All of it."""
-        return StickFigure(self.places, self.pitches, self._strokes(), tuple(self._handles()))
+        """The whole figure."""
+        return StickFigure(self.places, self.pitches, self._segments(), tuple(self._handles()))
 
     def _at(self, part: str, local: Point) -> Point:
         return _plus(self.places[part], rotate(local, self.pitches[part]))
@@ -160,7 +153,7 @@ class _Drawing:
         anatomy, joints = self.table.anatomy, {h.name for h in segment.hinges}
         return LEFT if joints & set(anatomy.left.joints) else RIGHT if joints & set(anatomy.right.joints) else MIDDLE
 
-    def _strokes(self) -> dict[str, np.ndarray]:
+    def _segments(self) -> dict[str, np.ndarray]:
         lines: dict[str, list[tuple[Point, Point]]] = {MIDDLE: [], LEFT: [], RIGHT: []}
         for name, segment in self.parts.items():
             drawn = lines[self._group(segment)]
@@ -206,7 +199,7 @@ class _Drawing:
         return self._handle(part, hinge, (self._at(part, arm), self.places[part], arm), sign, zero)
 
     def _standing(self, leg: Side) -> list[Handle | None]:
-        """The leg that stands: its knee turns around the ankle, the hips around the knee; on tiptoe its toes do."""
+        """Handles of the stance leg: the knee turns around the ankle, the hips around the knee; on tiptoe the toes."""
         knee, ankle = self._hinge(leg.shin), self._hinge(leg.foot)
         places = [self.places[part] for part in (leg.thigh, leg.shin, leg.foot)]
         found: list[Handle | None] = []
@@ -230,14 +223,14 @@ class _Drawing:
         return Handle(name, f"targets.{role}", at[0], at[1], value, bounds, at[2], sign, zero)
 
     def _end(self, segment: Segment) -> Point:
-        """Where the next part of the same limb hangs, or the tip, in the part's frame."""
+        """The joint of the next part of the same limb, or the tip, in the part's frame."""
         limb = (c for c in self.parts.values() if c.parent == segment.name and self._group(c) == self._group(segment))
         following = next(limb, None)
         return _flat(following.offset) if following else _tip(segment)
 
 
 def _sign(hinge: Hinge) -> float:
-    """1 where the joint's positive angle turns x towards z."""
+    """1 if the joint's positive angle turns x towards z, otherwise −1."""
     return 1.0 if hinge.axis[1] <= 0.0 else -1.0
 
 
@@ -246,20 +239,20 @@ def _flat(vector: tuple[float, float, float]) -> Point:
 
 
 def _sole(segment: Segment) -> list[Point]:
-    """Heel and toe, on the ground's side."""
+    """Heel and toe at the bottom of a foot."""
     ends = [(x, z - s.radius) for s in segment.shapes if s.sole for x, z in (_flat(s.start), _flat(s.end))]
     return [min(ends), max(ends)] if ends else []
 
 
 def _tip(segment: Segment) -> Point:
-    """The far end of a part on which nothing hangs."""
+    """The far end of a part without children."""
     sole = _sole(segment)
     ends = [_flat(end) for s in segment.shapes for end in (s.start, s.end)]
     return sole[-1] if sole else max(ends, key=lambda p: math.hypot(*p), default=(0.0, 0.1))
 
 
 def _outline(segment: Segment) -> list[Point]:
-    """What is drawn of a part on which nothing of its limb hangs: a foot's triangle, a head, a line."""
+    """The outline of the last part of a limb: a foot's triangle, a head, or a line."""
     sole = _sole(segment)
     if sole:
         return [(0.0, 0.0), *sole, (0.0, 0.0)]
@@ -267,6 +260,6 @@ def _outline(segment: Segment) -> list[Point]:
     if tip[1] <= 0.0 or not segment.shapes:
         return [(0.0, 0.0), tip]
     head = max(segment.shapes, key=lambda s: s.end[2])
-    centre = (0.5 * (head.start[0] + head.end[0]), 0.5 * (head.start[2] + head.end[2]))
+    center = (0.5 * (head.start[0] + head.end[0]), 0.5 * (head.start[2] + head.end[2]))
     angles = [-0.5 * math.pi + math.tau * i / _ROUND for i in range(_ROUND + 1)]
-    return [(0.0, 0.0)] + [_plus(centre, (math.cos(a), math.sin(a)), head.radius) for a in angles]
+    return [(0.0, 0.0)] + [_plus(center, (math.cos(a), math.sin(a)), head.radius) for a in angles]

@@ -1,8 +1,7 @@
-"""The gallery: all styles a body can walk in, as pictures, three in a row with a button each.
+"""The gallery: pictures of all styles that a body can walk in, three in a row with a button each.
 
-Small pictures of how a style walks. They are files, so that a running studio has nothing to draw.
-
-`python -m surefoot.studio.style_gallery` draws all of them anew; do so when a style of the library is new or changed.
+The pictures are files, so that a running studio draws nothing. `python -m surefoot.studio.style_gallery` draws all of
+them anew; do so when a style of the library is new or changed.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import viser
@@ -27,39 +25,33 @@ from surefoot.skills import load, names
 from surefoot.skills.schema import Skill
 from surefoot.studio.style_parameters import has_curves
 
-if TYPE_CHECKING:
-    from surefoot.studio.panels.panel import PanelContext
-
 _ROW = 3
 
 
 @functools.cache
 def style_names(character: str) -> tuple[str, ...]:
-    """Full names of all skills of a character that are told by curves."""
+    """Full names of all skills of a character whose parameters have curves."""
     return tuple(name for name in names(character) if has_curves(load(name)))
 
 
 class StyleGallery:
     """Pictures to choose from."""
 
-    def __init__(self, desk: PanelContext, take: Callable[[str], None]) -> None:
-        """Add a folder for it.
-
-        Args:
-            desk: of the panel.
-            take: told the full name of the style that was clicked, by the thread that owns the session.
-        """
-        self._desk, self._take = desk, take
-        self._folder = desk.server.gui.add_folder("Styles to start from", expand_by_default=False)
+    def __init__(
+        self, gui: viser.GuiApi, post: Callable[[Callable[[], object]], None], take: Callable[[str], None]
+    ) -> None:
+        """Add a folder; the session's thread calls `take` with the full name of the style that was clicked."""
+        self._gui, self._post, self._take = gui, post, take
+        self._folder = gui.add_folder("Styles to start from", expand_by_default=False)
         self._rows: list[tuple[viser.GuiImageHandle, viser.GuiButtonGroupHandle]] = []
         self._styles: tuple[str, ...] = ()
 
-    def renew(self, character: str) -> None:
-        """Show the styles of a body; what they look like is shown on the humanoid, whatever the body."""
+    def reload(self, character: str) -> None:
+        """Show the styles of a body; the pictures show the humanoid, whatever the body."""
         wanted = style_names(character)
         if self._folder.visible != bool(wanted):
             self._folder.visible = bool(wanted)
-        if not wanted or wanted == self._styles:  # out of sight they may stay
+        if not wanted or wanted == self._styles:  # hidden ones may stay
             return
         self._styles = wanted
         for image, buttons in self._rows:
@@ -70,28 +62,28 @@ class StyleGallery:
             self._rows = [self._add_row(skills[first : first + _ROW]) for first in range(0, len(skills), _ROW)]
 
     def _add_row(self, row: list[Skill]) -> tuple[viser.GuiImageHandle, viser.GuiButtonGroupHandle]:
-        gui, by_name = self._desk.server.gui, {skill.name: skill.full_name for skill in row}
+        gui, by_name = self._gui, {skill.name: skill.full_name for skill in row}
         image = gui.add_image(_side_by_side([load_thumbnail(skill) for skill in row]), format="jpeg", jpeg_quality=85)
         buttons = gui.add_button_group("Take", tuple(by_name), hint=" · ".join(skill.summary for skill in row))
-        buttons.on_click(lambda _: self._desk.post(functools.partial(self._take, by_name[buttons.value])))
+        buttons.on_click(lambda _: self._post(functools.partial(self._take, by_name[buttons.value])))
         return image, buttons
 
 
 def _side_by_side(row: list[np.ndarray]) -> np.ndarray:
-    """(height, width, 3) a row of pictures; what the last one lacks is left empty."""
+    """(height, width, 3) a row of pictures; missing ones are left empty."""
     return np.hstack([*row, *[np.full_like(row[0], 255)] * (_ROW - len(row))])
 
 
 FOLDER = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT = 232, 240  # [px]
 _FOOT = 44  # [px] below the ground, for the name
-_SECONDS, _STEP = 2.6, 0.6  # [s] walked, and over which the poses lie
-_POSES = ((2.0, 0.75), (1.0, 0.5), (0.0, 0.0))  # how many halves of that before the end, and how faint
+_SECONDS, _STEP = 2.6, 0.6  # [s] simulated, and from the first pose to the last
+_POSES = ((2.0, 0.75), (1.0, 0.5), (0.0, 0.0))  # how many halves of _STEP before the end, and how faint
 _COLORS = 32  # of a file
 
 
 def blank_thumbnail(name: str) -> np.ndarray:
-    """(HEIGHT, WIDTH, 3) bytes: a name and nothing else yet."""
+    """(HEIGHT, WIDTH, 3) bytes: only a name."""
     return np.asarray(_sheet(name).image(quick=True))
 
 
@@ -122,17 +114,17 @@ def _sheet(name: str) -> painter.Canvas:
 
 
 def simulate_thumbnail(skill: Skill) -> np.ndarray:
-    """The picture of a style, walked just now: on the character it is for, or on the humanoid if it is for all."""
+    """The picture of a style, simulated now on the character it is for, or on the humanoid if it is for all."""
     return thumbnail(Simulation(None, skill).run(_SECONDS, 30.0), skill.name)
 
 
 def thumbnail_path(skill: Skill) -> Path:
-    """Where the picture of a style of the library lies."""
+    """The file of the picture of a style of the library."""
     return FOLDER / f"{skill.full_name}.png"
 
 
 def load_thumbnail(skill: Skill) -> np.ndarray:
-    """The picture of a style, from its file; nothing but its name if there is none."""
+    """The picture of a style from its file; only its name if there is none."""
     path = thumbnail_path(skill)
     if not path.exists():
         return blank_thumbnail(skill.name)
@@ -141,7 +133,7 @@ def load_thumbnail(skill: Skill) -> np.ndarray:
 
 
 def draw_all() -> None:
-    """Write the pictures of all styles of the library, and take away those of styles there are no more."""
+    """Write the pictures of all styles of the library, and delete those of styles that no longer exist."""
     wanted = {thumbnail_path(skill): skill for skill in map(load, names()) if has_curves(skill)}
     for old in set(FOLDER.glob("*/*.png")) - set(wanted):
         old.unlink()

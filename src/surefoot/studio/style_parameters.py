@@ -1,13 +1,12 @@
-"""What an animator calls the curves: the part, the movement, and what lies above and below zero.
+"""The parameters of a style as an animator edits them: names of curves, knots of curves, and numbers with sliders.
 
-Knots of a curve over the phase of a step: moved, added, taken away, turned round, and the curve between them.
-
-Numbers of a skill that a slider can hold, found in its schema with their bounds.
+A curve runs over the phase of a step (0 … 1). Its knots are moved, added, removed and mirrored here; between the knots
+it is evaluated by the controller's own interpolation. Numbers and their bounds are found in the skill's schema.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import itertools
 import math
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-import annotated_types
 import numpy as np
 from pydantic import BaseModel
 
@@ -23,13 +21,14 @@ from surefoot.controllers.genbicon.style import CURVES, KNOTS, WIDTH, curve_at, 
 from surefoot.errors import SkillError
 from surefoot.native.kernels import python_impl
 from surefoot.skills.schema import Skill
+from surefoot.studio.skill_document import field_bounds
 
 DEGREES = 180.0 / math.pi
 
 
 @dataclass(frozen=True)
 class Unit:
-    """How values are shown: `factor` times the skill's, with a sign behind; an axis is never narrower than `span`."""
+    """How values are shown: `factor` times the skill's, followed by a sign; an axis spans at least `span`."""
 
     factor: float
     sign: str
@@ -72,7 +71,7 @@ _OTHERS = {
 }
 
 
-def _title(name: str) -> CurveLabel:
+def _label_of(name: str) -> CurveLabel:
     if name in _OTHERS:
         return _OTHERS[name]
     side, _, rest = name.partition("_")
@@ -86,23 +85,23 @@ def _title(name: str) -> CurveLabel:
     return CurveLabel("Other", name.replace("_", " ").capitalize(), "", "")
 
 
-CURVE_LABELS = {name: _title(name) for name in CURVES}
+CURVE_LABELS = {name: _label_of(name) for name in CURVES}
 GROUPS = tuple(dict.fromkeys(title.group for title in CURVE_LABELS.values()))
 
 
 def labels(group: str) -> dict[str, str]:
-    """Curves of a group by what they are called."""
+    """Names of the curves of a group by their labels."""
     return {title.label: name for name, title in CURVE_LABELS.items() if title.group == group}
 
 
-Knots = tuple[tuple[float, float], ...]  # (phase, value), of rising phase
+Knots = tuple[tuple[float, float], ...]  # (phase, value), in the order of their phases
 Limits = tuple[float, float]
-MIN_KNOT_GAP = 0.02  # of phase between two knots that are moved
+MIN_KNOT_GAP = 0.02  # of phase, between a moved knot and its neighbors
 SIDES = ("swing_", "stance_")
 
 
 def _python(kernel: Any) -> Any:
-    """A kernel as the Python it is written in, and so the kernels that it calls."""
+    """A kernel as plain Python, with the kernels that it calls."""
     function = python_impl(kernel)
     called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     known = {name: _python(it) for name, it in called.items() if hasattr(it, "py_func")}
@@ -112,31 +111,28 @@ def _python(kernel: Any) -> Any:
 _curve_at = _python(curve_at)
 
 
+def evaluate_array(curve: np.ndarray, phase: float) -> float:
+    """Value at a phase of a curve as a slot holds it (WIDTH,)."""
+    return float(_curve_at(curve, phase))
+
+
 def has_curves(skill: Skill) -> bool:
-    """Whether a skill is told by curves at all."""
+    """Whether a skill's parameters have curves."""
     return hasattr(skill.parameters, "curves")
 
 
 def curve_limits(skill: Skill) -> Limits:
     """Lowest and highest value that the schema allows a curve."""
-    kind: Any = type(skill.parameters)
-    return _limits(kind)
-
-
-@functools.cache
-def _limits(kind: Any) -> Limits:
-    schema = kind.model_json_schema()["properties"]["curves"]["additionalProperties"]
-    number = next(kind for kind in schema.get("anyOf", [schema]) if kind.get("type") == "number")
-    return float(number["minimum"]), float(number["maximum"])
+    return field_bounds(type(skill.parameters), "curves")
 
 
 def knots_of(skill: Skill, name: str) -> Knots:
-    """A curve's knots; of one that the skill does not tell, those the controller takes instead."""
-    told = skill.parameters.curves.get(name)
-    if isinstance(told, (list, tuple)):
-        return tuple((float(phase), float(value)) for phase, value in told)
-    if told is not None:
-        return ((0.0, float(told)),)
+    """A curve's knots; for a curve that the skill does not give, those that the controller uses instead."""
+    given = skill.parameters.curves.get(name)
+    if isinstance(given, (list, tuple)):
+        return tuple((float(phase), float(value)) for phase, value in given)
+    if given is not None:
+        return ((0.0, float(given)),)
     slot = np.zeros(slot_size())
     write_slot(slot, skill)
     curve = python_impl(style_of)(slot).curves[CURVES.index(name)]
@@ -146,7 +142,7 @@ def knots_of(skill: Skill, name: str) -> Knots:
 
 
 def knots_to_yaml(knots: Knots) -> float | list[list[float]]:
-    """A curve as a skill file tells it: a number if it is flat by its only knot."""
+    """A curve as a skill file writes it: a number if it has only one knot."""
     if len(knots) == 1:
         return round(knots[0][1], 4)
     return [[round(phase, 4), round(value, 4)] for phase, value in knots]
@@ -158,11 +154,11 @@ def evaluate(knots: Knots, phases: Sequence[float] | np.ndarray) -> np.ndarray:
     curve[0] = len(knots)
     curve[1 : 1 + len(knots)] = [phase for phase, _ in knots]
     curve[1 + KNOTS : 1 + KNOTS + len(knots)] = [value for _, value in knots]
-    return np.array([_curve_at(curve, float(phase)) for phase in phases])
+    return np.array([evaluate_array(curve, float(phase)) for phase in phases])
 
 
 def move_knot(knots: Knots, index: int, to: tuple[float, float], within: Limits) -> Knots:
-    """A knot is dragged somewhere: it stays between its neighbours and its limits; ends stay at their phase."""
+    """The knots with one of them dragged: it stays between its neighbors and the limits; ends keep their phase."""
     phase, value = knots[index]
     if 0 < index < len(knots) - 1:
         low = min(knots[index - 1][0] + MIN_KNOT_GAP, phase)
@@ -173,9 +169,9 @@ def move_knot(knots: Knots, index: int, to: tuple[float, float], within: Limits)
 
 
 def add_knot(knots: Knots, within: Limits) -> tuple[Knots, int]:
-    """One more knot, on the curve, where it is missed most; and its index. A flat curve gets both ends too.
+    """The knots with another one in the widest gap, and its index. A flat curve gets both ends too.
 
-    Between knots a curve can leave its limits; a knot there is put at the limit.
+    The knot lies on the curve, or at the limit where the curve leaves its limits.
     """
     if len(knots) == 1:
         return tuple((phase, knots[0][1]) for phase in (0.0, 0.5, 1.0)), 1
@@ -195,7 +191,7 @@ def add_knot(knots: Knots, within: Limits) -> tuple[Knots, int]:
 
 
 def remove_knot(knots: Knots, index: int) -> Knots:
-    """One knot less; where an end goes, its neighbour becomes the end. The last two become one: a flat curve."""
+    """The knots without one of them. The neighbor of a removed end becomes the end; a single knot is a flat curve."""
     if len(knots) == 1:
         raise SkillError("a curve has at least one knot")
     left = [*knots[:index], *knots[index + 1 :]]
@@ -214,17 +210,17 @@ def flatten(knots: Knots) -> Knots:
 
 
 def reverse(knots: Knots) -> Knots:
-    """The curve backwards: begins where the other ends, as a left arm's does when the right one's is over."""
+    """The curve backwards: it begins where the other ends, as the curves of two arms follow each other."""
     return knots if len(knots) == 1 else tuple((1.0 - phase, value) for phase, value in reversed(knots))
 
 
 def shift_values(knots: Knots, by: float, within: Limits) -> Knots:
-    """All knots higher or lower, each within its limits."""
+    """All knots higher or lower, each within the limits."""
     return tuple((phase, min(max(value + by, within[0]), within[1])) for phase, value in knots)
 
 
 def other_side(name: str) -> str | None:
-    """The curve of the same joint on the other side; None for what has no sides."""
+    """The curve of the same joint on the other side; None for a curve without sides."""
     for one, other in (SIDES, SIDES[::-1]):
         found = name.replace(one, other, 1)
         if name.startswith(one) and found in CURVES:
@@ -234,7 +230,7 @@ def other_side(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class SliderSpec:
-    """A number: the field it is, what it is called, bounds and step as they are shown, `factor` times the skill's."""
+    """A number with a slider: its field, its label, bounds and step as shown, which is `factor` times the skill's."""
 
     field: str
     label: str
@@ -243,11 +239,11 @@ class SliderSpec:
     step: float
     factor: float = 1.0
     hint: str | None = None
-    first: bool = False  # one that an animator would reach for
+    first: bool = False  # whether animators use it most
 
 
 _WORDS: dict[str, tuple[str, float, str]] = {
-    "speed": ("Speed (m/s)", 1.0, "What it tries to walk at. A speed commanded on another tab goes first."),
+    "speed": ("Speed (m/s)", 1.0, "The speed it tries to walk at. A speed commanded on another tab takes precedence."),
     "step_time": ("Step time (s)", 1.0, "From one foot down to the other."),
     "step_width": ("Step width (m)", 1.0, "Between the feet's tracks."),
     "step_height": ("Step height (m)", 1.0, "How high a swing height of 100 % is."),
@@ -257,29 +253,20 @@ _WORDS: dict[str, tuple[str, float, str]] = {
 
 
 def slider_specs(parameters: BaseModel) -> list[SliderSpec]:
-    """All numbers of some parameters that have two bounds, an animator's first."""
+    """All numbers of a skill's parameters that have two bounds, those that animators use most first."""
     found = []
     for field, declared in type(parameters).model_fields.items():
-        if declared.annotation is not float:
-            continue
-        low = high = None
-        for bound in declared.metadata:
-            if isinstance(bound, (annotated_types.Ge, annotated_types.Gt)):
-                low = float(getattr(bound, "ge", getattr(bound, "gt", None)))  # type: ignore[arg-type]
-                low += 0.01 * isinstance(bound, annotated_types.Gt)
-            if isinstance(bound, (annotated_types.Le, annotated_types.Lt)):
-                high = float(getattr(bound, "le", getattr(bound, "lt", None)))  # type: ignore[arg-type]
-                high -= 0.01 * isinstance(bound, annotated_types.Lt)
-        if low is not None and high is not None:
-            found.append(_dial(field, low, high))
-    return sorted(found, key=lambda dial: not dial.first)
+        if declared.annotation is float:
+            with contextlib.suppress(SkillError):  # it has no two bounds
+                found.append(_slider_spec(field, *field_bounds(type(parameters), field)))
+    return sorted(found, key=lambda spec: not spec.first)
 
 
-def _dial(field: str, low: float, high: float) -> SliderSpec:
+def _slider_spec(field: str, low: float, high: float) -> SliderSpec:
     if field not in _WORDS:
         return SliderSpec(field, field.replace("_", " ").capitalize(), low, high, 0.01)
     label, factor, hint = _WORDS[field]
     if factor == 1.0:
         return SliderSpec(field, label, low, high, 0.01, hint=hint, first=True)
-    inside = float(int(high * factor)), float(int(low * factor))  # whole degrees, none beyond a bound
-    return SliderSpec(field, label, inside[1], inside[0], 1.0, factor, hint, first=True)
+    lowest, highest = float(int(low * factor)), float(int(high * factor))  # whole degrees within the bounds
+    return SliderSpec(field, label, lowest, highest, 1.0, factor, hint, first=True)

@@ -1,8 +1,7 @@
-"""What is wanted of the joints: target angles and torque limits, as far as the running skill's numbers tell them.
+"""Named measurements of the last seconds, for plots. They are read from the timeline, so they go back with it.
 
-A kind of skill that is not known here has no targets, and the limits of its body.
-
-Named measurements over the last seconds, for plotting: read from the timeline, so they go back when it does.
+`JointTargets` finds target angles and torque limits where the parameters of the running skill give them: for pose
+graphs, and for curves of arms. Other skills have no targets, and the limits of their body.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from surefoot.characters.links import limbs_of_table
 from surefoot.characters.table import SAGITTAL
 from surefoot.controllers.genbicon import style
 from surefoot.controllers.genbicon.parameters import GenbiconParameters
-from surefoot.controllers.genbicon.style import KNOTS
 from surefoot.controllers.simbicon.parameters import SimbiconParameters
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
@@ -29,21 +27,16 @@ from surefoot.native.vectors import from_yaw_roll_pitch
 from surefoot.reflexes import pose_graph
 from surefoot.skills.schema import Skill
 from surefoot.studio.session import Moment, Timeline
+from surefoot.studio.style_parameters import evaluate_array
 
-_DISPLACED = pose_graph.MACHINE.itemsize // 8  # where in the memory of a pose graph its targets' displacements begin
+_DISPLACED = pose_graph.MACHINE.itemsize // 8  # offset of the targets' displacements in the memory of a pose graph
 
 
 class JointTargets:
-    """Target angles and limits of one body's actuators, read from a row of memory that is always the same."""
+    """Target angles and torque limits of one body's actuators, read from one row of memory."""
 
     def __init__(self, scene: Scene, row: Row, data: mujoco.MjData) -> None:
-        """Prepare.
-
-        Args:
-            scene: whose body.
-            row: views of the memory, whose contents change.
-            data: where the bodies are; must have been through `mj_kinematics`.
-        """
+        """Read from a row's memory and from the positions of its bodies (`data`, after `mj_kinematics`)."""
         anatomy, hinges = scene.table.anatomy, scene.table.hinges
         self._row, self._data, self._table = row, data, scene.table
         self._pelvis = scene.model.body(anatomy.pelvis).id
@@ -55,13 +48,13 @@ class JointTargets:
         self._outward = np.array([[1.0 if x + z >= 0.0 else -1.0 for x, _, z in side] for side in axes])
 
     def read(self, skill: Skill) -> tuple[np.ndarray, np.ndarray]:
-        """(actuators,) targets [rad], NaN where none is told, and (actuators,) limits [N·m], of this moment."""
+        """(actuators,) present targets [rad], NaN where there is none, and (actuators,) limits [N·m]."""
         targets, limits = np.full(len(self._places), np.nan), self._limits.copy()
         if isinstance(skill.parameters, SimbiconParameters):
             self._of_pose(targets, limits)
         elif isinstance(skill.parameters, GenbiconParameters):
             limits = np.minimum(limits, self._link_limits)
-            if self._table.foreign is None:
+            if self._table.imported is None:
                 self._of_arms(targets)
         return targets, limits
 
@@ -71,7 +64,7 @@ class JointTargets:
 
     @functools.cached_property
     def _link_limits(self) -> np.ndarray:
-        """A link's hinges share the limit of the weakest."""
+        """Limits of all actuators; the hinges of a link share the limit of the weakest."""
         found = np.full(len(self._places), np.inf)
         for link in limbs_of_table(self._table).links:
             for joint in link.joints:
@@ -98,13 +91,13 @@ class JointTargets:
         wanted[0] = min(max(wanted[0], head.hip_low), head.hip_high)
         if graph.states[at].both != 0.0:
             wanted[:hips] = np.nan
-        elif spatial:  # a thigh's target is told in the world
+        elif spatial:  # a thigh's target is a world orientation
             turn = rotation_matrix(report.heading + sign[2] * wanted[2], sign[1] * wanted[1], wanted[0])
             wanted[:hips] = hinge_angles(self._data.xmat[self._pelvis].reshape(3, 3).T @ turn, sign[1])
         else:
             xmat = self._data.xmat[self._pelvis]
             wanted[0] -= math.atan2(xmat[6], xmat[0])
-        wanted[side : side + hips] = np.nan  # the stance hip has none: it holds the torso
+        wanted[side : side + hips] = np.nan  # the stance hip has no target: it holds the torso
         targets[places] = wanted
         limits[places] = graph.gains["limit"]
 
@@ -113,13 +106,13 @@ class JointTargets:
         return [python_impl(style.style_of)(slot) for slot in self._row.slots]
 
     def _of_arms(self, targets: np.ndarray) -> None:
-        """A style: its curves tell shoulders, elbows and wrists from their base; all else depends on more."""
+        """A style: its curves give shoulders, elbows and wrists; other joints depend on more than a curve."""
         report, curves = self._row.report[0], self._styles[int(self._row.header[0].active)].curves
         swing = int(report.swing)
         phase = 2.0 * float(report.phase) - (1.0 if swing == 0 else 0.0)
 
         def value(curve: int) -> float:
-            return curve_value(curves[curve], phase)
+            return evaluate_array(curves[curve], phase)
 
         for side, name in enumerate(("left", "right")):
             swings, outward = side == swing, 1.0 if side == 0 else -1.0
@@ -137,22 +130,6 @@ class JointTargets:
                     targets[self._places[joint]] = value(curve)
 
 
-def curve_value(curve: np.ndarray, phase: float) -> float:
-    """A style's curve at a phase, as `reflexes.curves.curve_at` has it, which only laws can call."""
-    count = int(curve[0])
-    if count == 0:
-        return 0.0
-    at, values = curve[1 : 1 + count], curve[1 + KNOTS : 1 + KNOTS + count]
-    if count == 1 or not at[0] < phase < at[-1]:
-        return float(values[0] if count == 1 or phase <= at[0] else values[-1])
-    k = int(np.searchsorted(at, phase, side="right")) - 1
-    low, high = np.maximum([k - 1, k], 0), np.minimum([k + 1, k + 2], count - 1)
-    span = at[k + 1] - at[k]
-    (m, n), (p, q), s = span * (values[high] - values[low]) / (at[high] - at[low]), values[k : k + 2], phase - at[k]
-    s /= span
-    return float(p + s * (m + s * (3.0 * (q - p) - 2.0 * m - n + s * (2.0 * (p - q) + m + n))))
-
-
 def rotation_matrix(yaw: float, roll: float, pitch: float) -> np.ndarray:
     """(3, 3) the rotation by a flexion, then a roll, then a yaw [rad]."""
     flat = np.empty(9)
@@ -161,43 +138,41 @@ def rotation_matrix(yaw: float, roll: float, pitch: float) -> np.ndarray:
 
 
 def hinge_angles(turn: np.ndarray, outward: float) -> tuple[float, float, float]:
-    """Angles [rad] of three hinges (flexion, roll, yaw) that make up a rotation (3, 3); a right side's turn inward."""
+    """Angles [rad] of three hinges (flexion, roll, yaw) that make a rotation (3, 3); `outward` is −1 on the right."""
     flexion = -math.atan2(turn[0, 2], turn[2, 2])
     roll = -math.asin(min(max(turn[1, 2], -1.0), 1.0))
     return flexion, outward * roll, outward * math.atan2(turn[1, 0], turn[1, 1])
 
 
-WINDOW_SECONDS = 5.0  # of a window
+WINDOW_SECONDS = 5.0  # [s] that a window shows
 WINDOW_POINTS = 150  # of a window, at most
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _REPORTED = ("distance", "velocity", "lateral_distance", "lateral_velocity", "swing")
 _PLAIN = ("time", "height", "speed", "left_force", "right_force", "forward_lean", "left_lean", *_REPORTED)
 
 
 @dataclass(frozen=True)
 class TelemetryWindow:
-    """A table of measurements: a row a moment, a column a name.
+    """A table of measurements: one row for each moment, one column for each name.
 
     `time` is the simulation's [s]; `height` of the COM above the ground [m], `speed` along its heading [m/s]; feet's
     vertical forces [N]; the torso's leans [°]; d and v of the balance [m], [m/s]; which foot swings; and for every
-    actuator `angle:NAME` and `target:NAME` [°], `torque:NAME` and `limit:NAME` [N·m]. A target is NaN where there
-    is none.
+    actuator `angle:NAME` and `target:NAME` [°], `torque:NAME` and `limit:NAME` [N·m]. Without a target it is NaN.
     """
 
     columns: dict[str, int]
     table: np.ndarray
 
     def __len__(self) -> int:
-        """How many moments."""
+        """Number of moments."""
         return len(self.table)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """(n,) one of the measurements."""
+        """(n,) one measurement."""
         return np.asarray(self.table[:, self.columns[name]])
 
 
 class MomentSampler:
-    """Measures moments of one simulation, without touching it."""
+    """Measures moments of one simulation without changing it."""
 
     def __init__(self, sim: Simulation) -> None:
         """Prepare for its body."""
@@ -210,25 +185,23 @@ class MomentSampler:
         self._torso = model.body(sim.scene.table.anatomy.torso).id
         self._data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, self._data)
-        self._upward = self._data.xmat[self._torso].reshape(3, 3).T @ (0.0, 0.0, 1.0)  # of the torso, in its frame
-        self._row: Row | None = None
-        self._aims: JointTargets | None = None
+        self._upward = self._data.xmat[self._torso].reshape(3, 3).T @ (0.0, 0.0, 1.0)  # world z, in its frame
+        self._row: Row
+        self._targets: JointTargets | None = None
 
     def measure(self, moment: Moment) -> np.ndarray:
-        """(columns,) of a moment."""
-        model, data, snapshot = self.sim.model, self._data, moment.snapshot()
-        mujoco.mj_setState(model, data, snapshot.state, _STATE)
+        """(columns,) measurements of a moment."""
+        model, data = self.sim.model, self._data
+        snapshot = moment.load_into(data)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         mujoco.mj_subtreeVel(model, data)
-        if (
-            self._row is None or self._aims is None
-        ):  # views of the data's own memory, which is that of a row from now on
+        if self._targets is None:  # now the data's own memory is formatted as a row
             self._row = view(data.userdata)
-            self._aims = JointTargets(self.sim.scene, self._row, data)
+            self._targets = JointTargets(self.sim.scene, self._row, data)
         row, report = self._row, self._row.report[0]
-        targets, limits = self._aims.read(snapshot.skill)
+        targets, limits = self._targets.read(snapshot.skill)
         c, s = math.cos(report.heading), math.sin(report.heading)
         x, y, z = data.xmat[self._torso].reshape(3, 3) @ self._upward
         velocity = data.subtree_linvel[1]
@@ -242,40 +215,37 @@ class MomentSampler:
 
 
 class Telemetry:
-    """The measurements of the moments a timeline holds. What the timeline forgets is forgotten here too."""
+    """Measurements of the moments of a timeline; what the timeline drops is dropped here too."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
-        self._meter: MomentSampler | None = None
-        self._known: dict[int, tuple[Moment, np.ndarray]] = {}  # by identity; the moment is held, so it stays its own
+        """Begin empty."""
+        self._sampler: MomentSampler | None = None
+        self._known: dict[int, tuple[Moment, np.ndarray]] = {}  # by identity; holding the moment keeps its id unique
 
     def window(
-        self,
-        timeline: Timeline,
-        until: Moment | None = None,
-        seconds: float = WINDOW_SECONDS,
+        self, timeline: Timeline, until: Moment | None = None, seconds: float = WINDOW_SECONDS,
         points: int = WINDOW_POINTS,
-    ) -> TelemetryWindow:
-        """The seconds before a moment, by default the last one, as far as one simulation ran on.
+    ) -> TelemetryWindow:  # fmt: skip
+        """Measurements of one simulation in the seconds up to a moment, by default the last.
 
-        Of many moments the first in each of as many equal stretches of simulated time is taken: always the same
-        ones, so that a plot does not flicker.
+        Of many moments, the first in each of `points` equal intervals of time is taken: always the same ones, so that
+        a plot does not flicker.
         """
         chosen = _thinned(list(timeline.last(seconds, until)), seconds / points)
         if not chosen:
             return TelemetryWindow({name: i for i, name in enumerate(_PLAIN)}, np.zeros((0, len(_PLAIN))))
-        if self._meter is None or self._meter.sim is not chosen[-1].sim:
-            self._meter, self._known = MomentSampler(chosen[-1].sim), {}
-        meter, known = self._meter, self._known
+        if self._sampler is None or self._sampler.sim is not chosen[-1].sim:
+            self._sampler, self._known = MomentSampler(chosen[-1].sim), {}
+        sampler, known = self._sampler, self._known
         self._known = {
-            id(moment): known[id(moment)] if id(moment) in known else (moment, meter.measure(moment))
+            id(moment): known[id(moment)] if id(moment) in known else (moment, sampler.measure(moment))
             for moment in chosen
         }
-        return TelemetryWindow(meter.columns, np.array([row for _, row in self._known.values()]))
+        return TelemetryWindow(sampler.columns, np.array([row for _, row in self._known.values()]))
 
 
 def _thinned(moments: list[Moment], every: float) -> list[Moment]:
-    """The first moment of each stretch of so many seconds, and the last of all."""
+    """The first moment of each interval of `every` seconds, and the last of all."""
     found: list[Moment] = []
     before = -1
     for moment in moments[:-1]:

@@ -1,4 +1,4 @@
-"""Intentions in plain Python: what a walking character is to do, told through named fields, never by torques."""
+"""Tasks: what a walking character is to do, in plain Python; they give commands and set named fields, never torques."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ sys.modules[__name__].__class__ = plugins.ListedModule
 
 
 def names() -> tuple[str, ...]:
-    """All tasks that are registered."""
+    """The names of all registered tasks."""
     return plugins.names(plugins.TASKS)
 
 
 def load(text: str) -> Task:
-    """The task a string describes: a name, and after a colon its arguments.
+    """The task that a text describes.
 
     Args:
-        text: `follow-path:2,0,4,2,speed=0.6`.
+        text: a name, and after a colon numbers and options: `follow-path:2,0,4,2,speed=0.6`.
 
     Raises:
         UnknownNameError: no task is registered under the name; the message lists the valid ones.
-        CommandError: the arguments are not what the task takes.
+        CommandError: the arguments are not valid; the message says what is.
     """
     name, _, rest = text.partition(":")
     made: Task = plugins.load(plugins.TASKS, name)(rest)

@@ -1,6 +1,6 @@
-"""Stairs as a walker sees them: vertical faces across its way, footholds between them, a foot's way over them.
+"""Climb stairs up and down: a foothold on every tread, and a stance knee that lifts or lowers the body (GENBICON §4.4).
 
-Climb stairs up and down: a foothold on every tread, and a stance knee that lifts or lowers the body (§4.4).
+A walker sees stairs as vertical faces across its way, with footholds between them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.tasks.footstep_planning import clear_foothold, keep_lane, set_foothold, speed_for, step_count
-from surefoot.tasks.parse_args import parse_args
+from surefoot.tasks.pacing import OncePerStep, Stopwatch, smoothstep
+from surefoot.tasks.task_text import TaskText
 
-_GRID, _LEAST = 0.005, 0.03  # [m] of the ground that is looked at, and of what is a face
+_GRID, _LEAST = 0.005, 0.03  # [m] spacing at which the ground is sampled, and least height of a face
 _BEHIND, _BEFORE = 0.023, 0.047  # [m] of a heel behind an edge, of toes before one
 _SHORT = 0.15  # [m] two footholds of a tread that are nearer than this are one
 _CLEAR = 0.055  # [m] of a sole over an edge
@@ -52,7 +53,7 @@ def stair_edges(actor: Actor, start: float, end: float, y: float) -> tuple[Stair
 
 
 def footholds(edges: Sequence[StairEdge], biped: Any) -> tuple[float, ...]:
-    """Where the ankles are set: before and behind every face, on a short tread once, in between."""
+    """Where the ankles go: before and behind every face; on a short tread once, in the middle."""
     holds: list[float] = []
     for edge in edges:
         before, behind = edge.x - float(biped.ahead) - _BEFORE, edge.x + float(biped.behind) + _BEHIND
@@ -65,7 +66,7 @@ def footholds(edges: Sequence[StairEdge], biped: Any) -> tuple[float, ...]:
 
 
 def set_swing_clearance(actor: Actor, between: Sequence[StairEdge], ground: float) -> None:
-    """Lead the swing foot over the faces on its way; `ground` is the height under the stance foot [m]."""
+    """Lead the swing foot over the faces in its way; `ground` is the height under the stance foot [m]."""
     intent, biped, first, last = actor.intent, actor.limbs.biped[0], between[0], between[-1]
     toes, heel = float(biped.ahead) + _TOES, float(biped.behind) + _HEEL
     intent.over = 1.0
@@ -79,7 +80,6 @@ def set_swing_clearance(actor: Actor, between: Sequence[StairEdge], ground: floa
         intent.to_x, intent.clear_to = last.x + heel, last.below - ground + _CLEAR
 
 
-USAGE = "climb:X with timeout= if need be"
 _FARTHEST = 1000.0  # [m]
 _USUAL, _LONGEST = 0.34, 0.42  # [m] steps where it is level
 _LEVEL, _UP, _DOWN = 0.65, 0.75, 0.65  # [s] a step
@@ -96,23 +96,26 @@ _REST = 0.3  # [s] it stands before that counts
 
 
 class Climb(Task):
-    """Walk along x over all stairs up to a place; done when it stands there.
+    """Walk along x over all stairs up to a place; done when the character stands there.
 
-    It looks at the ground once, for vertical faces, and plans a foothold before and behind each of them. The law
-    knows no stairs: it is told the height of the next foothold, the way to it and the bend of the stance knee.
+    The task looks at the ground once, for vertical faces, and plans a foothold before and behind each of them. The law
+    knows no stairs: it gets the height of the next foothold, the path to it and the bend of the stance knee.
 
     Attributes:
-        x: where it is to stand, on level ground behind the stairs [m].
-        stairs: places and heights of the faces, and its footholds.
+        x: where to stand, on level ground behind the stairs [m].
+        stairs: places and heights of the faces, and the footholds.
         climbed: how many of the faces are behind both feet.
     """
 
     def __init__(self, x: float, timeout: float = 60.0) -> None:
-        """Check the place.
+        """Set the place.
 
         Args:
-            x: world x to come to [m].
+            x: world x to walk to, within ± 1000 m and ahead of the character.
             timeout: how long it may take [s].
+
+        Raises:
+            CommandError: an argument is not valid; the message says what is.
         """
         if not abs(x) <= _FARTHEST:
             raise CommandError(f"a climb ends at an x within ± {_FARTHEST:g} m, got {x}")
@@ -120,10 +123,11 @@ class Climb(Task):
         self.x = float(x)
         self.stairs = Stairs((), ())
         self.climbed = 0
-        self._planned, self._lane, self._rise, self._stood_at = -1, 0.0, 0.0, math.nan
+        self._step, self._standing = OncePerStep(), Stopwatch()
+        self._lane, self._rise = 0.0, 0.0
 
     def begin(self, actor: Actor) -> None:
-        """Look at the ground and begin to walk."""
+        """Look at the ground and start to walk."""
         self._lane, start = float(actor.com[1]), float(actor.com[0])
         if self.x <= start:
             raise CommandError(f"a climb goes along x: it ends at more than {start:.2f} m, got {self.x:g} m")
@@ -133,25 +137,17 @@ class Climb(Task):
 
     def tick(self, actor: Actor) -> None:
         """Plan every step when it begins; bend the stance knee all the time; stand at the end."""
-        if not math.isnan(self._stood_at):
-            self._stand(actor)
+        if self._standing.is_running:
+            if self._standing.has_stood(actor, _REST):
+                self.finish(f"stands behind {self.climbed} stairs")
         elif self.climbed == len(self.stairs.edges) and float(actor.com[0]) >= self.x:
-            self._stood_at = actor.time
-            clear_foothold(actor)
-            actor.intent.crouch = actor.intent.alpha = 0.0
-            actor.command(stop=1.0)
+            self._standing.restart(actor)
+            self.end(actor)
         elif actor.walker.mode == STEP:
             keep_lane(actor, self._lane)
-            if actor.steps != self._planned:
-                self._planned = actor.steps
+            if self._step.is_new(actor):
                 self._plan(actor)
             self._bend(actor)
-
-    def _stand(self, actor: Actor) -> None:
-        if not actor.standing:
-            self._stood_at = actor.time
-        elif actor.time - self._stood_at > _REST:
-            self.finish(f"stands behind {self.climbed} stairs")
 
     def _plan(self, actor: Actor) -> None:
         clear_foothold(actor)
@@ -180,7 +176,7 @@ class Climb(Task):
         actor.command(speed=faster * speed, step_time=LANDS * period)
 
     def _bend(self, actor: Actor) -> None:
-        """Let the stance knee straighten on the way up, bend on the way down."""
+        """Straighten the stance knee on the way up, bend it on the way down."""
         walker, intent, leg = actor.walker, actor.intent, float(actor.limbs.legs[0].reach)
         if self._rise < 0.0:
             lowered = _DEEPER * self._rise * _eased(float(walker.phase), *_LOWERS)
@@ -197,24 +193,21 @@ class Climb(Task):
         return not edges or edges[0].above > edges[0].below
 
     def end(self, actor: Actor) -> None:
-        """Stand, whatever came of it."""
+        """Stand."""
         clear_foothold(actor)
         actor.intent.crouch = actor.intent.alpha = 0.0
         actor.command(stop=1.0)
 
-    def doing(self) -> str:
-        """What it is at."""
+    def progress(self) -> str:
+        """Which stair it is on."""
         return f"on stair {min(self.climbed + 1, len(self.stairs.edges))} of {len(self.stairs.edges)}"
 
 
 def _eased(phase: float, start: float, end: float) -> float:
-    s = min(max((phase - start) / (end - start), 0.0), 1.0)
-    return s * s * (3.0 - 2.0 * s)
+    """How much of a change between two phases is done, 0 … 1."""
+    return smoothstep(min(max((phase - start) / (end - start), 0.0), 1.0))
 
 
-def from_text(text: str) -> Climb:
-    """The task of what stands behind `climb:` on the command line."""
-    numbers, options = parse_args("climb", text, ("timeout",), USAGE)
-    if len(numbers) != 1:
-        raise CommandError(f"task climb is {USAGE}, got {len(numbers)} numbers")
-    return Climb(numbers[0], **options)
+from_text = TaskText(
+    "climb:X with timeout= if need be", ("timeout",), lambda numbers, **options: Climb(*numbers, **options), counts=(1,)
+)

@@ -1,7 +1,4 @@
-"""Two hands that move together: to handles, with what they hold, and back to the sides.
-
-A crate in two hands: its weight taken up little by little, its mass a part of the body's (GENBICON §4.4).
-"""
+"""A crate in two hands: hands that move together, grips, a weight that is taken up gradually (GENBICON §4.4)."""
 
 from __future__ import annotations
 
@@ -10,7 +7,10 @@ import math
 import numpy as np
 
 from surefoot.engine.actor import LEFT, RIGHT, SIDES, Actor
+from surefoot.engine.task import Task
 from surefoot.reflexes.pendulum import GRAVITY
+from surefoot.tasks.approach import ApproachPose
+from surefoot.tasks.pacing import Stopwatch
 
 _LETTING_GO = 1.2  # [s] in which arms go back to what the style does with them
 
@@ -19,17 +19,18 @@ class HandPair:
     """Where both hands are sent, and how firmly.
 
     Attributes:
-        targets: (2, 3) where they are sent now [m]; NaN before they were sent anywhere.
+        stiffness: of the arms while they reach, in multiples of the usual one.
+        targets: (2, 3) where the hands are sent now [m]; NaN before they are sent anywhere.
     """
 
     def __init__(self, stiffness: float) -> None:
-        """Hang down; `stiffness` is how many times stiffer than usual the arms are while they reach."""
+        """Leave the arms to the style."""
         self.stiffness = stiffness
         self.targets = np.full((2, 3), np.nan)
         self._share = 0.0
 
-    def toward(self, actor: Actor, goals: np.ndarray, most: float) -> float:
-        """Send the hands on towards (2, 3) goals by at most `most` [m]; how far the farther hand is from its [m]."""
+    def move_toward(self, actor: Actor, goals: np.ndarray, most: float) -> float:
+        """Move the targets towards (2, 3) goals by at most `most` [m]; returns how far the farther hand is off [m]."""
         if math.isnan(self.targets[0, 0]):
             self.targets = np.array([actor.hand(LEFT), actor.hand(RIGHT)])
         away = goals - self.targets
@@ -48,14 +49,14 @@ class HandPair:
             hand.fx, hand.fy, hand.fz = force
 
     def relax(self, actor: Actor, period: float) -> bool:
-        """Let the arms go back to the style's; True once they have."""
+        """Let the arms go back to the style's during `period` [s]; True once they have."""
         self._share = max(0.0, self._share - period / _LETTING_GO)
         for hand in actor.hands:
             hand.reach = self._share
         return self._share == 0.0
 
-    def drop(self, actor: Actor) -> None:
-        """Open the grips and forget about the hands, at once."""
+    def let_go(self, actor: Actor) -> None:
+        """Open the grips and leave the hands to the style, at once."""
         if actor.model.neq:
             set_grips(actor, False)
         for hand in actor.hands:
@@ -69,7 +70,7 @@ def set_grips(actor: Actor, on: bool) -> None:
 
 
 def handle_positions(actor: Actor, crate: str = "crate") -> np.ndarray:
-    """(2, 3) where the left and the right handle of a crate are [m]."""
+    """(2, 3) positions of the left and the right handle of a crate [m]."""
     return np.array([actor.site(f"{crate}_{side}") for side in SIDES])
 
 
@@ -80,8 +81,27 @@ _CARRIED = (0.38, 1.18)  # [m] of the hands: ahead of the COM, above the ground
 _ASIDE = 0.1  # [m] from the handles that the hands keep until they are near
 
 
+class CrateTask(Task):
+    """A task that takes the body `crate` by its two handles; it starts by walking to it."""
+
+    def __init__(self, timeout: float, stiffness: float, tolerance: tuple[float, float] = (0.05, 0.05)) -> None:
+        """Set how stiff the arms are, in multiples of the usual, and how exactly it stands before the crate [m]."""
+        super().__init__(timeout)
+        self._phase, self._timer = "walking to the crate", Stopwatch()
+        self._approach, self._hands = ApproachPose(self.period, tolerance=tolerance), HandPair(stiffness)
+
+    def end(self, actor: Actor) -> None:
+        """Let go and stand."""
+        self._hands.let_go(actor)
+        intent = actor.intent
+        intent.bend = intent.crouch = intent.force = intent.force_height = intent.alpha = 0.0
+        intent.load_body = intent.load_mass = 0.0
+        if "stop" in actor.skill.commands:
+            actor.command(stop=1.0)
+
+
 class CarriedLoad:
-    """How much of the crate's weight is borne.
+    """How much of the crate's weight the character bears; the crate's mass becomes part of the body's.
 
     Attributes:
         mass: of the crate [kg].
@@ -89,11 +109,11 @@ class CarriedLoad:
     """
 
     def __init__(self) -> None:
-        """Nothing is borne."""
+        """Bear nothing."""
         self.mass, self.share = 0.0, 0.0
 
-    def bear(self, actor: Actor, hands: HandPair, change: float) -> float:
-        """Bear more or less: half the weight with each hand, the mass with the COM; the share that is borne."""
+    def change_share(self, actor: Actor, hands: HandPair, change: float) -> float:
+        """Bear more or less: each hand lifts half of the weight, and the COM includes the mass; returns the share."""
         excess = math.copysign(1.0, change) * self._unbalanced(actor)
         change *= min(max(1.0 - excess / _BALANCED, _SLOWLY), 1.0)
         self.share = min(max(self.share + change, 0.0), 1.0)
@@ -103,12 +123,12 @@ class CarriedLoad:
         return self.share
 
     def com(self, actor: Actor) -> np.ndarray:
-        """(3,) centre of mass of the body and what it bears of the crate [m]."""
+        """(3,) centre of mass of the body and the borne part of the crate [m]."""
         load, mass = self.share * self.mass, float(actor.limbs.biped[0].mass)
         return np.array((mass * actor.com + load * actor.position("crate")) / (mass + load))
 
     def _unbalanced(self, actor: Actor) -> float:
-        """How far that is ahead of where it stands quietly [m]."""
+        """How far the COM is ahead of where it is in quiet standing [m]."""
         biped = actor.limbs.biped[0]
         ahead = np.array([math.cos(actor.heading), math.sin(actor.heading), 0.0])
         return float((self.com(actor) - actor.feet.mean(axis=0)) @ ahead) - 0.4 * float(biped.ahead - biped.behind)
@@ -130,19 +150,19 @@ def sideways_offsets(yaw: float, apart: float) -> np.ndarray:
 
 
 def hand_to_handle_distances(actor: Actor) -> np.ndarray:
-    """(2,) of the hands from the handles [m]."""
+    """(2,) distances of the hands from the handles [m]."""
     hands = np.array([actor.hand(LEFT), actor.hand(RIGHT)])
     return np.array(np.linalg.norm(hands - handle_positions(actor), axis=1))
 
 
 def pregrasp_positions(actor: Actor, yaw: float) -> np.ndarray:
-    """(2, 3) where hands go for the handles: from above and from the sides, so as not to push the crate [m]."""
+    """(2, 3) where the hands go: to the handles from above and from the sides, so as not to push the crate [m]."""
     aside = np.clip(hand_to_handle_distances(actor) - NEAR_HANDLE, 0.0, _ASIDE)[:, None]
     return np.array(handle_positions(actor) + aside * (sideways_offsets(yaw, 0.7) + np.array([0.0, 0.0, 0.7])))
 
 
 def crate_bottom(actor: Actor) -> float:
-    """How high the lowest corner of the crate is [m]."""
+    """Height of the crate's lowest corner [m]."""
     geom = int(actor.model.body_geomadr[actor.body("crate")])
     down = np.abs(actor.rotation("crate")[2]) @ actor.model.geom_size[geom]
     return float(actor.position("crate")[2] - down)

@@ -1,6 +1,6 @@
-"""How far a body has to bend to be no higher than something: planar kinematics of its pelvis, trunk and head.
+"""Duck under bars: the body bends as a linear function of the distance to the bar (GENBICON §4.4).
 
-Duck under bars: the body bends as a linear function of the distance to the bar (GENBICON §4.4).
+How far it has to bend follows from the planar kinematics of its pelvis, trunk and head.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from surefoot.controllers.genbicon.stance import PELVIS_SHARE
 from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
-from surefoot.tasks.parse_args import parse_args
+from surefoot.tasks.task_text import TaskText
 from surefoot.terrains.props import Bar, Prop
 
 _BEND, _NOD, _CROUCH = 1.45, 0.75, 0.9  # [rad] at the deepest
@@ -26,7 +26,7 @@ _HALVINGS = 12
 
 
 class DuckPosture(NamedTuple):
-    """A posture: bends of body, head and knees [rad]; how far it reaches ahead of and behind the pelvis [m]."""
+    """Bends of body, head and knees [rad]; how far the body then reaches ahead of and behind the pelvis [m]."""
 
     bend: float
     nod: float
@@ -36,12 +36,12 @@ class DuckPosture(NamedTuple):
 
 
 class BodyOutline(NamedTuple):
-    """Of the upper body in its neutral posture, in its sagittal plane, as seen from the hips.
+    """The upper body in its neutral posture, in its sagittal plane, seen from the hips.
 
     Attributes:
         joints: (parts, 2) where pelvis, trunk and, last, the head turn [m].
-        points: of each part (n, 3): points of its shapes and the radius around them [m].
-        shares: of a bend, by which each part turns forward.
+        points: for each part (n, 3): points of its shapes and the radius around them [m].
+        shares: how far each part turns forward, by the bend.
         leg: length from hip to ankle [m].
         depth: of the sole below the ankle [m].
     """
@@ -54,7 +54,11 @@ class BodyOutline(NamedTuple):
 
 
 def least_duck(actor: Actor, height: float) -> DuckPosture:
-    """The least bend with which nothing of a body is higher than a bar's underside, less a margin [m]."""
+    """The least bend with which the whole body is lower than a height, by a margin [m].
+
+    Raises:
+        CommandError: the body cannot bend so far; the message says how low it can go.
+    """
     outline = outline_of(actor)
     if _pose(outline, 0.0)[0] <= height - _MARGIN:
         return DuckPosture(0.0, 0.0, 0.0, *_pose(outline, 0.0)[1:])
@@ -91,7 +95,7 @@ def outline_of(actor: Actor) -> BodyOutline:
 
 
 def _pose(outline: BodyOutline, share: float) -> tuple[float, float, float]:
-    """Highest point above the ground, and reach ahead of and behind the hips, of a share of the deepest bend [m]."""
+    """Highest point above the ground, and reach ahead of and behind the hips, at a share of the deepest bend [m]."""
     bend, crouch = share * _BEND, share * _CROUCH
     angles = [k * bend for k in outline.shares]
     angles[-1] += share * _NOD
@@ -108,27 +112,29 @@ def _pose(outline: BodyOutline, share: float) -> tuple[float, float, float]:
     return hips + top, ahead, behind
 
 
-USAGE = "duck-under:X,HEIGHT,X,HEIGHT,… with timeout= if need be"
 _DOWN, _UP = 1.0, 1.4  # [m] of the way on which it bends, and on which it comes up again
 _BEFORE, _BEHIND = 0.10, 0.12  # [m] of the bar where it is fully bent, as seen from head and back
 
 
 class DuckUnder(Task):
-    """Bend while a bar is near; done when all bars are behind it.
+    """Bend while a bar is near; done when all bars are behind the character.
 
-    It says nothing of where to go and how fast, so that it runs beside whatever does.
+    It commands neither heading nor speed, so that it can run beside a task that does.
 
     Attributes:
-        bars: in the order in which they are met along x.
+        bars: in their order along x.
         passed: how many of them are behind it.
     """
 
     def __init__(self, bars: Sequence[Bar], timeout: float = 120.0) -> None:
-        """Sort the bars.
+        """Set the bars.
 
         Args:
             bars: across the way along x.
             timeout: how long it may take [s].
+
+        Raises:
+            CommandError: an argument is not valid; the message says what is.
         """
         if not bars or not all(isinstance(bar, Bar) for bar in bars):
             raise CommandError("ducking under takes one or more bars, as of surefoot.props.Bar")
@@ -146,7 +152,7 @@ class DuckUnder(Task):
         self._ducks = tuple(least_duck(actor, bar.height) for bar in self.bars)
 
     def tick(self, actor: Actor) -> None:
-        """Bend as much as the nearest bars ask for."""
+        """Bend as much as the nearest bars need."""
         at = float(actor.position(actor.pelvis)[0])
         shares = [_share(bar, duck, at) for bar, duck in zip(self.bars, self._ducks, strict=True)]
         self.passed = sum(at > bar.x and not share for bar, share in zip(self.bars, shares, strict=True))
@@ -161,13 +167,13 @@ class DuckUnder(Task):
         """Come up."""
         actor.intent.bend = actor.intent.nod = actor.intent.crouch = 0.0
 
-    def doing(self) -> str:
-        """What it is at."""
+    def progress(self) -> str:
+        """Which bar it is walking to."""
         return f"on the way to bar {self.passed + 1} of {len(self.bars)}"
 
 
 def _share(bar: Bar, duck: DuckPosture, at: float) -> float:
-    """How far it is bent of what the bar asks for, with the pelvis at a place [m]."""
+    """Share of the bend that a bar needs, with the pelvis at a place [m]."""
     if duck.bend == 0.0:
         return 0.0
     to_go = bar.x - 0.5 * bar.thickness - at - duck.ahead - _BEFORE
@@ -175,9 +181,10 @@ def _share(bar: Bar, duck: DuckPosture, at: float) -> float:
     return min(max(1.0 - max(to_go / _DOWN, gone / _UP), 0.0), 1.0)
 
 
-def from_text(text: str) -> DuckUnder:
-    """The task of what stands behind `duck-under:` on the command line."""
-    numbers, options = parse_args("duck-under", text, ("timeout",), USAGE)
-    if not numbers or len(numbers) % 2:
-        raise CommandError(f"task duck-under is {USAGE}, got {len(numbers)} numbers")
+def _from_numbers(numbers: list[float], **options: float) -> DuckUnder:
     return DuckUnder([Bar(x, height) for x, height in zip(numbers[::2], numbers[1::2], strict=True)], **options)
+
+
+from_text = TaskText(
+    "duck-under:X,HEIGHT,X,HEIGHT,… with timeout= if need be", ("timeout",), _from_numbers, multiple_of=2
+)

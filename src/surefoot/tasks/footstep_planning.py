@@ -1,7 +1,4 @@
-"""Footsteps along world x: how many to a place, the speed that goes with their lengths, and keeping to the lane.
-
-Where the last step before a stand goes: side by side with the other foot, for bending down needs both.
-"""
+"""Where feet go: steps along world x, the speed for their lengths, keeping a lane, and a last step side by side."""
 
 from __future__ import annotations
 
@@ -13,17 +10,17 @@ from surefoot.engine.actor import LEFT, Actor
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes.pendulum import GRAVITY, carried_on, frequency
 
-ALONG_HEADING_ONLY = 2.0  # of INTENT's `foothold`: only its place along the heading is given, balance sets it sideways
-_BACK, _FASTEST = 0.2, 0.05  # [1/s], [m/s] at which it comes back to its lane
+ALONG_HEADING_ONLY = 2.0  # of INTENT's `foothold`: it is given along the heading only, balance sets it sideways
+_BACK, _FASTEST = 0.2, 0.05  # [1/s], [m/s] at which it returns to its lane
 
 
 def step_count(distance: float, usual: float, longest: float) -> int:
-    """How many steps, at least one, make up a distance with lengths near the usual and none beyond the longest."""
+    """How many steps, at least one, cover a distance with lengths near the usual and none beyond the longest [m]."""
     return max(1, round(distance / usual), math.ceil(distance / longest - 1e-9))
 
 
 def speed_for(first: float, second: float, period: float, height: float) -> float:
-    """Speed to command during a step so that it and the one after it become so long [m/s].
+    """Speed to command during a step so that it and the next one get these lengths [m/s].
 
     A pendulum that leaves its foot for a step of length a, to be followed by one of length b, has its capture point
     a + b r ahead of it at footstrike, r = 1/(e^ωT − 1); a periodic one of speed V has it V T (1 + r) ahead.
@@ -39,41 +36,38 @@ def speed_for(first: float, second: float, period: float, height: float) -> floa
 
 
 def keep_lane(actor: Actor, y: float) -> None:
-    """Walk along world x and come back to a line at y [m] by small steps to the side."""
+    """Walk along world x, and return to the line at y [m] by small sideways steps."""
     sideways = _BACK * (y - float(actor.com[1]))
     actor.command(heading=0.0, sideways=min(max(sideways, -_FASTEST), _FASTEST))
 
 
 def set_foothold(actor: Actor, x: float) -> None:
-    """Give the place of the next foothold along world x [m]."""
+    """Set the place of the next foothold along world x [m]."""
     actor.intent.foothold, actor.intent.fx, actor.intent.fy = ALONG_HEADING_ONLY, x, 0.0
 
 
 def clear_foothold(actor: Actor) -> None:
-    """Leave the next foothold and the way to it to the inverted pendulum, on level ground."""
+    """Leave the next foothold, and the swing foot's path to it, to the inverted pendulum on level ground."""
     intent = actor.intent
     intent.foothold = intent.over = intent.rise = 0.0
 
 
-_SLOW = 0.42  # [m/s] at which a step may end where a task wants it
-_EARLY = 0.3  # phase until which a foot may be told where to go; later it would be torn aside
+_SLOW = 0.42  # [m/s] below which a step may end where a task wants it
+_EARLY = 0.3  # phase until which the foothold may be set; later the foot would be torn aside
 
 
 def is_slow_enough_to_place_foot(actor: Actor) -> bool:
-    """Whether it goes so slowly that it may be told where to set its foot."""
-    x, y, _ = actor.com_velocity
-    return abs(math.cos(actor.heading) * float(x) + math.sin(actor.heading) * float(y)) < _SLOW
+    """Whether it walks so slowly that a task may place its foot."""
+    return abs(actor.along_heading(actor.com_velocity)) < _SLOW
 
 
 def _would_balance(actor: Actor, width: float) -> bool:
-    """Whether a foot set abreast would be in time: the capture point when it lands is then between both feet."""
+    """Whether a foot set abreast would be in time: whether the capture point at landing is between both feet."""
     walker, com, velocity = actor.walker, actor.com, actor.com_velocity
     swing = int(walker.swing)
     bearing, outward = actor.ankle(1 - swing), 1.0 if swing == LEFT else -1.0
-    omega, rest = (
-        python_impl(frequency)(com[2] - walker.ground),
-        LANDS * walker.period - (actor.time - walker.step_start),
-    )
+    omega = python_impl(frequency)(com[2] - walker.ground)
+    rest = LANDS * walker.period - (actor.time - walker.step_start)
     c, s = math.cos(actor.heading), math.sin(actor.heading)
     captured = []
     for along, across in ((c, s), (-outward * s, outward * c)):  # ahead, and outward
@@ -85,7 +79,7 @@ def _would_balance(actor: Actor, width: float) -> bool:
 
 
 def place_foot_abreast(actor: Actor, width: float) -> None:
-    """Let a slow walker set its foot abreast of the other one, their ankles `width` [m] apart."""
+    """Let a slow walker set its foot abreast of the other one, with the ankles `width` [m] apart."""
     walker, intent = actor.walker, actor.intent
     if walker.mode != STEP:
         intent.foothold = 0.0

@@ -8,29 +8,31 @@ from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.tasks.duck_under import DuckUnder
-from surefoot.tasks.parse_args import parse_args
 from surefoot.tasks.step_over import StepOver
+from surefoot.tasks.task_text import TaskText
 from surefoot.terrains.props import Bar, Obstacle, Prop
-
-USAGE = "course:X,HEIGHT,DEPTH,BAR_X,BAR_HEIGHT,… for each pair, with timeout= if need be"
 
 
 class Course(Task):
-    """Step over all obstacles and duck under all bars along x; touching one of them fails it.
+    """Step over all obstacles and duck under all bars along x; touching one of them is a failure.
 
-    The two behaviours know nothing of each other: one tells legs and speed, the other bends the body.
+    The two behaviours know nothing of each other: one commands legs and speed, the other bends the body.
 
     Attributes:
+        things: obstacles and bars, as given.
         parts: the behaviours.
-        touched: name of what it touched; empty if nothing.
+        touched: name of the object that was touched; empty if none was.
     """
 
     def __init__(self, things: Sequence[Obstacle | Bar], timeout: float | None = None) -> None:
-        """Sort what is in the way.
+        """Set the course.
 
         Args:
             things: obstacles and bars, at least one.
-            timeout: how long it may take [s]; by default 20 s and 5 s a metre.
+            timeout: how long it may take [s]; by default 20 s and 5 s for each metre.
+
+        Raises:
+            CommandError: an argument is not valid; the message says what is.
         """
         obstacles = [it for it in things if isinstance(it, Obstacle)]
         bars = [it for it in things if isinstance(it, Bar)]
@@ -47,17 +49,17 @@ class Course(Task):
         self.touched = ""
 
     def props(self) -> tuple[Prop, ...]:
-        """What is in the way."""
+        """The obstacles and bars."""
         return self.things
 
     def begin(self, actor: Actor) -> None:
-        """Begin both behaviours."""
+        """Start both behaviours."""
         for part in self.parts:
             part.status, part.began = "running", actor.time
             part.begin(actor)
 
     def tick(self, actor: Actor) -> None:
-        """See whether anything was touched at any physics step; go on with both behaviours."""
+        """Fail if anything was touched at any physics step; else tick both behaviours."""
         walker = actor.walker
         if walker.met > 0.0 and walker.met_at >= self.began:
             limb, thing = (actor.model.body(int(body)).name for body in (walker.met_by, walker.met))
@@ -73,22 +75,24 @@ class Course(Task):
             self.finish(" and ".join(part.reason for part in self.parts))
 
     def end(self, actor: Actor) -> None:
-        """Take back what the behaviours told, and stand."""
+        """End both behaviours and stand."""
         for part in self.parts:
             part.end(actor)
         actor.command(stop=1.0)
 
-    def doing(self) -> str:
-        """What it is at."""
-        return " and ".join(part.doing() for part in self.parts if not part.is_over)
+    def progress(self) -> str:
+        """What the behaviours are doing."""
+        return " and ".join(part.progress() for part in self.parts if not part.is_over)
 
 
-def from_text(text: str) -> Course:
-    """The task of what stands behind `course:` on the command line: pairs of an obstacle and a bar."""
-    numbers, options = parse_args("course", text, ("timeout",), USAGE)
-    if not numbers or len(numbers) % 5:
-        raise CommandError(f"task course is {USAGE}, got {len(numbers)} numbers")
+def _from_numbers(numbers: list[float], **options: float) -> Course:
     things: list[Obstacle | Bar] = []
     for i in range(0, len(numbers), 5):
         things += [Obstacle(*numbers[i : i + 3]), Bar(*numbers[i + 3 : i + 5])]
     return Course(things, **options)
+
+
+from_text = TaskText(
+    "course:X,HEIGHT,DEPTH,BAR_X,BAR_HEIGHT,… for each pair, with timeout= if need be", ("timeout",), _from_numbers,
+    multiple_of=5,
+)  # fmt: skip

@@ -7,12 +7,10 @@ import math
 import numpy as np
 
 from surefoot.engine.actor import LEFT, RIGHT, Actor
-from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.reflexes.pendulum import GRAVITY
-from surefoot.tasks.approach import ApproachPose
-from surefoot.tasks.crate_grasp import HandPair, handle_positions, set_grips
-from surefoot.tasks.parse_args import parse_args
+from surefoot.tasks.crate_grasp import CrateTask, handle_positions, set_grips
+from surefoot.tasks.task_text import TaskText, check_range
 from surefoot.terrains.props import Crate, Prop
 
 FARTHEST = 50.0  # [m] to move a crate
@@ -30,44 +28,44 @@ _CROUCH = 0.5  # [rad] of the knees: legs that stand aslant reach less far down
 _STAND = 0.5  # [s]
 
 
-class _MoveCrate(Task):
-    """What pushing and pulling share.
+class _MoveCrate(CrateTask):
+    """Move a crate over the ground; done when it has moved far enough and the character stands.
 
     Attributes:
-        distance: how far the crate has to go [m].
-        moved: how far it has gone along its way [m].
+        distance: how far to move the crate [m].
+        speed: of the crate [m/s].
+        moved: how far it has moved [m].
     """
 
-    way = 1.0  # along the heading
+    direction = 1.0  # along the heading
     stance = 0.40  # [m] from the handles at which it stands
     arm = 0.34  # [m] from the handles at which it walks
     bend = 0.3  # [rad] of the trunk
 
     def __init__(self, distance: float = 5.0, speed: float = 0.35, timeout: float | None = None) -> None:
-        """Check what is asked for.
+        """Set the distance.
 
         Args:
-            distance: how far to move the crate [m].
-            speed: of the crate [m/s].
-            timeout: how long it may take [s]; by default 40 s and three times what the way needs.
+            distance: how far to move the crate, up to 50 m.
+            speed: of the crate, 0.1 … 0.8 m/s.
+            timeout: how long it may take [s]; by default 40 s and three times what the distance needs.
+
+        Raises:
+            CommandError: an argument is not valid; the message says what is.
         """
         if not 0.0 < distance <= FARTHEST:
             raise CommandError(f"a crate is moved by more than 0 and up to {FARTHEST:g} m, got {distance}")
-        if not _SPEEDS[0] <= speed <= _SPEEDS[1]:
-            raise CommandError(f"a crate is moved at {_SPEEDS[0]:g} … {_SPEEDS[1]:g} m/s, got {speed}")
-        super().__init__(40.0 + 3.0 * distance / speed if timeout is None else timeout)
-        self.distance, self.speed, self.moved = float(distance), float(speed), 0.0
-        self._phase = "walking to the crate"
-        self._approach, self._hands = ApproachPose(self.period), HandPair(_STIFF)
+        self.speed = check_range("the speed to move a crate at", speed, _SPEEDS, "m/s")
+        super().__init__(40.0 + 3.0 * distance / speed if timeout is None else timeout, _STIFF)
+        self.distance, self.moved = float(distance), 0.0
         self._share = 0.0  # of the load that is taken up
-        self._since = math.nan
 
     def props(self) -> tuple[Prop, ...]:
         """A crate of 80 kg, chest-high, with handles on its near side."""
         return (heavy_crate_prop(),)
 
     def begin(self, actor: Actor) -> None:
-        """See where the crate is and which way it has to go."""
+        """See where the crate is and in which direction to move it."""
         ends = handle_positions(actor)
         middle, origin = ends.mean(axis=0), actor.position("crate")
         self._yaw = math.atan2(origin[1] - middle[1], origin[0] - middle[0])
@@ -78,16 +76,16 @@ class _MoveCrate(Task):
         self._friction = float(actor.model.geom_friction[geom, 0]) * actor.mass("crate") * GRAVITY
 
     def tick(self, actor: Actor) -> None:
-        """Do what is next."""
-        self.moved = self.way * float((actor.position("crate") - self._origin) @ self._ahead)
+        """Go on with the present phase."""
+        self.moved = self.direction * float((actor.position("crate") - self._origin) @ self._ahead)
         if self._phase == "walking to the crate":
             place = handle_positions(actor).mean(axis=0) - self.stance * self._ahead
-            if self._approach.toward(actor, actor.com, place, self._yaw):
+            if self._approach.tick(actor, actor.com, place, self._yaw):
                 self._phase = "reaching for the handles"
         elif self._phase == "reaching for the handles":
             actor.intent.bend = min(self.bend, actor.intent.bend + 0.5 * self.period)
             actor.intent.crouch = min(_CROUCH, actor.intent.crouch + 0.5 * self.period)
-            if self._hands.toward(actor, handle_positions(actor), _HAND_SPEED * self.period) < _CLOSE:
+            if self._hands.move_toward(actor, handle_positions(actor), _HAND_SPEED * self.period) < _CLOSE:
                 set_grips(actor, True)
                 self._arm = float((handle_positions(actor).mean(axis=0) - actor.com) @ self._ahead)
                 self._phase = "moving the crate"
@@ -97,36 +95,36 @@ class _MoveCrate(Task):
             self._let_go(actor)
 
     def _move(self, actor: Actor) -> None:
-        """Walk on, the load taken up little by little; the arms keep the crate at a distance from the body."""
+        """Walk, and take up the load gradually; the arms keep the crate at a distance from the body."""
         arrived = self.moved >= self.distance
         change = -3.0 * self.period / _RAMP if arrived else self.period / _RAMP
         self._share = min(max(self._share + change, 0.0), 1.0)
         self._bear(actor)
-        speed = 0.0 if arrived else self.way * self.speed * self._share
+        speed = 0.0 if arrived else self.direction * self.speed * self._share
         aside = float((handle_positions(actor).mean(axis=0) - actor.com) @ self._left)
         aside = min(max(_ASIDE * aside, -0.1), 0.1)
         actor.command(heading=self._yaw, speed=speed, sideways=aside, stop=1.0 if arrived else 0.0)
         self._arm += min(max(self.arm - self._arm, -_ARM_SPEED * self.period), _ARM_SPEED * self.period)
-        self._hands.toward(actor, self._held(actor), math.inf)
+        self._hands.move_toward(actor, self._held(actor), math.inf)
         if arrived and self._share == 0.0 and actor.standing:
             set_grips(actor, False)
             self._phase = "letting go"
 
     def _held(self, actor: Actor) -> np.ndarray:
-        """(2, 3) where the hands hold the crate: at the handles, but for the distance from the body [m]."""
+        """(2, 3) where the hands hold the crate: at the handles, but at a set distance from the body [m]."""
         ends = handle_positions(actor)
         along = (actor.com - ends) @ self._ahead + self._arm
         return np.array(ends + along[:, None] * self._ahead)
 
     def _bear(self, actor: Actor) -> None:
-        """Exert what the crate needs, more with the hand that lags, and lean into it."""
-        force = self.way * self._share * self._friction
+        """Exert the force that the crate needs, more with the hand that lags, and lean into it."""
+        force = self.direction * self._share * self._friction
         ends = handle_positions(actor)
         lag = float((ends[RIGHT] - ends[LEFT]) @ self._ahead) / float(np.linalg.norm(ends[RIGHT] - ends[LEFT]))
         turn = self._share * min(max(_STRAIGHTEN * lag, -_MOST_TURN), _MOST_TURN)
         self._hands.exert(actor, np.array([[0.5 * force + turn], [0.5 * force - turn]]) * self._ahead)
         middle = ends.mean(axis=0)
-        actor.intent.force = -min(1.0, _LEAD * self._share) * self.way * self._friction
+        actor.intent.force = -min(1.0, _LEAD * self._share) * self.direction * self._friction
         actor.intent.force_height = middle[2] - actor.ground(middle[0], middle[1])
         actor.intent.alpha = _ALPHA * self._share
 
@@ -134,56 +132,44 @@ class _MoveCrate(Task):
         actor.intent.bend = max(0.0, actor.intent.bend - 0.25 * self.period)
         actor.intent.crouch = max(0.0, actor.intent.crouch - 0.25 * self.period)
         actor.command(stop=1.0, speed=0.0)
-        if not self._hands.relax(actor, self.period) or not actor.standing or actor.intent.crouch > 0.0:
-            self._since = actor.time
-        elif actor.time - self._since > _STAND:
+        is_relaxed = self._hands.relax(actor, self.period)
+        if self._timer.has_stood(actor, _STAND, ready=is_relaxed and actor.intent.crouch <= 0.0):
             self.finish(f"the crate has moved {self.moved:.2f} m in {actor.time - self.began:.1f} s")
 
-    def end(self, actor: Actor) -> None:
-        """Let go and stand, whatever came of it."""
-        self._hands.drop(actor)
-        actor.intent.bend = actor.intent.force = actor.intent.force_height = actor.intent.alpha = 0.0
-        actor.intent.crouch = 0.0
-        if "stop" in actor.skill.commands:
-            actor.command(stop=1.0)
-
-    def doing(self) -> str:
-        """What it is at."""
+    def progress(self) -> str:
+        """Its phase, and how far the crate has moved."""
         return f"{self._phase}, {self.moved:.1f} of {self.distance:g} m"
 
 
 class PushCrate(_MoveCrate):
-    """Push a crate ahead."""
+    """Push a crate ahead; done when it has moved far enough and the character stands."""
 
 
 class PullCrate(_MoveCrate):
-    """Pull a crate, walking backwards."""
+    """Pull a crate, walking backwards; done when it has moved far enough and the character stands."""
 
-    way = -1.0
-    stance = 0.40
+    direction = -1.0
     arm = 0.42
     bend = 0.1
 
 
 def heavy_crate_prop(x: float = 3.0, y: float = 0.0, mass: float = 80.0, friction: float = 0.2) -> Crate:
-    """The crate of the paper: its mass [kg] and friction; size and handles are ours."""
+    """The crate of the paper; its size and handles are chosen here.
+
+    Args:
+        x: world x of its middle [m].
+        y: world y of its middle [m].
+        mass: [kg].
+        friction: coefficient.
+    """
     handle = (-0.5, 0.2, 0.45)
     return Crate((0.7, 0.6, 1.0), mass, (x, y, 0.0), friction, (handle, (handle[0], -handle[1], handle[2])))
 
 
-def push_from_text(text: str) -> PushCrate:
-    """The task of what stands behind `push-crate:` on the command line."""
-    return PushCrate(**_options("push-crate", text))
-
-
-def pull_from_text(text: str) -> PullCrate:
-    """The task of what stands behind `pull-crate:` on the command line."""
-    return PullCrate(**_options("pull-crate", text))
-
-
-def _options(name: str, text: str) -> dict[str, float]:
-    usage = f"{name}:DISTANCE with speed=, timeout= if need be"
-    numbers, options = parse_args(name, text, ("speed", "timeout"), usage)
-    if len(numbers) > 1:
-        raise CommandError(f"task {name} is {usage}, got {len(numbers)} numbers")
-    return options | ({"distance": numbers[0]} if numbers else {})
+push_from_text, pull_from_text = (
+    TaskText(
+        f"{name}:DISTANCE with speed=, timeout= if need be", ("speed", "timeout"),
+        lambda numbers, task=task, **options: task(*numbers, **options), counts=(0, 1),
+    )
+    for name, task in (("push-crate", PushCrate), ("pull-crate", PullCrate))
+)  # fmt: skip

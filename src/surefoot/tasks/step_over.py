@@ -10,10 +10,10 @@ from surefoot.engine.actor import Actor
 from surefoot.engine.task import Task
 from surefoot.errors import CommandError
 from surefoot.tasks.footstep_planning import clear_foothold, keep_lane, set_foothold, speed_for, step_count
-from surefoot.tasks.parse_args import parse_args
+from surefoot.tasks.pacing import OncePerStep
+from surefoot.tasks.task_text import TaskText
 from surefoot.terrains.props import Obstacle, Prop
 
-USAGE = "step-over:X,HEIGHT,DEPTH,X,HEIGHT,DEPTH,… with timeout= if need be"
 HIGHEST, DEEPEST = 0.25, 0.15  # [m] it steps over
 _USUAL, _LONGEST, _LEAST = 0.38, 0.48, 0.35  # [m] steps on the way, and the least behind an obstacle
 _PERIOD, _SLOWER = 0.65, 0.6  # [s] a step, and [s/m] longer by the height of what it goes over
@@ -28,20 +28,23 @@ _LEAD, _TRAIL = 0.06, 0.14  # [m] of the soles above it; the foot that follows h
 class StepOver(Task):
     """Walk along x over obstacles; done when both feet are behind the last one.
 
-    Far from an obstacle the step length is adapted through the speed alone. The last steps' places are given; over
-    the obstacle a planned path leads, at whose end the inverted pendulum decides where the foot comes down.
+    Far from an obstacle the speed alone adapts the step length. The last footholds before it are set. Over it the foot
+    follows a planned path, at whose end the inverted pendulum decides where it comes down.
 
     Attributes:
-        obstacles: in the order in which they are met along x.
+        obstacles: in their order along x.
         passed: how many of them are behind both feet.
     """
 
     def __init__(self, obstacles: Sequence[Obstacle], timeout: float = 120.0) -> None:
-        """Sort the obstacles.
+        """Set the obstacles.
 
         Args:
-            obstacles: across the way along x.
+            obstacles: across the way along x, up to 0.25 m high and 0.15 m deep.
             timeout: how long it may take [s].
+
+        Raises:
+            CommandError: an argument is not valid; the message says what is.
         """
         if not obstacles or not all(isinstance(it, Obstacle) for it in obstacles):
             raise CommandError("stepping over takes one or more obstacles, as of surefoot.props.Obstacle")
@@ -54,23 +57,21 @@ class StepOver(Task):
         super().__init__(timeout)
         self.obstacles = tuple(sorted(obstacles, key=lambda it: it.x))
         self.passed = 0
-        self._planned = -1
-        self._lane = 0.0
+        self._step, self._lane = OncePerStep(), 0.0
 
     def props(self) -> tuple[Prop, ...]:
         """The obstacles."""
         return self.obstacles
 
     def begin(self, actor: Actor) -> None:
-        """Begin to walk along x from where it is."""
+        """Start to walk along x."""
         self._lane = float(actor.com[1])
         actor.command(step_time=LANDS * _PERIOD, speed=_USUAL / _PERIOD, stop=0.0)
 
     def tick(self, actor: Actor) -> None:
         """Plan every step when it begins."""
         keep_lane(actor, self._lane)
-        if actor.walker.mode == STEP and actor.steps != self._planned:
-            self._planned = actor.steps
+        if actor.walker.mode == STEP and self._step.is_new(actor):
             self._plan(actor)
 
     def _plan(self, actor: Actor) -> None:
@@ -97,28 +98,28 @@ class StepOver(Task):
             if count <= _GIVEN:
                 second = behind - before if count == 1 else first
                 set_foothold(actor, at + first)
-        self._tell(actor, first, second)
+        self._command(actor, first, second)
 
     @property
     def _next(self) -> Obstacle:
         return self.obstacles[self.passed]
 
     def _to_next(self, actor: Actor, at: float) -> float:
-        """Step length on the way to the obstacle after the next, from an ankle's place [m]."""
+        """Length of the steps to the obstacle after the next one, from an ankle's place [m]."""
         if self.passed + 1 == len(self.obstacles):
             return _USUAL
         way = _front(self.obstacles[self.passed + 1]) - float(actor.limbs.biped[0].ahead) - _BEFORE - at
         return way / step_count(way, _USUAL, _LONGEST)
 
     def _lift(self, actor: Actor, clear: float) -> None:
-        """Let the foot go over the next obstacle."""
+        """Lead the foot over the next obstacle."""
         intent, biped = actor.intent, actor.limbs.biped[0]
         intent.over = 1.0
         intent.from_x = _front(self._next) - biped.ahead - _EDGE
         intent.to_x = _back(self._next) + biped.behind + _EDGE
         intent.clear = intent.clear_to = self._next.height + clear
 
-    def _tell(self, actor: Actor, first: float, second: float) -> None:
+    def _command(self, actor: Actor, first: float, second: float) -> None:
         """Command the duration of a step and the speed for its length and the next one's [m]."""
         over = actor.intent.over != 0.0
         period = _PERIOD + (_SLOWER * self._next.height if over else 0.0)
@@ -127,12 +128,12 @@ class StepOver(Task):
         actor.command(speed=speed, step_time=LANDS * period)
 
     def end(self, actor: Actor) -> None:
-        """Walk on."""
+        """Walk on as usual."""
         clear_foothold(actor)
         actor.command(speed=_USUAL / _PERIOD, sideways=0.0)
 
-    def doing(self) -> str:
-        """What it is at."""
+    def progress(self) -> str:
+        """Which obstacle it is walking to."""
         return f"on the way to obstacle {self.passed + 1} of {len(self.obstacles)}"
 
 
@@ -144,10 +145,11 @@ def _back(it: Obstacle) -> float:
     return it.x + 0.5 * it.depth
 
 
-def from_text(text: str) -> StepOver:
-    """The task of what stands behind `step-over:` on the command line."""
-    numbers, options = parse_args("step-over", text, ("timeout",), USAGE)
-    if not numbers or len(numbers) % 3:
-        raise CommandError(f"task step-over is {USAGE}, got {len(numbers)} numbers")
+def _from_numbers(numbers: list[float], **options: float) -> StepOver:
     each = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
     return StepOver([Obstacle(x, height, depth) for x, height, depth in each], **options)
+
+
+from_text = TaskText(
+    "step-over:X,HEIGHT,DEPTH,X,HEIGHT,DEPTH,… with timeout= if need be", ("timeout",), _from_numbers, multiple_of=3
+)

@@ -42,19 +42,18 @@ _UNITS = dict.fromkeys(_ANGLES, "°") | {"period": "s", "ramp": "s", "damping": 
 
 
 def names() -> tuple[str, ...]:
-    """All terrains that are registered."""
+    """The names of all registered terrains."""
     return plugins.names(plugins.TERRAINS)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a terrain takes, in the order of its text.
+    """An argument of a terrain, in the order of its text.
 
     Attributes:
         name: as in the signature.
-        unit: "°" for angles, "m" for lengths, "s" for times, "N·m·s" for damping, "" for whole numbers and for
-            what is no number.
-        kind: whether it is a whole number, a number, or text (a path, or several numbers).
+        unit: "°" for angles, "m" for lengths, "s" for times, "N·m·s" for damping, "" for whole numbers and texts.
+        kind: whole number, number, or text (a path, or several numbers).
         default: None if it must be given.
     """
 
@@ -66,11 +65,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class TextTerrain:
-    """A terrain whose description is more than a list of numbers; others register the function that makes them.
+    """A terrain whose text is more than a list of numbers; other terrains register the function that makes them.
 
     Attributes:
-        parse: makes the terrain of the text behind the name and the colon.
-        parameters: what it takes.
+        parse: makes the terrain from the text behind the name and the colon.
+        parameters: its arguments.
     """
 
     parse: Callable[[str], Terrain]
@@ -78,7 +77,10 @@ class TextTerrain:
 
 
 def parameters(name: str) -> tuple[Parameter, ...]:
-    """What the terrain of a name takes.
+    """The arguments of a terrain.
+
+    Args:
+        name: of a registered terrain.
 
     Raises:
         UnknownNameError: no terrain is registered under the name; the message lists the valid ones.
@@ -96,14 +98,14 @@ def parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def load(text: str) -> Terrain:
-    """The terrain a string describes: a name, and after a colon its numbers (angles in degrees).
+    """The terrain that a text describes.
 
     Args:
-        text: `stairs:0.15,0.3,10`.
+        text: a name, and after a colon its numbers, angles in degrees: `stairs:0.15,0.3,10`.
 
     Raises:
         UnknownNameError: no terrain is registered under the name; the message lists the valid ones.
-        TerrainError: the numbers are not what the terrain takes.
+        TerrainError: the numbers are not valid; the message says what is.
     """
     name, _, rest = text.partition(":")
     registered = plugins.load(plugins.TERRAINS, name)

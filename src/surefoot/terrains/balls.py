@@ -1,8 +1,8 @@
-"""Balls to be thrown: parked high above the start, where nothing is, until `Simulation.throw` lets one fly.
+"""Balls to throw: they are parked high above the start until `Simulation.throw` lets one fly.
 
-A parked ball is weightless (MuJoCo compensates its gravity) and at rest, so it stays where it is for ever. Throwing
-gives it a place, a velocity and its weight, which is an applied force: all three are part of MuJoCo's integration
-state, so a snapshot taken while a ball flies is exact.
+A parked ball is weightless (MuJoCo compensates its gravity) and at rest, so it stays where it is. Throwing gives it a
+place, a velocity and its weight, which is an applied force: all three are part of MuJoCo's integration state, so a
+snapshot taken while a ball flies is exact.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 
 from surefoot.errors import CommandError, TerrainError
+from surefoot.terrains.ground_shapes import add_solid
 from surefoot.terrains.terrain import Terrain
 
 KIND = "ball"
@@ -29,7 +30,7 @@ _RUBBER = (0.86, 0.36, 0.26, 1.0)
 class Ball:
     """A ball; its number is its place among the balls of a terrain.
 
-    It meets the character, the ground, other things and other balls. Touching one is no fall.
+    It collides with the character, the ground, other props and other balls. Touching one is no fall.
 
     Attributes:
         radius: [m].
@@ -42,7 +43,7 @@ class Ball:
     kind = KIND
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Check the numbers."""
         if not (_SMALLEST <= self.radius <= _LARGEST and 0.0 < self.density <= _DENSEST):
             raise TerrainError(
                 f"a ball takes a radius of {_SMALLEST:g} … {_LARGEST:g} m and a density of up to {_DENSEST:g} kg/m³, "
@@ -51,16 +52,16 @@ class Ball:
 
     @property
     def mass(self) -> float:
-        """[kg]."""
+        """Of the ball [kg]."""
         return self.density * 4.0 / 3.0 * math.pi * self.radius**3
 
     def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
         """Add a free body with one sphere, parked."""
         body = world.add_body(name=name, pos=_parking(int(name.rpartition("_")[2])), gravcomp=1.0)
         body.add_freejoint(name=name)
-        body.add_geom(
-            name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[self.radius, 0, 0], contype=1, conaffinity=1,
-            condim=3, friction=[friction, 0.005, 0.0001], solref=[0.01, 1.0], rgba=_RUBBER, density=self.density,
+        add_solid(
+            body, name, mujoco.mjtGeom.mjGEOM_SPHERE, friction, _RUBBER, contype=1, size=[self.radius, 0, 0],
+            density=self.density,
         )  # fmt: skip
 
 
@@ -73,28 +74,37 @@ def ball_bodies(model: mujoco.MjModel) -> list[int]:
 
 
 def is_parked(place: np.ndarray) -> bool:
-    """Whether a ball at this place (3,) [m] is out of the way."""
+    """Whether a ball at this place (3,) [m] is parked."""
     return bool(place[2] > _HIGH - 0.5 * _APART and max(abs(place[0]), abs(place[1])) < 0.5 * _APART)
 
 
 def throw(
     model: mujoco.MjModel, data: mujoco.MjData, ball: int, position: Sequence[float], velocity: Sequence[float]
 ) -> None:
-    """Let a ball fly from a place of the world [m] with a velocity [m/s], without spin."""
+    """Let a ball fly, without spin.
+
+    Args:
+        model: with the ball.
+        data: written in place.
+        ball: its number among the balls.
+        position: (3,) where it starts in the world [m].
+        velocity: (3,) with which it starts [m/s].
+
+    Raises:
+        CommandError: there is no such ball, or a number is out of range.
+    """
     if np.shape(position) != (3,) or np.shape(velocity) != (3,):
-        raise CommandError("a ball is thrown from a place of three numbers with a velocity of three numbers")
+        raise CommandError("a throw takes a position of three numbers and a velocity of three numbers")
     if not (np.abs(position).max() <= _FARTHEST and np.linalg.norm(velocity) <= FASTEST):
         raise CommandError(f"a ball is thrown from within ± {_FARTHEST:g} m at up to {FASTEST:g} m/s")
     if is_parked(np.asarray(position)):
-        raise CommandError(
-            f"a ball is not thrown from above {_HIGH - _APART:g} m over the start, where balls are parked"
-        )
+        raise CommandError(f"balls are parked {_HIGH - _APART:g} m above the start: none can be thrown from there")
     body = _put(model, data, ball, position, velocity)
     data.xfrc_applied[body, :3] = model.body_mass[body] * model.opt.gravity
 
 
 def park(model: mujoco.MjModel, data: mujoco.MjData, ball: int) -> None:
-    """Put a ball back to where it is out of the way."""
+    """Park a ball again."""
     data.xfrc_applied[_put(model, data, ball, _parking(ball), (0.0, 0.0, 0.0))] = 0.0
 
 
@@ -105,7 +115,7 @@ def _parking(ball: int) -> tuple[float, float, float]:
 def _put(
     model: mujoco.MjModel, data: mujoco.MjData, ball: int, position: Sequence[float], velocity: Sequence[float]
 ) -> int:
-    """Place a ball that does not turn; the number of its body."""
+    """Place a ball that does not spin; returns the number of its body."""
     found = ball_bodies(model)
     if not found:
         raise CommandError("there is no ball to throw; put one on the terrain: with_props(terrain, [Ball()])")

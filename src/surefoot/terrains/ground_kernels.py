@@ -1,7 +1,4 @@
-"""How high the ground is at a place: what a stepper knows of the terrain ahead of its feet.
-
-How a gyrating platform moves: its hinges get the speeds that bring them to where they should be next.
-"""
+"""Compiled functions of the ground: its height at a place, which a stepping law needs, and how a platform moves."""
 
 from __future__ import annotations
 
@@ -11,9 +8,10 @@ from typing import Any
 from surefoot.native.kernels import kernel, noinline
 
 PLANE, PROFILE, FIELD, PLATFORM = 0.0, 1.0, 2.0, 3.0
-"""Kinds of ground; after the kind come: slopes along x and y; a count, cosine and sine of the direction, distances and
-heights; rows, columns, corner, spacings and heights; the body whose upper side, through its origin, is the ground, the
-angle, period and ramp of its tilt and where the place and the speed of its first hinge are."""
+"""Kinds of ground. The numbers that follow the kind are, of a plane, slopes along x and y; of a profile, a count,
+cosine and sine of the direction, distances and heights; of a field, rows, columns, corner, spacings and heights; of a
+platform, the body whose upper side is the ground, angle, period and ramp of its tilt, and the addresses of its first
+hinge in `qpos` and `qvel`."""
 
 
 @noinline
@@ -36,11 +34,11 @@ def height_at(world: Any, at: int, x: float, y: float) -> float:
 
 @kernel
 def _profile(numeric: Any, at: int, x: float, y: float) -> float:
-    """Height on a profile, by halving the stretch that it can be in."""
+    """Height on a profile; the stretch is found by bisection."""
     count = int(numeric[at + 1])
     along = x * numeric[at + 2] + y * numeric[at + 3]
     xs, zs = at + 4, at + 4 + count
-    low, high = 0, count  # the number of corners not beyond the place is sought
+    low, high = 0, count  # between them is the number of corners not beyond the place
     while low < high:
         middle = (low + high) // 2
         if numeric[xs + middle] <= along:
@@ -90,7 +88,7 @@ def platform_angles(time: float, angle: float, period: float, ramp: float) -> tu
 
 @kernel
 def move_platform(world: Any, row: Any) -> None:
-    """Set the speeds of the ground's hinges, if it has any, for the physics step to come."""
+    """Set the speeds of the platform's hinges, if there is one, so that it is right after the next physics step."""
     at = int(row.header[0].ground)
     if at < 0 or world.numeric[at] != PLATFORM:
         return

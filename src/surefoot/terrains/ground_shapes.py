@@ -1,22 +1,16 @@
-"""How anything that can be stood on is put into a model under construction.
+"""The shapes of ground and how each is put into a model: a plane, a profile, a gyrating platform, a height field.
 
-Ground that is one endless plane through the origin.
-
-Ground whose height depends on one direction alone, with optional vertical faces.
-
-Ground that moves: a platform that gyrates about its middle, where the character starts (Kenwright §6.2).
-
-Its upper side tilts by an angle towards a direction that goes round and round, so that it has its highest point now
-here, now there. It grows out of the level within the first seconds. The platform hangs on two hinges so heavy that
-nothing on it matters to them; a compiled part of the physics step gives them their speeds (`reflexes.platform`).
-
-Ground with a height for each point of a grid, built as a MuJoCo height field.
+A plane is endless and goes through the origin. The height of a profile depends on the distance along one direction. A
+platform tilts about its middle, where the character starts, in a direction that goes round and round (Kenwright §6.2);
+it starts level. It hangs on two hinges so heavy that nothing on it matters to them; `ground_kernels.move_platform`
+gives them their speeds at every physics step. A height field has a height for each point of a grid.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,16 +26,19 @@ DEPTH = 1.0  # [m] half the thickness of a box, and the thickness of a field bel
 _COLOR = (0.80, 0.80, 0.76, 1.0)
 
 
-def add_solid(world: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom, friction: float, **where: Any) -> mujoco.MjsGeom:
-    """Add one shape of the ground; it meets characters, and never another shape of the ground."""
-    return world.add_geom(
-        name=name, type=kind, contype=0, conaffinity=1, condim=3,
-        friction=[friction, 0.005, 0.0001], solref=[0.01, 1.0], rgba=_COLOR, **where,
+def add_solid(
+    body: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom, friction: float, color: Sequence[float] = _COLOR,
+    contype: int = 0, **options: Any,
+) -> mujoco.MjsGeom:  # fmt: skip
+    """Add a shape that collides with characters; only if `contype` is 1 also with ground and other shapes."""
+    return body.add_geom(
+        name=name, type=kind, contype=contype, conaffinity=1, condim=3,
+        friction=[friction, 0.005, 0.0001], solref=[0.01, 1.0], rgba=color, **options,
     )  # fmt: skip
 
 
 def is_moving_ground(body: str) -> bool:
-    """Whether a body of this name is ground that moves: feet stand on it, and anything else on it is a fall."""
+    """Whether a body of this name is ground that moves: feet may stand on it; any other part on it means a fall."""
     return body.startswith("ground_")
 
 
@@ -51,22 +48,26 @@ def quat_pitch_yaw(angle: float, direction: float) -> list[float]:
     return [turn[0] * up[0], turn[1] * up[1], -turn[0] * up[1], turn[1] * up[0]]
 
 
+def _along(x: np.ndarray, y: np.ndarray, direction: float) -> np.ndarray:
+    """Distance of points from the origin along a world yaw."""
+    return np.asarray(x * math.cos(direction) + y * math.sin(direction))
+
+
 @dataclass(frozen=True)
 class Plane:
-    """Level, or rising everywhere by `angle` towards the yaw `direction` [rad]."""
+    """Level ground, or ground that rises everywhere by `angle` towards the world yaw `direction` [rad]."""
 
     angle: float = 0.0
     direction: float = 0.0
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world [m]."""
-        along = x * math.cos(self.direction) + y * math.sin(self.direction)
-        return np.asarray(math.tan(self.angle) * along + 0.0)  # no negative zeros
+        return np.asarray(math.tan(self.angle) * _along(x, y, self.direction) + 0.0)  # no negative zeros
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the plane to a model under construction."""
-        where = quat_pitch_yaw(self.angle, self.direction)
-        add_solid(world, "ground", mujoco.mjtGeom.mjGEOM_PLANE, friction, size=[0, 0, 1], quat=where)
+        turn = quat_pitch_yaw(self.angle, self.direction)
+        add_solid(world, "ground", mujoco.mjtGeom.mjGEOM_PLANE, friction, size=[0, 0, 1], quat=turn)
 
 
 _HALF_WIDTH = 512.0  # [m] of the boxes; a power of two, with which contacts at y = 0 round as with any other
@@ -75,11 +76,11 @@ _MAX_VERTICES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Straight stretches one after another, the same at all places across.
+    """Straight stretches one after another; across them the ground is level.
 
     Attributes:
-        vertices: (n, 2) corners (distance, z) of the profile [m], distances not decreasing, a repeated one
-            being a vertical face; before the first and after the last the ground is level.
+        vertices: (n, 2) corners (distance, z) of the profile [m]. Distances do not decrease; a repeated one is a
+            vertical face. Before the first and after the last corner the ground is level.
         direction: world yaw along which distance is measured from the origin [rad]; 0 is along x.
     """
 
@@ -87,7 +88,7 @@ class Profile:
     direction: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be stood on."""
+        """Check the corners."""
         v = self.vertices
         if v.ndim != 2 or v.shape[1] != 2 or not 1 <= len(v) <= _MAX_VERTICES:
             raise TerrainError(f"a profile takes 1 … {_MAX_VERTICES} corners (x, z)")
@@ -101,7 +102,7 @@ class Profile:
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world; on a vertical face that of its far side [m]."""
-        along = x * math.cos(self.direction) + y * math.sin(self.direction)
+        along = _along(x, y, self.direction)
         xs, zs = self.vertices.T
         after = np.searchsorted(xs, along, side="right")
         left, right = np.clip(after - 1, 0, len(xs) - 1), np.clip(after, 0, len(xs) - 1)
@@ -136,12 +137,12 @@ _STEEPEST = math.radians(60.0)
 
 @dataclass(frozen=True)
 class Platform:
-    """A plate through the origin.
+    """A gyrating plate through the origin.
 
     Attributes:
         angle: of its tilt [rad].
-        period: in which the direction of the tilt goes once round [s].
-        ramp: time in which it grows out of the level [s].
+        period: of one turn of the tilt's direction [s].
+        ramp: time in which the tilt grows from level [s].
     """
 
     angle: float
@@ -149,23 +150,22 @@ class Platform:
     ramp: float = 10.0
 
     def __post_init__(self) -> None:
-        """Refuse what nobody could stand on."""
+        """Check the numbers."""
         if not (0.0 <= self.angle <= _STEEPEST and 1.0 <= self.period <= 1000.0 and 0.0 < self.ramp <= 1000.0):
-            raise TerrainError(
-                "a platform takes an angle of 0 … 60°, a period of 1 … 1000 s and a ramp of up to 1000 s"
-            )
+            valid = "an angle of 0 … 60°, a period of 1 … 1000 s and a ramp of up to 1000 s"
+            raise TerrainError(f"a platform takes {valid}")
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world, before it moves [m]."""
         return np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)))
 
-    def at(self, time: float) -> Plane:
-        """The plane that its upper side is a part of at a moment [s]."""
+    def plane_at(self, time: float) -> Plane:
+        """The plane of its upper side at a time [s]."""
         tilt, way = python_impl(platform_tilt)(time, self.angle, self.period, self.ramp)
         return Plane(tilt, way + math.pi)
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
-        """Add nothing: what moves comes after the character, whose joints are the first."""
+        """Add nothing: moving ground comes after the character, whose joints must be the first."""
 
     def build_moving(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the plate and its hinges to a model under construction."""
@@ -191,17 +191,17 @@ _MARGIN = 0.1  # of the shorter side: where a border that is not level is made s
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Triangles over a grid, in a level surrounding. Made by `raised`.
+    """Triangles over a grid, surrounded by level ground; `height_field` makes one.
 
     Attributes:
-        shares: (rows, columns) heights as MuJoCo keeps them: 0 for the lowest, 1 for the highest; rows
-            along y, columns along x. All around the border they are the same.
+        normalized: (rows, columns) heights as MuJoCo stores them: 0 for the lowest, 1 for the highest; rows
+            along y, columns along x. They are equal all around the border.
         relief: from the lowest to the highest point [m].
         spacing: between columns along x and between rows along y [m].
-        corner: world (x, y) of shares[0, 0] [m].
+        corner: world (x, y) of normalized[0, 0] [m].
     """
 
-    shares: np.ndarray
+    normalized: np.ndarray
     relief: float
     spacing: tuple[float, float]
     corner: tuple[float, float]
@@ -211,8 +211,8 @@ class HeightField:
         return np.asarray(self.above_lowest(x, y) - self.above_lowest(_ZERO, _ZERO))
 
     def above_lowest(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Height over the lowest point; each cell is cut from its first corner to its last, as MuJoCo does [m]."""
-        rows, columns = self.shares.shape
+        """Height above the lowest point [m]; each cell is cut from its first corner to its last, as MuJoCo does."""
+        rows, columns = self.normalized.shape
         right, up = (x - self.corner[0]) / self.spacing[0], (y - self.corner[1]) / self.spacing[1]
         inside = (right > 0.0) & (right < columns - 1.0) & (up > 0.0) & (up < rows - 1.0)
         right, up = np.where(inside, right, 0.0), np.where(inside, up, 0.0)
@@ -220,20 +220,20 @@ class HeightField:
         right, up = right - column, up - row
         below = right > up
         cut = ((row, column), (row + ~below, column + below), (row + 1, column + 1), (0, 0))
-        first, between, last, border = (self.shares[at].astype(float) * self.relief for at in cut)
+        first, between, last, border = (self.normalized[at].astype(float) * self.relief for at in cut)
         more, less = np.maximum(right, up), np.minimum(right, up)
         return np.asarray(np.where(inside, first + more * (between - first) + less * (last - between), border))
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the field and four boxes around it to a model under construction."""
-        rows, columns = self.shares.shape
+        rows, columns = self.normalized.shape
         half = [0.5 * self.spacing[0] * (columns - 1), 0.5 * self.spacing[1] * (rows - 1)]
         middle = [self.corner[0] + half[0], self.corner[1] + half[1]]
         lowest = -float(self.above_lowest(_ZERO, _ZERO))
-        border = lowest + float(self.shares[0, 0]) * self.relief
-        part = mujoco.MjSpec()  # only a whole model can be given a field, and a whole model can be attached
+        border = lowest + float(self.normalized[0, 0]) * self.relief
+        part = mujoco.MjSpec()  # a field can only be added to a whole model, which can then be attached
         part.add_hfield(
-            name="field", nrow=rows, ncol=columns, size=[*half, self.relief, DEPTH], userdata=self.shares.ravel()
+            name="field", nrow=rows, ncol=columns, size=[*half, self.relief, DEPTH], userdata=self.normalized.ravel()
         )
         frame = part.worldbody.add_frame()
         geom = add_solid(
@@ -244,9 +244,7 @@ class HeightField:
         for i, (ahead, left) in enumerate(((1, 0), (-1, 0), (0, 1), (0, -1))):
             reach = [FAR if ahead else half[0], FAR if left else half[1] + 2.0 * FAR]
             center = [middle[0] + ahead * (half[0] + FAR), middle[1] + left * (half[1] + FAR), border - DEPTH]
-            add_solid(
-                world, f"ground_{i}", mujoco.mjtGeom.mjGEOM_BOX, friction, size=[*reach, DEPTH], pos=center
-            )  # fmt: skip
+            add_solid(world, f"ground_{i}", mujoco.mjtGeom.mjGEOM_BOX, friction, size=[*reach, DEPTH], pos=center)
 
 
 def height_field(heights: np.ndarray, spacing: tuple[float, float], corner: tuple[float, float]) -> HeightField:
@@ -254,9 +252,12 @@ def height_field(heights: np.ndarray, spacing: tuple[float, float], corner: tupl
 
     Args:
         heights: (rows, columns) [m], rows along y, columns along x. If the border is not level, the outermost
-            tenth of the shorter side is drawn towards the border's mean, on which the ground goes on.
+            tenth of the shorter side is drawn towards the border's mean, the height of the ground around the field.
         spacing: between columns along x and between rows along y [m].
         corner: world (x, y) of heights[0, 0] [m].
+
+    Raises:
+        TerrainError: a number is out of range, or the field is steeper than 60°.
     """
     z = np.array(heights, float)
     if z.ndim != 2 or not all(3 <= n <= MAX_POINTS for n in z.shape):
@@ -273,21 +274,21 @@ def height_field(heights: np.ndarray, spacing: tuple[float, float], corner: tupl
             f"got {math.degrees(math.atan(steepest)):.0f}°; lower it or make it larger"
         )
     relief = float(np.ptp(z)) or 1.0  # MuJoCo takes no field without thickness
-    shares = ((z - z.min()) / relief).astype(np.float32)
+    normalized = ((z - z.min()) / relief).astype(np.float32)
     most = min(int(min(spacing) / FINEST), (MAX_POINTS - 1) // (max(z.shape) - 1))
     parts = max(1, min(math.ceil(max(spacing) / _BUILT - 1e-9), most))
-    return HeightField(_refined(shares, parts), relief, (spacing[0] / parts, spacing[1] / parts), corner)
+    return HeightField(_refined(normalized, parts), relief, (spacing[0] / parts, spacing[1] / parts), corner)
 
 
-def _refined(shares: np.ndarray, parts: int) -> np.ndarray:
-    """The same surface with each cell in parts × parts, whose triangles lie in those of the cell."""
-    up, right = (np.arange((n - 1) * parts + 1) / parts for n in shares.shape)
-    whole = HeightField(shares, 1.0, (1.0, 1.0), (0.0, 0.0))
+def _refined(normalized: np.ndarray, parts: int) -> np.ndarray:
+    """The same surface with each cell divided into parts × parts cells."""
+    up, right = (np.arange((n - 1) * parts + 1) / parts for n in normalized.shape)
+    whole = HeightField(normalized, 1.0, (1.0, 1.0), (0.0, 0.0))
     return whole.above_lowest(right[None, :], up[:, None]).astype(np.float32)
 
 
 def _level_border(z: np.ndarray, spacing: tuple[float, float]) -> np.ndarray:
-    """The heights, drawn linearly towards the border's mean near the border unless it is level already."""
+    """The heights, drawn linearly towards the border's mean near the border, unless it is level already."""
     inner = np.zeros(z.shape, bool)
     inner[1:-1, 1:-1] = True
     border = z[~inner]

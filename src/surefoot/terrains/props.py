@@ -1,13 +1,9 @@
-"""Things in the world that are not ground: crates to move, obstacles to step over, bars to duck under, tables.
+"""Objects in the world that are not level ground: crates, obstacles, bars, tables and see-saws.
 
-Each is a body of its own, built after the character's; touching one is no fall. The number of a kind is its place
-among its kind: `obstacle_0`, `obstacle_1`, … and `bar_0`, …; of crates and tables the first is `crate` and `table`,
-the next `crate_1` and `table_1`.
-
-A see-saw across the way: a board on a hinge, its near end down until somebody has walked past its middle.
-
-The upper side ends at the ground at whichever end is down, so that no edge is in the way. The near end is a little
-heavier. It is ground to who walks on it: a foot on it touches, and anything else on it is a fall.
+Each is a body of its own, built after the character's bodies. Touching one is no fall, except that a see-saw is ground:
+a foot may stand on it, and any other part on it means a fall. Bodies are named after their kind and numbered within it:
+`obstacle_0`, `obstacle_1`, … and `bar_0`, …; the first crate and table are `crate` and `table`, the next `crate_1` and
+`table_1`.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -31,7 +27,7 @@ _NEAR = 1e-3  # [m] over which the slope of the ground is measured
 
 
 class Prop(Protocol):
-    """What can stand around."""
+    """An object that can be put on a terrain."""
 
     @property
     def kind(self) -> str:
@@ -45,15 +41,15 @@ class Prop(Protocol):
 class Crate:
     """A box that can be moved.
 
-    Its friction is that of every contact it takes part in, whatever it lies on.
+    Its friction coefficient holds for all its contacts, whatever it lies on.
 
     Attributes:
         size: edges along its own x, y, z [m].
         mass: [kg], evenly spread.
-        position: where the middle of its bottom is: world x and y, and how high above the ground there [m]. On the
-            ground (0) it lies flat on a slope; above it (on a table) it is level.
+        position: of the middle of its bottom: world x and y, and height above the ground there [m]. On the ground (0)
+            it lies flat on a slope; above it (on a table) it is level.
         friction: coefficient.
-        handles: where the left and the right hand take hold, in its frame, whose origin is its middle; None: it
+        handles: where the left and the right hand take hold, in its frame, whose origin is its middle [m]; None if it
             cannot be gripped.
         yaw: world yaw of its x axis [rad].
     """
@@ -68,7 +64,7 @@ class Crate:
     kind = "crate"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Check the numbers."""
         _check_box("a crate", self.size, (*self.position, self.yaw))
         if not (0.0 < self.mass <= _HEAVIEST and 0.0 <= self.friction <= _ROUGHEST):
             raise TerrainError(f"a crate takes a mass up to {_HEAVIEST:g} kg and friction 0 … {_ROUGHEST:g}")
@@ -84,10 +80,22 @@ class Crate:
         place = np.array([x, y, float(terrain.height(x, y)) + above]) + 0.5 * self.size[2] * up
         body = world.add_body(name=name, pos=place, quat=turn)
         body.add_freejoint(name=name)
-        geom = _add_box(body, name, self.size, self.friction, _WOOD)
-        geom.contype, geom.mass, geom.priority = 1, self.mass, 1
+        half = [0.5 * edge for edge in self.size]
+        geom = add_solid(body, name, mujoco.mjtGeom.mjGEOM_BOX, self.friction, _WOOD, contype=1, size=half)
+        geom.mass, geom.priority = self.mass, 1
         for side, point in zip(("left", "right"), self.handles or (), strict=False):
             body.add_site(name=f"{name}_{side}", pos=point, size=[0.02, 0.02, 0.02])
+
+
+def _add_fixed_box(
+    world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain, size: Vector, bottom: Vector,
+    color: Sequence[float], yaw: float = 0.0,
+) -> None:  # fmt: skip
+    """Add a fixed body with one box; `bottom` is its bottom's middle: x, y and height above the ground [m]."""
+    x, y, above = bottom
+    place = [x, y, float(terrain.height(x, y)) + above + 0.5 * size[2]]
+    body = world.add_body(name=name, pos=place, quat=quat_pitch_yaw(0.0, yaw))
+    add_solid(body, name, mujoco.mjtGeom.mjGEOM_BOX, friction, color, size=[0.5 * edge for edge in size])
 
 
 @dataclass(frozen=True)
@@ -111,13 +119,13 @@ class Obstacle:
     kind = "obstacle"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Check the numbers."""
         _check_box("an obstacle", (self.depth, self.width, self.height), (self.x, self.y))
 
     def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
         """Add a fixed body with one box."""
-        place = [self.x, self.y, float(terrain.height(self.x, self.y)) + 0.5 * self.height]
-        _add_box(world.add_body(name=name, pos=place), name, (self.depth, self.width, self.height), friction, _STONE)
+        size = (self.depth, self.width, self.height)
+        _add_fixed_box(world, name, friction, terrain, size, (self.x, self.y, 0.0), _STONE)
 
 
 @dataclass(frozen=True)
@@ -141,14 +149,13 @@ class Bar:
     kind = "bar"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Check the numbers."""
         _check_box("a bar", (self.thickness, self.width, self.height), (self.x, self.y))
 
     def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
         """Add a fixed body with one box."""
-        thick = self.thickness
-        place = [self.x, self.y, float(terrain.height(self.x, self.y)) + self.height + 0.5 * thick]
-        _add_box(world.add_body(name=name, pos=place), name, (thick, self.width, thick), friction, _STEEL)
+        size = (self.thickness, self.width, self.thickness)
+        _add_fixed_box(world, name, friction, terrain, size, (self.x, self.y, self.height), _STEEL)
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,7 @@ class Table:
 
     Attributes:
         position: world x and y of its middle [m].
-        size: edges along its own x, y and z, the last being its height above the ground [m].
+        size: edges along its own x, y and z; the last is its height above the ground [m].
         yaw: world yaw of its x axis [rad].
     """
 
@@ -168,28 +175,32 @@ class Table:
     kind = "table"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be built."""
+        """Check the numbers."""
         _check_box("a table", self.size, (*self.position, self.yaw))
 
     def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
         """Add a fixed body with one box."""
-        x, y = self.position
-        place = [x, y, float(terrain.height(x, y)) + 0.5 * self.size[2]]
-        _add_box(
-            world.add_body(name=name, pos=place, quat=quat_pitch_yaw(0.0, self.yaw)), name, self.size, friction, _WOOD
-        )
+        _add_fixed_box(world, name, friction, terrain, self.size, (*self.position, 0.0), _WOOD, self.yaw)
 
 
 def with_props(terrain: Terrain, props: Sequence[Prop]) -> Terrain:
-    """The terrain with further things on it."""
+    """The terrain with more props on it.
+
+    Args:
+        terrain: the ground, and the props it has already.
+        props: such as `Crate()` or `Obstacle(3.0, 0.1)`.
+
+    Raises:
+        TerrainError: one of them is no prop.
+    """
     for prop in props:
         if not hasattr(prop, "build"):
-            raise TerrainError(f"what stands on a terrain is a Ball, Bar, Crate, Obstacle or Table, got {prop!r:.40}")
+            raise TerrainError(f"a prop is a Ball, Bar, Crate, Obstacle, SeeSaw or Table, got {prop!r:.40}")
     return Terrain(terrain.description, terrain.ground, (*terrain.props, *props))
 
 
 def body_names(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
-    """Things with the names of their bodies, in their order."""
+    """Props with the names of their bodies, in their order."""
     count: dict[str, int] = {}
     found = []
     for prop in props:
@@ -200,7 +211,7 @@ def body_names(props: Sequence[Prop]) -> list[tuple[str, Prop]]:
 
 
 def set_explicit_inertia(body: mujoco.MjsBody, prop: Prop, terrain: Terrain) -> None:
-    """Write a thing's mass and inertia down: in a model from a file shapes may have none."""
+    """Give a prop's body an explicit mass and inertia: in a model from a file, geoms may have none."""
     alone = mujoco.MjSpec()
     prop.build(alone.worldbody, body.name, 1.0, terrain)
     it = alone.compile().body(body.name)
@@ -216,7 +227,7 @@ def _check_box(what: str, size: Sequence[float], place: Sequence[float]) -> None
 
 
 def _standing(terrain: Terrain, x: float, y: float, yaw: float) -> tuple[list[float], np.ndarray]:
-    """Quaternion of a box that lies flat on the ground at a place, and its up axis."""
+    """Quaternion of a box that lies flat on the ground at a place, and its upward axis."""
     h = terrain.height
     rise = [float(h(x + _NEAR, y) - h(x - _NEAR, y)), float(h(x, y + _NEAR) - h(x, y - _NEAR))]
     up = np.array([-rise[0], -rise[1], 2.0 * _NEAR])
@@ -229,23 +240,17 @@ def _standing(terrain: Terrain, x: float, y: float, yaw: float) -> tuple[list[fl
     return turn.tolist(), up
 
 
-def _add_box(body: mujoco.MjsBody, name: str, size: Vector, friction: float, color: tuple[float, ...]) -> Any:
-    """A box that meets characters and crates; a crate's meets the ground and what is fixed too."""
-    return body.add_geom(
-        name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.5 * edge for edge in size], contype=0, conaffinity=1,
-        condim=3, friction=[friction, 0.005, 0.0001], solref=[0.01, 1.0], rgba=color,
-    )  # fmt: skip
-
-
 _THICKNESS, _DENSITY = 0.04, 600.0  # [m], [kg/m³] of wood
 _HEAVIER = 0.05  # [m] by which its centre of mass is nearer than its hinge
-_PLANK = (0.72, 0.55, 0.34, 1.0)
 _STEEPEST_SEESAW = math.radians(30.0)
 
 
 @dataclass(frozen=True)
 class SeeSaw:
-    """A board.
+    """A board on a hinge across the way, its near end down until somebody has walked past its middle.
+
+    The upper side meets the ground at whichever end is down, so that no edge is in the way. The near end is a little
+    heavier.
 
     Attributes:
         length: along x [m].
@@ -264,11 +269,11 @@ class SeeSaw:
     kind = "ground_seesaw"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be walked on."""
+        """Check the numbers."""
         if not (0.5 <= self.length <= 20.0 and 0.2 <= self.width <= 20.0 and 0.3 <= self.start <= 100.0):
             raise TerrainError("a see-saw is 0.5 … 20 m long and 0.2 … 20 m wide and starts at 0.3 … 100 m")
-        if not (0.01 <= self.height <= 0.5 * self.length * math.sin(_STEEPEST_SEESAW) and 0.0 <= self.damping <= 1e5):
-            most = 0.5 * self.length * math.sin(_STEEPEST_SEESAW)
+        most = 0.5 * self.length * math.sin(_STEEPEST_SEESAW)
+        if not (0.01 <= self.height <= most and 0.0 <= self.damping <= 1e5):
             raise TerrainError(
                 f"a see-saw of {self.length:g} m takes a height of 0.01 … {most:.3g} m and a damping of 0 … 1e5 N·m·s"
             )
@@ -285,7 +290,7 @@ class SeeSaw:
 
     @property
     def end(self) -> float:
-        """World x of its far end, once that is down [m]."""
+        """World x of its far end when that end is down [m]."""
         return self.start + self.length * math.cos(self.tilt)
 
     def build(self, world: mujoco.MjsBody, name: str, friction: float, terrain: Terrain) -> None:
@@ -302,14 +307,11 @@ class SeeSaw:
         body.mass, body.ipos = mass, [-_HEAVIER, 0.0, -0.5 * _THICKNESS]
         body.inertia = [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0]
         body.explicitinertial = True
-        board = add_solid(
-            body, name, mujoco.mjtGeom.mjGEOM_BOX, friction,
-            size=[0.5 * self.length, 0.5 * self.width, 0.5 * _THICKNESS], pos=[0.0, 0.0, -0.5 * _THICKNESS],
-        )  # fmt: skip
-        board.rgba = _PLANK
+        half = [0.5 * self.length, 0.5 * self.width, 0.5 * _THICKNESS]
+        add_solid(body, name, mujoco.mjtGeom.mjGEOM_BOX, friction, _WOOD, size=half, pos=[0.0, 0.0, -half[2]])
 
 
 def tip_fraction(model: mujoco.MjModel, data: mujoco.MjData, number: int = 0) -> float:
-    """How far a see-saw has tipped: 0 with its near end down, 1 with the far one."""
+    """How far a see-saw has tipped: 0 when its near end is down, 1 when its far end is."""
     joint = model.joint(f"{SeeSaw.kind}_{number}")
     return float(data.qpos[joint.qposadr[0]] / joint.range[1])

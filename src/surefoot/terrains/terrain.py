@@ -1,7 +1,4 @@
-"""A terrain is a description and a ground that knows its heights and how to build itself.
-
-The ground as the numbers from which a law reads heights, see `reflexes.ground`.
-"""
+"""A terrain: ground with a description and props, and its heights as the numbers that `ground_kernels` reads."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ground(Protocol):
-    """What a terrain consists of: `Plane`, `Profile`, `Field` or `Platform`."""
+    """What a terrain is made of: `Plane`, `Profile`, `HeightField` or `Platform`."""
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world [m]."""
@@ -32,14 +29,14 @@ class Ground(Protocol):
 
 @dataclass(frozen=True)
 class Terrain:
-    """What a character stands on; at height 0 where it starts, which is the origin.
+    """What a character stands on; at height 0 at the origin, where the character starts.
 
     Attributes:
         description: name and arguments, as the command line takes them.
         made_of: the ground; an (n, 2) array stands for a `Profile` along x with these corners (x, z) [m], None
             for level ground.
         ground: the same, as an object.
-        props: what stands on it and is no ground; `with_props` adds to them.
+        props: objects on it that are not ground; `with_props` adds to them.
     """
 
     description: str
@@ -48,7 +45,7 @@ class Terrain:
     ground: Ground = field(init=False)
 
     def __post_init__(self, made_of: Ground | np.ndarray | None) -> None:
-        """Refuse ground above or below the character's feet."""
+        """Check that the ground is at the height of the character's feet."""
         short = Profile(made_of) if isinstance(made_of, np.ndarray) else made_of
         object.__setattr__(self, "ground", Plane() if short is None else short)
         if float(self.height(0.0)) != 0.0:
@@ -61,15 +58,15 @@ class Terrain:
 
     @property
     def moves(self) -> bool:
-        """Whether the ground moves; `height` is that of the beginning."""
+        """Whether the ground moves; `height` is then that of the start."""
         return isinstance(self.ground, Platform)
 
     def at(self, time: float) -> Terrain:
-        """The terrain as it is at a moment [s]."""
-        return Terrain(self.description, self.ground.at(time)) if isinstance(self.ground, Platform) else self
+        """The terrain as it is at a time [s]."""
+        return Terrain(self.description, self.ground.plane_at(time)) if isinstance(self.ground, Platform) else self
 
     def height(self, x: float | np.ndarray, y: float | np.ndarray = 0.0) -> np.ndarray:
-        """Height of the ground at points (x, y) of the world; on a vertical face that of its far side [m]."""
+        """Height of the ground at points (x, y) of the world [m]; at a vertical face, that of its far side."""
         return self.ground.height(np.asarray(x, float), np.asarray(y, float))
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
@@ -77,7 +74,7 @@ class Terrain:
         self.ground.build(world, friction)
 
     def build_moving(self, world: mujoco.MjsBody, friction: float) -> None:
-        """Add ground that moves, after the character, whose joints are the first."""
+        """Add moving ground; call it after the character is added, whose joints must be the first."""
         if isinstance(self.ground, Platform):
             self.ground.build_moving(world, friction)
 
@@ -86,15 +83,15 @@ _ZERO, _NAME = np.zeros(()), "surefoot_ground"
 
 
 def packed_heights(terrain: Terrain) -> np.ndarray:
-    """All numbers of a terrain's ground, in the order `reflexes.ground.height_at` reads them."""
+    """All numbers of a terrain's ground, in the order `ground_kernels.height_at` reads them."""
     ground = terrain.ground
     if isinstance(ground, Profile):
         xs, zs = ground.vertices.T
         head = [PROFILE, len(xs), math.cos(ground.direction), math.sin(ground.direction)]
         return np.concatenate([head, xs, zs])
     if isinstance(ground, HeightField):
-        rows, columns = ground.shares.shape
-        heights = ground.shares.astype(float) * ground.relief - float(ground.above_lowest(_ZERO, _ZERO))
+        rows, columns = ground.normalized.shape
+        heights = ground.normalized.astype(float) * ground.relief - float(ground.above_lowest(_ZERO, _ZERO))
         return np.concatenate([[FIELD, rows, columns, *ground.corner, *ground.spacing], heights.ravel()])
     if isinstance(ground, Platform):
         return np.array([PLATFORM, 0.0, ground.angle, ground.period, ground.ramp, 0.0, 0.0])

@@ -85,6 +85,13 @@ class Imitation(PoseGraphController):
         imitator.heading = row.commands[HEADING] = skill.start.heading
         imitator.random = python_impl(seeded)(seed)
 
+    def usual_command(self, skill: Skill, name: str) -> float | None:
+        """The value of a command while nobody sets it; the speed is that of the captured cycle."""
+        if name != "speed":
+            return super().usual_command(skill, name)
+        cycle = skill.parameters.cycle
+        return float(cycle.travel[0] * skill.parameters.tempo / cycle.period)
+
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
         """Let the learned torques follow the body's."""
         rescale_lessons(row.table, self.actuators + 3, torque)

@@ -33,9 +33,9 @@ class Node(_Part):
     """A skill of the graph.
 
     Attributes:
-        base: name of a skill, or its file.
-        changes: what is not as in it, by dotted path; a reference's file is sought beside the graph's.
-        then: the node that follows by itself when its reference is over.
+        base: name of a skill, or its file; `skill` in files.
+        changes: parameters that differ from it, by dotted path; a reference's file is looked for beside the graph's.
+        then: the node that follows by itself when the reference ends.
     """
 
     base: str = Field(alias="skill")
@@ -44,7 +44,7 @@ class Node(_Part):
 
     @cached_property
     def skill(self) -> Skill:
-        """What runs in it."""
+        """The skill with its changes."""
         return with_parameters(load(self.base), self.changes) if self.changes else load(self.base)
 
 
@@ -52,11 +52,11 @@ class Edge(_Part):
     """A transition that is allowed.
 
     Attributes:
-        source: the node it leaves.
-        target: the node it leads to.
-        leave: at which share of the source's reference; by default at its next landing, or its end.
-        enter: at which share of the target's it begins; by default where that is most like the body.
-        survival: share of trials that stayed up; none were made for one that was drawn by hand.
+        source: the node it leaves; `from` in files.
+        target: the node it leads to; `to` in files.
+        leave: share of the source's reference at which it is left; by default at its next landing, or its end.
+        enter: share of the target's reference at which that begins; by default where it is most like the body.
+        survival: share of trials that stayed up; None if there were no trials.
     """
 
     source: str = Field(alias="from")
@@ -67,7 +67,7 @@ class Edge(_Part):
 
 
 class Switch(NamedTuple):
-    """What to go over to, and where: shares of the references, −1 where nothing is said."""
+    """The skill to switch to, and shares of the references at which to leave and enter, −1 if unspecified."""
 
     skill: Skill
     leave: float
@@ -75,7 +75,12 @@ class Switch(NamedTuple):
 
 
 class ActionGraph(_Part):
-    """Nodes by name, and edges between them; one that is changed is another one."""
+    """Stylized skills of one character and the transitions between them; immutable.
+
+    Attributes:
+        nodes: skills by name; a simulation begins with the first.
+        edges: allowed transitions.
+    """
 
     version: Literal[1] = Field(1, alias="schema")
     nodes: dict[str, Node]
@@ -110,30 +115,43 @@ class ActionGraph(_Part):
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """Of its nodes, the first first."""
+        """Skills of the nodes, in their order."""
         return tuple(node.skill for node in self.nodes.values())
 
     def skill(self, name: str) -> Skill:
-        """The skill of a node."""
+        """The skill of a node.
+
+        Raises:
+            UnknownNameError: there is no such node.
+        """
         if name not in self.nodes:
             raise UnknownNameError("node", name, tuple(self.nodes))
         return self.nodes[name].skill
 
     def edge(self, source: str, target: str) -> Edge | None:
-        """The transition between two nodes, if it is allowed."""
+        """The transition between two nodes; None if it is not allowed."""
         return self._by_ends.get((source, target))
 
     def targets(self, source: str) -> tuple[str, ...]:
-        """Nodes that one leads to."""
+        """Nodes that edges lead to from a node."""
         return tuple(edge.target for edge in self.edges if edge.source == source)
 
     def with_edges(self, edges: Iterable[Edge]) -> ActionGraph:
-        """One with more edges; those between the same nodes are taken anew."""
+        """A copy with more edges.
+
+        Args:
+            edges: to add; they replace those between the same nodes.
+        """
         merged = dict(self._by_ends) | {(edge.source, edge.target): edge for edge in edges}
         return self.model_validate({"nodes": self.nodes, "edges": tuple(merged.values())})
 
-    def without(self, ends: Collection[tuple[str, str]]) -> ActionGraph:
-        """One without the edges between some nodes; what would follow over one of them is another target, if any is."""
+    def without_edges(self, ends: Collection[tuple[str, str]]) -> ActionGraph:
+        """A copy with fewer edges.
+
+        Args:
+            ends: source and target of each edge to remove; if a node's `then` needs one of them, another target of
+                the node follows instead, if there is one.
+        """
         kept = tuple(edge for edge in self.edges if (edge.source, edge.target) not in ends)
         others = {edge.source: edge.target for edge in reversed(kept)}
         nodes = {
@@ -143,19 +161,23 @@ class ActionGraph(_Part):
         return self.model_validate({"nodes": nodes, "edges": kept})
 
     def index(self, name: str) -> int:
-        """The number of a node."""
+        """The index of a node."""
         return list(self.nodes).index(name)
 
-    def node_for(self, skill: Skill) -> str | None:
-        """The node in which a skill runs."""
+    def node_of_skill(self, skill: Skill) -> str | None:
+        """The node that runs a skill; None if no node does."""
         return self._names.get(number_of(skill))
 
-    def node_of(self, row: userdata.Row) -> str | None:
-        """The node that a row is in."""
+    def node_of_row(self, row: userdata.Row) -> str | None:
+        """The node that a row is in; None if its skill is no node's."""
         return self._names.get(float(row.slots[int(row.header[0].active), NUMBER_AT]))
 
-    def way(self, source: str, target: str) -> tuple[str, ...]:
-        """The nodes from after one to another, over the fewest edges; empty for the same."""
+    def shortest_path(self, source: str, target: str) -> tuple[str, ...]:
+        """The nodes after `source` up to `target`, over the fewest edges; empty if both are the same.
+
+        Raises:
+            CommandError: there is no path; the message lists the nodes that can be reached.
+        """
         before, queue = {source: source}, deque([source])
         while queue and target not in before:
             here = queue.popleft()
@@ -165,18 +187,18 @@ class ActionGraph(_Part):
                     queue.append(name)
         if target not in before:
             reached = ", ".join(name for name in before if name != source) or "no node"
-            raise CommandError(f"no way leads from {source!r} to {target!r}; one can go to: {reached}")
+            raise CommandError(f"no path leads from {source!r} to {target!r}; it can go to: {reached}")
         found = [target]
         while found[-1] != source:
             found.append(before[found[-1]])
         return tuple(reversed(found[:-1]))
 
-    def hop(self, row: userdata.Row, goal: int, is_over: bool) -> Switch | None:
-        """What a row has to go over to next: towards the node of number goal − 1, or what follows what is over."""
-        here = self.node_of(row)
+    def next_switch(self, row: userdata.Row, goal: int, is_over: bool) -> Switch | None:
+        """The next switch of a row: towards the node of index goal − 1, or to what follows a reference that is over."""
+        here = self.node_of_row(row)
         if here is None:
             return None
-        ahead = self.way(here, list(self.nodes)[goal - 1]) if goal else ()
+        ahead = self.shortest_path(here, list(self.nodes)[goal - 1]) if goal else ()
         following = ahead[0] if ahead else self.nodes[here].then if is_over else None
         if following is None:
             return None
@@ -185,7 +207,11 @@ class ActionGraph(_Part):
         return Switch(self.nodes[following].skill, *phases)
 
     def save(self, path: Path | str) -> None:
-        """Write a YAML file, whole or not at all; references' files below its folder are named from there."""
+        """Write a YAML file, whole or not at all.
+
+        Args:
+            path: of the file; references' files below its folder are named relative to it.
+        """
         path = Path(path)
         document = self.model_dump(by_alias=True, exclude_defaults=True, mode="json")
         folder = path.resolve().parent
@@ -199,7 +225,14 @@ class ActionGraph(_Part):
 
 
 def load_graph(path: Path | str) -> ActionGraph:
-    """What `ActionGraph.save` wrote, or a graph of the library by its name (`human`)."""
+    """Read an action graph.
+
+    Args:
+        path: of a YAML file, or the name of a graph of the library (`human`).
+
+    Raises:
+        SurefootError: there is no such graph, or it is not valid; the message says why.
+    """
     if not str(path).endswith((".yaml", ".yml")):
         known = sorted(file.stem for file in _LIBRARY.glob("*.yaml"))
         if str(path) not in known:

@@ -1,7 +1,4 @@
-"""Stylized locomotion behind Surefoot's controller interface.
-
-Its servos are scaled by the inertia that hangs on their joints (da Silva 2008, "Adjustment with PD").
-"""
+"""Stylized locomotion behind Surefoot's controller interface."""
 
 from __future__ import annotations
 
@@ -12,18 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.base import (
-    NEVER,
-    ControlledScene,
-    Controller,
-    Planner,
-    RowHandle,
-    names,
-    unknown_commands,
-    unknown_names,
-    unknown_start_roles,
-    write_header,
-)
+from surefoot.controllers import base
+from surefoot.controllers.base import NEVER, ControlledScene, Controller, Planner, RowHandle
 from surefoot.controllers.stylized import law
 from surefoot.controllers.stylized.parameters import StylizedSkill
 from surefoot.errors import SurefootError
@@ -40,12 +27,12 @@ _ACTIVE, _HANDOVER = ((userdata.HEADER.names or ()).index(name) for name in ("ac
 
 
 def joint_kind(joint: str) -> str:
-    """What kind of joint it is: `hip` for `left_hip_roll`."""
+    """The kind of a joint: `hip` for `left_hip_roll`."""
     return joint.removeprefix("left_").removeprefix("right_").split("_")[0]
 
 
 def composite_inertias(table: CharacterTable) -> np.ndarray:
-    """(actuators,) inertia of all that hangs on each joint about its axis, limbs hanging, armature included [kg·m²]."""
+    """(actuators,) inertia about each joint's axis of all it moves, with limbs hanging down, plus armature [kg·m²]."""
     place: dict[str, np.ndarray] = {"world": np.zeros(3)}
     above: dict[str, tuple[str, ...]] = {"world": ()}
     found = dict.fromkeys(table.gains, table.armature)
@@ -62,18 +49,6 @@ def composite_inertias(table: CharacterTable) -> np.ndarray:
     return np.array(list(found.values()))
 
 
-def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable) -> None:
-    """Write a skill's numbers into a slot, in place."""
-    write_header(slot, skill)
-    slot[NUMBER_AT] = number_of(skill)
-    gains = records(slot, NUMBER_AT + 1, len(table.gains), GAIN)
-    strengths = skill.parameters.strength
-    for i, (joint, inertia) in enumerate(zip(table.gains, composite_inertias(table), strict=True)):
-        strength = strengths.get(joint_kind(joint), strengths.get("all", 0.0))
-        gains[i].kp, gains[i].kd = strength * inertia, 2.0 * math.sqrt(strength) * inertia
-        gains[i].limit = table.gains[joint].limit
-
-
 class Stylized(Controller):
     """Stylized locomotion (da Silva, Abe, Popović 2008); its skills take no commands."""
 
@@ -83,17 +58,17 @@ class Stylized(Controller):
 
     @classmethod
     def unsupported(cls, table: CharacterTable) -> str:
-        """Why it cannot drive a body."""
-        fits = table.anatomy.roles and table.foreign is None
+        """Why it cannot drive a body; empty if it can."""
+        fits = table.anatomy.roles and table.imported is None
         return "" if fits else "a stylized motion needs a character whose joints have roles"
 
     @classmethod
     def validate(cls, skill: Skill, table: CharacterTable) -> Iterator[Problem]:
         """What in a skill does not fit the body."""
-        yield from unknown_start_roles(skill, table)
+        yield from base.unknown_start_roles(skill, table)
         kinds = tuple(dict.fromkeys(("all", *(table.anatomy.kind(r).split("_")[0] for r in table.anatomy.roles))))
-        yield from unknown_names(("parameters", "strength"), skill.parameters.strength, kinds, "joint")
-        yield from unknown_commands(skill, cls.commands)
+        yield from base.unknown_names(("parameters", "strength"), skill.parameters.strength, kinds, "joint")
+        yield from base.unknown_commands(skill, cls.commands)
 
     @property
     def slot_size(self) -> int:
@@ -101,41 +76,48 @@ class Stylized(Controller):
         return law.slot_size(self.actuators)
 
     def memory_size(self, skill: Skill | None) -> int:
-        """Numbers it remembers."""
+        """Numbers of a row's memory."""
         return law.memory_size(self.actuators)
 
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:
-        """Write a skill's servos into a slot."""
-        write_slot(slot, skill, self.table)
+        """Write a skill's servos into a slot, scaled by the inertia on their joints ("Adjustment with PD")."""
+        base.write_header(slot, skill)
+        slot[NUMBER_AT] = number_of(skill)
+        gains = records(slot, NUMBER_AT + 1, self.actuators, GAIN)
+        strengths = skill.parameters.strength
+        for i, (joint, inertia) in enumerate(zip(self.table.gains, composite_inertias(self.table), strict=True)):
+            strength = strengths.get(joint_kind(joint), strengths.get("all", 0.0))
+            gains[i].kp, gains[i].kd = strength * inertia, 2.0 * math.sqrt(strength) * inertia
+            gains[i].limit = self.table.gains[joint].limit
 
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Note that nothing has been planned yet."""
-        python_impl(law.tracker_memory)(row.memory, self.actuators).tracker[0].ticked = -1.0
+        law.tracker_state(row.memory).ticked = -1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
-        """Let the torques that are held follow the body's."""
+        """Scale the torques that are held with the body's."""
         python_impl(law.tracker_memory)(row.memory, self.actuators).torque[:] *= torque
 
     def can_blend(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Whether both follow the same reference, which lies outside the slots."""
+        """Whether both slots follow the same reference, which is not part of a slot."""
         return bool(one[NUMBER_AT] == other[NUMBER_AT])
 
     def planner(self, scene: ControlledScene) -> ReferencePlanner:
-        """A quadratic program is solved every few milliseconds."""
+        """The planner that solves a quadratic program every few milliseconds."""
         return ReferencePlanner(scene)
 
 
 class ReferencePlanner(Planner):
     """Lets the tracker of the skill that runs in a row solve its quadratic program when that is due.
 
-    A row's memory says which skill runs in it: one that is being left goes on until it has been left, and one that
-    takes over begins at that very moment.
+    A row's memory says which skill runs in it: a skill goes on until it has been left, and the next one begins at that
+    very time.
     """
 
     def __init__(self, scene: ControlledScene) -> None:
         """Plan the rows of one scene."""
         self._scene = scene
-        self._controller = float(names().index(Stylized.name))
+        self._controller = float(base.names().index(Stylized.name))
         self._known: dict[float, tuple[Skill, Tracker]] = {}  # by the skill's number
 
     def prepare(self, skill: Skill) -> None:
@@ -153,7 +135,7 @@ class ReferencePlanner(Planner):
 
     def begin(self, skill: Skill, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put a row where the reference begins."""
-        self.tracker(skill).begin(qpos, qvel)
+        self.tracker(skill).set_start_state(qpos, qvel)
 
     def _running(self, row: userdata.Row) -> tuple[Skill, Tracker] | None:
         slot = row.slots[int(row.header.item()[_ACTIVE])]
@@ -161,26 +143,26 @@ class ReferencePlanner(Planner):
             return None
         if float(slot[NUMBER_AT]) not in self._known:
             known = ", ".join(skill.full_name for skill, _ in self._known.values()) or "none"
-            raise SurefootError(f"a row runs a stylized skill that this scene was not built for; it knows: {known}")
+            raise SurefootError(f"a row runs a stylized skill that its scene was not built for; it knows: {known}")
         return self._known[float(slot[NUMBER_AT])]
 
     def running_skill(self, row: userdata.Row) -> Skill | None:
-        """The stylized skill that runs in a row."""
+        """The stylized skill that runs in a row, if one does."""
         found = self._running(row)
         return None if found is None else found[0]
 
     def request(self, row: userdata.Row, skill: Skill) -> None:
-        """Take note that another skill waits in a row's free slot."""
+        """Note that another skill waits in a row's free slot."""
         found = self._running(row)
         if found is not None:
-            found[1].ask(row, skill)
+            found[1].request_switch(row, skill)
 
     def steps_to_next(self, handle: RowHandle) -> int:
         """Physics steps until the next solution is due."""
         header = handle.row.header.item()
         takes_over = handle.row.slots[1 - int(header[_ACTIVE]), 0] == self._controller
         if header[_HANDOVER] == ASKED and takes_over:
-            return 1  # the other law may hand over the body with any physics step
+            return 1  # the other law may hand over the body at any physics step
         found = self._running(handle.row)
         if found is None:
             return NEVER
@@ -203,16 +185,16 @@ class ReferencePlanner(Planner):
 
 
 def tracker_of(scene: ControlledScene, skill: Skill) -> Tracker:
-    """What follows the reference of a stylized skill in a scene.
+    """The tracker that follows the reference of a stylized skill in a scene.
 
     Args:
-        scene: where.
+        scene: that the skill runs in.
         skill: of this controller.
 
     Raises:
-        TypeError: a skill of another controller.
+        TypeError: the skill is one of another controller.
     """
     planner = scene.prepare(skill)
     if not isinstance(planner, ReferencePlanner):
-        raise TypeError(f"{skill.full_name} follows no reference")
+        raise TypeError(f"{skill.full_name} follows no reference: it is not a stylized skill")
     return planner.tracker(skill)

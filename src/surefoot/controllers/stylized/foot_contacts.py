@@ -1,11 +1,9 @@
-"""Where a character bears on the ground: patches of its soles, and the forces they can give (da Silva 2008, eq. 9c).
+"""How a foot bears on the ground, and the patches of its sole that carry weight then (da Silva 2008, eq. 9c).
 
-A patch is held still by as many independent rows as it has freedoms: six for a face, five for an edge, which may roll
-over itself, three or two in a plane; toes that lie flat beside their foot add one. Four corners of a foot as twelve
-rows would be redundant, and solvers fail on them. The normal of the ground is the patch's own: a sole that lies flat
-knows the slope it lies on.
-
-Which feet bear now: those that the reference says, as far as they have come to the ground.
+A patch is held still by as many independent constraint rows as it has degrees of freedom: six for a face, five for an
+edge, which may roll over itself, three or two in a plane; toes that lie flat beside their foot add one. Twelve rows for
+the four corners of a foot would be redundant, and solvers fail on them. A patch uses its own normal as the ground's: a
+sole that lies flat knows the slope it lies on.
 """
 
 from __future__ import annotations
@@ -19,14 +17,16 @@ import numpy as np
 
 from surefoot.characters.table import CharacterTable
 
-FREE, FLAT, TOE, HEEL = range(4)  # how a foot bears: not, on its whole sole, on what is in front, on its rear edge
-FACE, EDGE, HINGE = range(3)  # what holds a patch: every freedom, all but rolling about its y, only that
-_EDGE = 0.02  # [m] from the outermost corner up to which corners make up an edge
+FREE, FLAT, TOE, HEEL = range(4)  # contact modes of a foot: none, whole sole, what is in front, rear edge
+FACE, EDGE, HINGE = range(3)  # rows that hold a patch: all, all but rolling about its y axis, only that rolling
+PITCHED = math.sin(math.radians(7.0))  # sine of a sole's pitch from which on a reference's foot bears on an edge
+_TILTED = math.sin(math.radians(8.0))  # the same of a simulated foot
+_EDGE = 0.02  # [m] from the outermost corner within which corners make up an edge
 
 
 @dataclass(frozen=True)
 class Patch:
-    """Points of a body's sole that bear, in the body's frame (m, 3) [m], and which rows hold them."""
+    """Points of a body's sole that bear: (m, 3) in the body's frame [m], and which rows hold them."""
 
     body: int
     corners: np.ndarray
@@ -34,9 +34,9 @@ class Patch:
 
 
 def foot_patches(model: mujoco.MjModel, table: CharacterTable, side: int) -> tuple[tuple[Patch, ...], ...]:
-    """What the left (0) or right (1) leg can stand on, by how it bears: nothing for `FREE`.
+    """Patches that the left (0) or right (1) leg can stand on, by contact mode; none for `FREE`.
 
-    Toes, where there are any, are flat with the whole sole, and are what is in front.
+    Toes, if the body has them, lie flat with the whole sole, and are what is in front.
     """
     leg = (table.anatomy.left, table.anatomy.right)[side]
     found = {}
@@ -56,31 +56,32 @@ def foot_patches(model: mujoco.MjModel, table: CharacterTable, side: int) -> tup
 
 
 def friction_cone_edges(friction: float, planar: bool) -> np.ndarray:
-    """(edges, 3) edges of the friction cone about z, V of eq. 9b: each has a normal part of 1."""
+    """(edges, 3) edges of the friction cone about z, V of eq. 9b; each has a normal component of 1."""
     edges = [(friction, 0.0, 1.0), (-friction, 0.0, 1.0)]
     return np.array(edges if planar else [*edges, (0.0, friction, 1.0), (0.0, -friction, 1.0)])
 
 
-_TILTED = math.sin(math.radians(8.0))  # of a sole, from which on it bears on an edge
+def contact_modes(
+    wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray] | np.ndarray
+) -> tuple[int, int]:
+    """How the simulated feet bear now: as the reference's, as far as they have come to the ground.
 
-
-def contact_modes(wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> tuple[int, int]:
-    """How the feet bear.
-
-    A foot that swings and touches has not landed: it scuffs, and would be pinned.
+    A swing foot that touches has not landed: it scuffs, and would be pinned.
 
     Args:
-        wanted: how the reference's do.
-        landed: which feet have come to the ground since they were to.
-        axes: (3, 3) of both feet.
+        wanted: contact modes of the reference's feet.
+        landed: which feet have touched the ground since their swing ended.
+        axes: (3, 3) orientation of each foot.
     """
-    return _contact_mode(0, wanted, landed, axes), _contact_mode(1, wanted, landed, axes)
+    found = [FREE, FREE]
+    for side in (0, 1):
+        if wanted[side] != FREE and (landed[side] or not landed[1 - side]):
+            up = float(axes[side][2, 0])  # sine of the sole's pitch
+            found[side] = TOE if wanted[side] == TOE or up < -_TILTED else HEEL if up > _TILTED else FLAT
+    return found[0], found[1]
 
 
-def _contact_mode(side: int, wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray]) -> int:
-    if wanted[side] == FREE or (landed[1 - side] and not landed[side]):
-        return FREE
-    if wanted[side] == TOE:
-        return TOE
-    up = float(axes[side][2, 0])  # of the sole's x
-    return HEEL if up > _TILTED else TOE if up < -_TILTED else FLAT
+def reference_contact_modes(axes: np.ndarray, bears: np.ndarray) -> np.ndarray:
+    """(n, 2) contact modes of a motion's feet with axes (n, 2, 3, 3) that bear when `bears` (n, 2) says so."""
+    up = axes[:, :, 2, 0]
+    return np.where(bears, np.where(up < -PITCHED, TOE, np.where(up > PITCHED, HEEL, FLAT)), FREE)

@@ -1,15 +1,16 @@
-"""Stylized locomotion (da Silva, Abe, Popović 2008): torques of a quadratic programme, and a low-gain servo on top.
+"""The compiled law of stylized locomotion: it holds the quadratic program's torques and adds a low-gain servo.
 
-Two clocks. The programme (§4.3) is solved in Python between short native runs, `rate` times a second, by the skill's
-intention (`surefoot.controllers.stylized.tracker`). It reads a row's state and writes torques and the reference pose with its rates
-into the row's memory; it keeps nothing of its own and never begins from an earlier solution, so a simulation, a row of
-a population and a restored snapshot do the same, bit for bit, however they are stepped. This law runs at every physics
-step: it holds the programme's torques and adds the servo of "Adjustment with PD", whose set point moves on with the
-reference's rates. So it answers disturbances at once, and guides the limbs through changes of contact.
+Two clocks run (da Silva, Abe, Popović 2008, §4.3). The planner solves the quadratic program in Python between short
+native runs, `rate` times a second (`surefoot.controllers.stylized.tracker`). It reads a row's state and writes torques
+and the reference pose with its rates into the row's memory. It keeps no state of its own and never starts from an
+earlier solution, so a simulation, a row of a population and a restored snapshot give the same bits however they are
+stepped. This law runs at every physics step. It holds those torques and adds the servo of "Adjustment with PD", whose
+set point moves on with the reference's rates: it answers disturbances at once and guides the limbs through contacts.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,44 +21,61 @@ from surefoot.reflexes.handover import NONE, TAKEN
 from surefoot.reflexes.pose_graph import GAIN
 from surefoot.reflexes.servo import actuate
 
-TRACKER_STATE = np.dtype([(n, "f8") for n in (
-    "ticked", "clock", "stance", "steps", "phase", "began", "solves", "failures", "heading", "left", "right",
-    "late", "anchored", "x", "y", "z", "leave", "enter", "goal", "arrives", "faded",
-    "rise_x", "rise_y", "pace")])  # fmt: skip
-"""`ticked`: when the programme was last solved [s]; `clock`: where in the reference it then was [s]; `stance`: which
-leg bears, 0 left, 1 right, 2 both; `began`: 0 before the first tick; `solves`, `failures`: counts; `heading` [rad];
-`left`, `right`: whether that foot has landed since it was last to swing; `late`: for how long one should have [s];
-`anchored`: 0 before the reference was set down in the world, `x`, `y`, `z`: where it first was [m];
-`leave`, `enter`: at which share of its reference it is left for the requested skill, and at which of that one's that
-begins, −1 where nothing is said; `goal`: 1 + the number of the action graph's node it is on its way to, 0 for none;
-`arrives`: 1 between two skills; `faded`: since when it follows the present one, if it followed another [s];
-`rise_x`, `rise_y`: of the ground from one foot to the next; `pace`: how much faster than time the reference goes on."""
-_TRACKER, _GAIN, _SLOT = (
-    TRACKER_STATE.itemsize // 8,
-    GAIN.itemsize // 8,
-    SLOT.itemsize // 8 + 1,
-)  # its skill's number too
-_ROOT = 6  # freedoms of a root, at most
+
+@dataclass(slots=True)
+class TrackerState:
+    """What the tracker remembers of a row from one solution of the quadratic program to the next."""
+
+    ticked: float  # when the program was last solved [s]
+    clock: float  # the reference's own time then [s]
+    stance: float  # the leg that bears: 0 left, 1 right, 2 both
+    steps: float  # taken so far
+    phase: float  # share of the reference that is over
+    began: float  # 0 before the first solution
+    solves: float  # number of programs solved
+    failures: float  # number of those without a solution
+    heading: float  # by which the reference is turned [rad]
+    left: float  # 1 if the left foot has landed since its last swing
+    right: float
+    late: float  # for how long a foot should have landed [s]
+    anchored: float  # 0 before the reference was placed in the world
+    x: float  # where it was first placed [m]
+    y: float
+    z: float
+    leave: float  # share of this reference at which to switch to the requested skill, −1 if unspecified
+    enter: float  # share of the requested skill's reference at which to begin it, −1 if unspecified
+    goal: float  # 1 + index of the action graph's node it is going to, 0 for none
+    arrives: float  # 1 between two skills
+    faded: float  # when it began to follow this reference after another one [s]
+    rise_x: float  # slope of the ground from one foot to the next
+    rise_y: float
+    pace: float  # by how much the reference runs faster than time
+
+
+TRACKER_STATE = np.dtype([(field.name, "f8") for field in fields(TrackerState)])
+_TRACKER, _GAIN = TRACKER_STATE.itemsize // 8, GAIN.itemsize // 8
+_SLOT = SLOT.itemsize // 8 + 1  # the header of every slot, and the skill's number
+_ROOT = 6  # degrees of freedom of a root, at most
 
 
 class TrackerMemory(NamedTuple):
-    """What the intention writes and the law reads."""
+    """Views of a row's memory: the planner writes them, the law reads them."""
 
-    tracker: Any  # (1,) TRACKER
-    torque: Any  # (actuators,) [N·m] of the programme
-    targets: Any  # (actuators,) [rad] of the reference when it was solved
-    rates: Any  # (actuators,) [rad/s]
-    off: Any  # (6 + actuators,) by what the body was off the reference when that began to be followed
-    off_rates: Any  # (6 + actuators,) the same of velocities
+    tracker: Any  # (1,) TRACKER_STATE
+    torque: np.ndarray  # (actuators,) [N·m] of the quadratic program
+    targets: np.ndarray  # (actuators,) [rad] of the reference at that solution
+    rates: np.ndarray  # (actuators,) [rad/s]
+    off: np.ndarray  # (6 + actuators,) the body minus the reference when it began to follow that
+    off_rates: np.ndarray  # (6 + actuators,) the same of velocities
 
 
 def slot_size(actuators: int) -> int:
-    """Numbers of a parameter slot: what every slot begins with, the skill's number, the servos' gains by actuator."""
+    """Numbers of a parameter slot: the header, the skill's number, the servos' gains by actuator."""
     return _SLOT + _GAIN * actuators
 
 
 def memory_size(actuators: int) -> int:
-    """Numbers it remembers."""
+    """Numbers of a row's memory."""
     return _TRACKER + 3 * actuators + 2 * (_ROOT + actuators)
 
 
@@ -75,9 +93,14 @@ def tracker_memory(memory: Any, actuators: int) -> TrackerMemory:
     )
 
 
+def tracker_state(memory: np.ndarray) -> Any:
+    """The live `TRACKER_STATE` record of a row's memory, for Python."""
+    return records(memory, 0, 1, TRACKER_STATE)[0]
+
+
 @kernel
 def law(world: Any, row: Any, is_new: bool) -> None:
-    """One control step; `is_new` is false when the same moment is evaluated again."""
+    """One control step; `is_new` is false when the same time is evaluated again."""
     actuators = int(world.anatomy[0].actuators)
     tracked = tracker_memory(row.memory, actuators)
     tracker = tracked.tracker[0]

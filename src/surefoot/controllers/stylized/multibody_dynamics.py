@@ -1,11 +1,8 @@
-"""The compiled part of a character's equations of motion: Jacobians of patches and of the links' centres of mass.
+"""A character's equations of motion, M q̈ + h = Sᵀ τ + Jᵀ f, with the Jacobians that the quadratic program needs.
 
-All of it comes from the engine's recursive quantities: motion axes `cdof`, spatial velocities and accelerations about
-`center`. This module imports no kernels of others, so that the compiler's cache sees every edit.
-
-A character's equations of motion at one state: M q̈ + h = Sᵀ τ + Jᵀ f, with the Jacobians the programme needs.
-
-The mass matrix includes what the integrator adds for joints that are damped implicitly.
+The compiled functions compute Jacobians of contact patches and of the three links' centers of mass from MuJoCo's
+recursive quantities: motion axes `cdof`, and spatial velocities and accelerations about `center`. They call only each
+other, because the compiler's cache notices edits of their own file alone. `BodyDynamics` calls them at one state.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import mujoco
 import numpy as np
 from numba import njit
+from numpy import ndarray
 
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.stylized.foot_contacts import EDGE, FACE, HINGE, Patch, friction_cone_edges
@@ -26,20 +24,20 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Points(NamedTuple):
-    """Where the links' centres of mass are and how they move, seen from the stance ankle along a heading."""
+class LinkComs(NamedTuple):
+    """Where the three links' centers of mass are and how they move, seen from the stance ankle along a heading."""
 
-    place: np.ndarray  # (3, 3) [m], a row a link
-    velocity: np.ndarray  # (3, 3) [m/s]
+    place: ndarray  # (3, 3) [m], a row a link
+    velocity: ndarray  # (3, 3) [m/s]
 
 
 def compiled(function: F) -> F:
-    """Compile for calls from Python, and keep the machine code."""
+    """Compile a function for calls from Python, and cache the machine code."""
     return njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 @compiled
-def cross(a: Any, b: Any, out: Any) -> None:
+def cross(a: ndarray, b: ndarray, out: ndarray) -> None:
     """Write a × b, (3,)."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
@@ -47,15 +45,15 @@ def cross(a: Any, b: Any, out: Any) -> None:
 
 
 @compiled
-def rotate(axes: Any, vector: Any, out: Any) -> None:
+def rotate(axes: ndarray, vector: ndarray, out: ndarray) -> None:
     """Write a vector (3,) of a body's frame in world axes."""
     for k in range(3):
         out[k] = axes[k, 0] * vector[0] + axes[k, 1] * vector[1] + axes[k, 2] * vector[2]
 
 
 @compiled
-def jacobian(cdof: Any, moves: Any, center: Any, point: Any, count: int) -> Any:
-    """(6, count) of a body's point: velocity, then spin, in world axes; `moves` (nv,) tells what moves the body."""
+def jacobian(cdof: ndarray, moves: ndarray, center: ndarray, point: ndarray, count: int) -> ndarray:
+    """(6, count) of a body's point: velocity, then spin, in world axes; `moves` (nv,) is 1 for what moves the body."""
     out, arm, turned = np.zeros((6, count)), point - center, np.empty(3)
     for j in range(count):
         if moves[j] != 0.0:
@@ -67,7 +65,7 @@ def jacobian(cdof: Any, moves: Any, center: Any, point: Any, count: int) -> Any:
 
 @compiled
 def point_velocity_and_bias(
-    cvel: Any, cacc: Any, center: Any, point: Any, gravity: Any, speed: Any, turned: Any
+    cvel: ndarray, cacc: ndarray, center: ndarray, point: ndarray, gravity: ndarray, speed: ndarray, turned: ndarray
 ) -> None:
     """Write a point's velocity [m/s] and its acceleration J̇ q̇ [m/s²], (3,) each."""
     for k in range(3):
@@ -81,8 +79,8 @@ def point_velocity_and_bias(
 
 
 @compiled
-def contact_constraint_axes(rows: int, planar: bool, axes: Any, keep: Any) -> int:
-    """Write into (6, 6) which motions of a patch are held, and say how many: all, all but rolling about its y, that."""
+def contact_constraint_axes(rows: int, planar: bool, axes: ndarray, keep: ndarray) -> int:
+    """Write the motions of a patch that are held into the rows of `keep` (6, 6); returns how many there are."""
     keep[:] = 0.0
     if planar:
         ways = (0, 2, 4)
@@ -105,27 +103,15 @@ def contact_constraint_axes(rows: int, planar: bool, axes: Any, keep: Any) -> in
 
 @compiled
 def contact_constraints(
-    xpos: Any, xmat: Any, cdof: Any, cvel: Any, cacc: Any, moves: Any, center: Any, gravity: Any, bodies: Any,
-    kinds: Any, ends: Any, corners: Any, edges: Any, planar: bool, count: int,
-) -> Any:  # fmt: skip
-    """Of patches: rows (k, count) that hold them, J̇ q̇ (k,), J q̇ (k,) and Jᵀ V (count, corners · edges) of eq. 9.
+    xpos: ndarray, xmat: ndarray, cdof: ndarray, cvel: ndarray, cacc: ndarray, moves: ndarray, center: ndarray,
+    gravity: ndarray, bodies: ndarray, kinds: ndarray, ends: ndarray, corners: ndarray, edges: ndarray, planar: bool,
+    count: int,
+) -> tuple[ndarray, ndarray, ndarray, ndarray]:  # fmt: skip
+    """The fields of `ContactConstraints` for the patches of a `PatchArrays`.
 
-    Args:
-        xpos: the engine's.
-        xmat: the engine's, (nbody, 3, 3).
-        cdof: the engine's.
-        cvel: the engine's.
-        cacc: the engine's, with q̈ = 0.
-        moves: (nbody, nv) what moves which body.
-        center: (3,) that spatial quantities are about [m].
-        gravity: (3,) [m/s²].
-        bodies: (patches,) of the patches.
-        kinds: (patches,) what holds them.
-        ends: (patches,) how many of the corners belong to this patch or one before it.
-        corners: (c, 3) in the bodies' frames [m].
-        edges: (e, 3) of the friction cone, in the bodies' frames.
-        planar: whether the character moves in a plane.
-        count: degrees of freedom.
+    `xpos`, `xmat` (nbody, 3, 3), `cdof`, `cvel` and, with q̈ = 0, `cacc` are MuJoCo's. `moves` (nbody, nv) is 1 where a
+    degree of freedom moves a body, spatial quantities are about `center` (3,) [m], `gravity` is (3,) [m/s²], and the
+    `edges` (e, 3) of the friction cone are in the bodies' frames.
     """
     patches, e = len(bodies), len(edges)
     rows, bias, speed = np.zeros((6 * patches, count)), np.zeros(6 * patches), np.zeros(6 * patches)
@@ -167,13 +153,13 @@ def contact_constraints(
 
 @compiled
 def link_com_jacobians(
-    cdof: Any, cvel: Any, cacc: Any, xpos: Any, xipos: Any, moves: Any, center: Any, gravity: Any, bodies: Any,
-    masses: Any, origin: int, count: int,
-) -> Any:  # fmt: skip
-    """Of the links' centres of mass: places, velocities (links, 3), J_c (3 · links, count) and J̇_c q̇ (3 · links,).
+    cdof: ndarray, cvel: ndarray, cacc: ndarray, xpos: ndarray, xipos: ndarray, moves: ndarray, center: ndarray,
+    gravity: ndarray, bodies: Sequence[ndarray], masses: Sequence[ndarray], origin: int, count: int,
+) -> tuple[ndarray, ndarray, ndarray, ndarray]:  # fmt: skip
+    """Places and velocities (links, 3) of the links' centers of mass, J_c (3 · links, count) and J̇_c q̇ (3 · links,).
 
     `bodies` and `masses` hold an array a link; places and velocities are seen from the origin of a body, without its
-    spin; the rest is as in `held`.
+    spin; the other arguments are those of `contact_constraints`.
     """
     links = len(bodies)
     place, velocity, bias = np.zeros((links, 3)), np.zeros((links, 3)), np.zeros(3 * links)
@@ -207,8 +193,10 @@ def link_com_jacobians(
 
 
 @compiled
-def com_accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: Any, heading: float) -> Any:
-    """(bodies, 3) of all bodies' centres of mass but the world's [m/s²], turned to a heading [rad]."""
+def com_accelerations(
+    cvel: ndarray, cacc: ndarray, xipos: ndarray, center: ndarray, gravity: ndarray, heading: float
+) -> ndarray:
+    """(bodies, 3) accelerations of all bodies' centers of mass but the world's [m/s²], turned to a heading [rad]."""
     found, speed, turned = np.empty((len(xipos) - 1, 3)), np.empty(3), np.empty(3)
     for i in range(len(found)):
         point_velocity_and_bias(cvel[1 + i], cacc[1 + i], center, xipos[1 + i], gravity, speed, turned)
@@ -217,24 +205,18 @@ def com_accelerations(cvel: Any, cacc: Any, xipos: Any, center: Any, gravity: An
 
 
 @compiled
-def into_heading_frame(vector: Any, heading: float, out: Any) -> None:
-    """Write a vector (3,) of the world along a heading [rad]."""
+def into_heading_frame(vector: ndarray, heading: float, out: ndarray) -> None:
+    """Write a vector (3,) of the world in the axes of a heading [rad]."""
     c, s = np.cos(heading), np.sin(heading)
     out[0], out[1], out[2] = c * vector[0] + s * vector[1], c * vector[1] - s * vector[0], vector[2]
 
 
 @compiled
-def three_link_coordinates(place: Any, velocity: Any, heading: float, hip: Any, axes: int) -> Any:
-    """(6 · axes,) pitch, and roll if there are two axes, of base, upper body and swing leg in their parents' frames.
+def three_link_coordinates(place: ndarray, velocity: ndarray, heading: float, hip: ndarray, axes: int) -> ndarray:
+    """(6 · axes,) pitch, and roll with two axes, of base, upper body, swing leg in their parents' frames, then rates.
 
-    Then their rates.
-
-    Args:
-        place: (3, 3) centres of mass of the links, seen from the ankle [m].
-        velocity: (3, 3) of them [m/s].
-        heading: along which they are looked at [rad].
-        hip: (3,) where upper body and swing leg hang, in the base's frame [m].
-        axes: hinges of a link.
+    `place`, `velocity` (3, 3) are those of a `LinkComs`, seen in the axes of a heading [rad]. `hip` (3,) is where upper
+    body and swing leg are attached, in the base's frame [m], and `axes` the number of hinges a link.
     """
     out, frame, spin = np.empty(6 * axes), np.eye(3), np.zeros(3)
     joint, moved, arm, moves, seen, going = np.zeros((6, 3))
@@ -269,16 +251,16 @@ def three_link_coordinates(place: Any, velocity: Any, heading: float, hip: Any, 
 
 
 class PatchArrays(NamedTuple):
-    """Patches as the compiled part takes them, see `assembly.held`."""
+    """Patches side by side, as the compiled functions take them."""
 
-    bodies: np.ndarray
-    kinds: np.ndarray
-    ends: np.ndarray
-    corners: np.ndarray
+    bodies: ndarray  # (patches,)
+    kinds: ndarray  # (patches,) FACE, EDGE or HINGE
+    ends: ndarray  # (patches,) number of corners of this patch and those before it
+    corners: ndarray  # (corners, 3) in the bodies' frames [m]
 
 
 def patch_arrays(patches: Sequence[Patch]) -> PatchArrays:
-    """Patches side by side."""
+    """Put patches side by side."""
     corners = [patch.corners for patch in patches]
     return PatchArrays(
         np.array([patch.body for patch in patches], dtype=int),
@@ -289,41 +271,70 @@ def patch_arrays(patches: Sequence[Patch]) -> PatchArrays:
 
 
 class ContactConstraints(NamedTuple):
-    """Patches at a state: rows that hold them, what they are without acceleration, generalized forces of the cones."""
+    """Patches at a state: the rows that hold them still and the generalized forces of their friction cones (eq. 9)."""
 
-    rows: np.ndarray  # (k, nv)
-    bias: np.ndarray  # (k,) J̇ q̇ [m/s², rad/s²]
-    speed: np.ndarray  # (k,) J q̇
-    forces: np.ndarray  # (nv, edges) Jᵀ V
+    rows: ndarray  # (k, nv) J
+    bias: ndarray  # (k,) J̇ q̇ [m/s², rad/s²]
+    speed: ndarray  # (k,) J q̇
+    forces: ndarray  # (nv, corners · edges) Jᵀ V
+
+
+class LegIndices(NamedTuple):
+    """Where the left and the right leg lie in a model; a leg's joints are hip, knee and ankle, not the toes'."""
+
+    feet: list[int]  # bodies; their origins are the ankles
+    joints: list[list[str]]
+    dofs: list[ndarray]
+    qpos: list[ndarray]
+    twist_rows: ndarray  # rows of a foot's twist (velocity, spin) that the leg can change: all six, or three in a plane
+
+
+def leg_indices(model: mujoco.MjModel, table: CharacterTable) -> LegIndices:
+    """Find the legs of a character in its model."""
+    legs = (table.anatomy.left, table.anatomy.right)
+    joints = [[j for j in leg.joints if any(part in j for part in ("hip", "knee", "ankle"))] for leg in legs]
+    return LegIndices(
+        [int(model.body(leg.foot).id) for leg in legs],
+        joints,
+        [np.array([int(model.joint(name).dofadr[0]) for name in leg]) for leg in joints],
+        [np.array([int(model.joint(name).qposadr[0]) for name in leg]) for leg in joints],
+        np.array([0, 2, 4] if table.root == "planar" else range(6)),
+    )
 
 
 class BodyDynamics:
-    """One model's equations of motion, with room to compute; the state is the one last given to `set`."""
+    """The equations of motion of one character's model, at the state last given to `set`.
+
+    The mass matrix includes what the integrator adds for joints that are damped implicitly.
+    """
 
     def __init__(self, model: mujoco.MjModel, table: CharacterTable) -> None:
-        """Of a character's model."""
+        """Prepare what does not depend on the state."""
         self.model, self.table, self.planar = model, table, table.root == "planar"
         self.data = mujoco.MjData(model)
+        self.legs = leg_indices(model, table)
+        self.root_axes = np.array([0, 2] if self.planar else [0, 1, 2])  # world axes that the root slides along
         self._root = int(model.body_rootid[model.body(table.anatomy.pelvis).id])
         self._moves = _ancestors(model)  # (nbody, nv)
         self.dofs = np.array([int(model.joint(name).dofadr[0]) for name in table.gains])
+        self.qpos = np.array([int(model.joint(name).qposadr[0]) for name in table.gains])
         self.limits = np.array([gain.limit for gain in table.gains.values()])
         self._implicit = np.zeros(model.nv)
         self._implicit[self.dofs] = [model.opt.timestep * gain.kd for gain in table.gains.values()]
         self._edges = friction_cone_edges(table.friction, self.planar)
-        self.count = int((model.body_rootid[model.dof_bodyid] == self._root).sum())  # things of the world come after
+        self.count = int((model.body_rootid[model.dof_bodyid] == self._root).sum())  # objects of the world come after
         self.parents = model.dof_parentid[: self.count].copy()
         self._M, self._h = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
         self.M, self.h = self._M[: self.count, : self.count], self._h[: self.count]
         self._diagonal = self._M.ravel()[:: model.nv + 1]
-        data = self.data  # its arrays stay where they are, and to ask for them takes longer than to use them
+        data = self.data  # its arrays never move, and asking MuJoCo for them takes longer than using them
         self._state = (data.qpos, data.qvel)
         self.xpos, self.xmat, self.velocity = data.xpos, data.xmat.reshape(-1, 3, 3), data.qvel[: self.count]
         self._spatial = (data.cdof, data.cvel, data.cacc)
         self._rest = (self._moves, data.subtree_com[self._root], model.opt.gravity)
         self._xipos = data.xipos
 
-    def set(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+    def set(self, qpos: ndarray, qvel: ndarray) -> None:
         """Compute everything at a state."""
         model, data = self.model, self.data
         self._state[0][:], self._state[1][:] = qpos, qvel
@@ -334,38 +345,38 @@ class BodyDynamics:
         mujoco.mj_fullM(model, data, self._M)
         self._diagonal += self._implicit
         mujoco.mj_rne(model, data, 0, self._h)
-        mujoco.mj_rnePostConstraint(model, data)  # q̈ is always 0 here: accelerations J̇ q̇, and the negative of gravity
+        mujoco.mj_rnePostConstraint(model, data)  # q̈ is always 0 here: accelerations are J̇ q̇ minus gravity
 
-    def signs(self, left: Sequence[Patch], right: Sequence[Patch]) -> np.ndarray:
-        """(edges,) 1 for the cones of one foot's patches, −1 for the other's, in the order of `Held.forces`."""
+    def left_right_signs(self, left: Sequence[Patch], right: Sequence[Patch]) -> ndarray:
+        """(edges,) 1 for the cones of the left foot's patches, −1 for the right's, as `ContactConstraints.forces`."""
         counts = [sum(len(patch.corners) for patch in side) * len(self._edges) for side in (left, right)]
         return np.repeat([1.0, -1.0], counts)
 
-    def jacobian(self, body: int) -> np.ndarray:
+    def jacobian(self, body: int) -> ndarray:
         """(6, nv) of a body's origin: velocity, then spin, in world axes."""
-        _, center, _ = self._rest
-        found = jacobian(self._spatial[0], self._moves[body], center, self.xpos[body], self.count)
-        return np.asarray(found)
+        return jacobian(self._spatial[0], self._moves[body], self._rest[1], self.xpos[body], self.count)
 
-    def held(self, on: PatchArrays) -> ContactConstraints:
-        """Patches as rows of the programme."""
-        found = contact_constraints(
-            self.xpos, self.xmat, *self._spatial, *self._rest, *on, self._edges, self.planar, self.count
+    def contact_constraints(self, on: PatchArrays) -> ContactConstraints:
+        """What holds some patches, and the forces they can give."""
+        return ContactConstraints(
+            *contact_constraints(
+                self.xpos, self.xmat, *self._spatial, *self._rest, *on, self._edges, self.planar, self.count
+            )
         )
-        return ContactConstraints(*found)
 
-    def centers(self, groups: ThreeLinkGroups, origin: int = 0) -> tuple[Points, np.ndarray, np.ndarray]:
-        """Places and velocities of the links' centres of mass, J_c (9, nv) and J̇_c q̇ (9,).
+    def link_coms(self, groups: ThreeLinkGroups, origin: int | None = None) -> tuple[LinkComs, ndarray, ndarray]:
+        """The three links' centers of mass, J_c (9, nv) and J̇_c q̇ (9,).
 
-        Places and velocities are those seen from the origin of a body, by default the world, in the world's axes.
+        Places and velocities are in world axes, seen from the origin of a body: by default the stance ankle.
         """
         place, velocity, rows, bias = link_com_jacobians(
-            *self._spatial, self.xpos, self._xipos, *self._rest, groups.bodies, groups.masses, origin, self.count
-        )
-        return Points(place, velocity), rows, bias
+            *self._spatial, self.xpos, self._xipos, *self._rest, groups.bodies, groups.masses,
+            groups.ankle if origin is None else origin, self.count,
+        )  # fmt: skip
+        return LinkComs(place, velocity), rows, bias
 
 
-def _ancestors(model: mujoco.MjModel) -> np.ndarray:
+def _ancestors(model: mujoco.MjModel) -> ndarray:
     """(nbody, nv) 1 where a degree of freedom moves a body."""
     moves = np.zeros((model.nbody, model.nv))
     for body in range(1, model.nbody):

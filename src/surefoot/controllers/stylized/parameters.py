@@ -1,4 +1,4 @@
-"""Schema of a stylized skill: the reference that is followed, and how closely (da Silva 2008, Table 1)."""
+"""Schema of a stylized skill: the reference to follow, and how closely (da Silva 2008, Table 1)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ class StylizedParameters(Strict):
     """Weights and gains of style, balance and servo.
 
     Attributes:
-        reference: what is followed: `start` is the start pose, held; else a skill that walks, or a reference's file.
+        reference: what to follow: `start` holds the start pose; else the name of a skill that walks, or a reference's
+            file.
         style: k_s of eq. 8 [1/s²]; the damping is critical.
         style_weight: w_s of eq. 9a.
         balance_weight: w_b of eq. 9a, in single support.
-        root_weight: by which the root's rows of the style term count more than a joint's; the paper's is 1.
-        anchoring: from 1 to 0, whether the reference is set down at every tick where the feet are, or only at first.
-        stepping: how much of what the balance is off the swing foot makes up for; the paper's is 0.
-        leading: from 0 to 1, how much a swing foot follows its way in the world rather than its leg's joints.
-        pacing: how much sooner a step comes by which the body gets there too early; the paper's is 0.
-        softness: damping of the inverse kinematics by which it does: large for legs that swing wildly.
-        rate: solutions of the programme a second [1/s].
+        root_weight: factor of the style weight for the root's coordinates; the paper's is 1.
+        anchoring: 1 places the reference at every tick where the feet are, 0 only once.
+        stepping: how much of the balance's error the swing foot makes up for; the paper's is 0.
+        leading: from 0 to 1, how much a swing foot follows its path in the world rather than its leg's joints.
+        pacing: how much sooner a step comes if the body is ahead of the reference; the paper's is 0.
+        softness: damping of the inverse kinematics for `leading`: large for legs that swing wildly.
+        rate: solutions of the quadratic program a second [1/s].
         settle: rate at which a foot that bears and moves is brought to rest [1/s].
-        calm: cost of the horizontal forces by which feet that stand press against each other [N⁻²], against w_s.
-        strength: servo stiffness by kind of joint, `all` for those not named, for a unit of the inertia that hangs on
-            the joint [1/s²] (Table 2); the damping is critical.
+        calm: cost of the horizontal forces by which standing feet push against each other [N⁻²], against w_s.
+        strength: servo stiffness by kind of joint, `all` for those not named, per unit of the inertia that the joint
+            moves [1/s²] (Table 2); the damping is critical.
     """
 
     reference: str = "start"
@@ -49,9 +50,9 @@ class StylizedParameters(Strict):
 
 
 class StylizedSkill(Skill):
-    """A reference motion, followed with balance."""
+    """A skill that follows a reference motion and keeps its balance."""
 
     controller: Literal["stylized"]
-    credit: Text = ""  # what the licence of a clip asks for
-    clip: Text = ""  # the name of the file it was made of, without its suffix
+    credit: Text = ""  # that the license of a clip asks for
+    clip: Text = ""  # name of the file it was made from, without its suffix
     parameters: StylizedParameters

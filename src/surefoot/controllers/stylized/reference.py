@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +13,8 @@ import mujoco
 import numpy as np
 
 from surefoot.atomic_file import replace_file
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, foot_patches
+from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, reference_contact_modes
+from surefoot.controllers.stylized.foot_planting import LegKinematics, pose_rates
 from surefoot.controllers.stylized.multibody_dynamics import compiled
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.errors import SurefootError
@@ -21,13 +22,12 @@ from surefoot.errors import SurefootError
 if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
 
-_SHIFT = 0.3  # [s] of standing before and after what a clip has
+_SHIFT = 0.3  # [s] of standing before and after a motion that does not loop
 _LEVEL = 0.025  # [m] within which most ankles are while their feet lie on level ground
-_TILTED = np.radians(7.0)  # of a sole, from which on it bears on an edge
 
 
 class Swing(NamedTuple):
-    """The swing that a moment lies in: which foot, when it lifted and when it strikes [s]; foot −1 for none."""
+    """The swing that a time lies in: which foot, when it lifted and when it strikes [s]; foot −1 for none."""
 
     foot: int
     lifted: float
@@ -38,25 +38,25 @@ _NONE = Swing(-1, 0.0, np.inf)
 
 
 class ReferenceFrame(NamedTuple):
-    """The reference at one time: pose (nq,), rates and accelerations (nv,), how the feet bear and where they are."""
+    """The reference at one time: the pose, how it moves, how the feet bear and where they are."""
 
-    pose: np.ndarray
-    rates: np.ndarray
-    accelerations: np.ndarray
+    pose: np.ndarray  # (nq,)
+    rates: np.ndarray  # (nv,)
+    accelerations: np.ndarray  # (nv,)
     bearing: np.ndarray  # (2,) FREE, FLAT, TOE or HEEL
     ankles: np.ndarray  # (2, 3) [m]
-    axes: np.ndarray  # (2, 3, 3) of the feet
+    axes: np.ndarray  # (2, 3, 3) orientations of the feet
     twists: np.ndarray  # (2, 6) velocities of the ankles [m/s] and spins of the feet [rad/s]
     com: np.ndarray  # (3,) [m]
     com_velocity: np.ndarray  # (3,) [m/s]
 
 
 @compiled
-def turn_moment(
-    heading: float, pose: Any, rates: Any, accelerations: Any, ankles: Any, axes: Any, twists: Any, com: Any,
-    com_velocity: Any,
+def turn_frame(
+    heading: float, pose: np.ndarray, rates: np.ndarray, accelerations: np.ndarray, bearing: np.ndarray,
+    ankles: np.ndarray, axes: np.ndarray, twists: np.ndarray, com: np.ndarray, com_velocity: np.ndarray,
 ) -> None:  # fmt: skip
-    """Turn the parts of a moment about the vertical through the origin, in place."""
+    """Turn the parts of a frame about the vertical through the origin, in place."""
     c, s = np.cos(heading), np.sin(heading)
     turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     c, s = np.cos(0.5 * heading), np.sin(0.5 * heading)
@@ -71,53 +71,64 @@ def turn_moment(
 
 @dataclass(frozen=True)
 class Reference:
-    """Moments at even times; a single one is held for ever, and one that loops goes on turned by `turn` [rad]."""
+    """A motion to be followed: frames at even times.
 
-    poses: np.ndarray  # (n, nq)
-    rates: np.ndarray  # (n, nv)
-    accelerations: np.ndarray  # (n, nv)
-    bearing: np.ndarray  # (n, 2)
-    ankles: np.ndarray  # (n, 2, 3) [m]
-    axes: np.ndarray  # (n, 2, 3, 3) of the feet
-    twists: np.ndarray  # (n, 2, 6)
-    com: np.ndarray  # (n, 3) [m]
-    com_velocity: np.ndarray  # (n, 3) [m/s]
+    The arrays hold the fields of a `ReferenceFrame` for n frames. A single frame is held for ever.
+
+    Attributes:
+        timestep: between frames [s].
+        loops: whether it goes on after its end, from where it ended.
+        turn: by which each loop is turned against the one before [rad].
+        clip: (n, nq) the retargeted clip before it was adjusted, if it was made from one.
+    """
+
+    poses: np.ndarray
+    rates: np.ndarray
+    accelerations: np.ndarray
+    bearing: np.ndarray
+    ankles: np.ndarray
+    axes: np.ndarray
+    twists: np.ndarray
+    com: np.ndarray
+    com_velocity: np.ndarray
     timestep: float
     loops: bool
     turn: float = 0.0
-    clip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (n, nq) what it was before it was adjusted
+    clip: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def duration(self) -> float:
-        """How long it lasts until it loops or is over [s]."""
+        """How long it lasts until it loops or ends [s]."""
         return len(self.poses) * self.timestep
 
     def index(self, clock: float) -> int:
-        """The moment nearest to a time of its own [s]."""
+        """The frame nearest to a time of the reference [s]."""
         i = round(clock / self.timestep)
         return i % len(self.poses) if self.loops else min(max(i, 0), len(self.poses) - 1)
 
-    def at(self, clock: float, heading: float = 0.0) -> ReferenceFrame:
-        """The reference at a time of its own [s], turned to a heading [rad] about the origin."""
-        i = self.index(clock)
-        found = ReferenceFrame(
-            self.poses[i].copy(), self.rates[i].copy(), self.accelerations[i].copy(), self.bearing[i],
-            self.ankles[i].copy(), self.axes[i].copy(), self.twists[i].copy(), self.com[i].copy(),
-            self.com_velocity[i].copy(),
-        )  # fmt: skip
-        if heading != 0.0:
-            turn_moment(
-                heading, found.pose, found.rates, found.accelerations, found.ankles, found.axes, found.twists,
-                found.com, found.com_velocity,
-            )  # fmt: skip
-        return found
+    @cached_property
+    def _frames(self) -> list[np.ndarray]:
+        return [getattr(self, one.name) for one in fields(self)[: len(ReferenceFrame._fields)]]
 
-    def leaning(self, clock: float) -> float:
-        """How much of the body the left foot is taken to bear: from 1 to 0 while both do, after one did."""
-        return float(self._leaning[self.index(clock)])
+    def at(self, clock: float, heading: float = 0.0) -> ReferenceFrame:
+        """A copy of the frame at a time of the reference.
+
+        Args:
+            clock: [s].
+            heading: by which it is turned about the vertical through the origin [rad].
+        """
+        i = self.index(clock)
+        frame = ReferenceFrame(*[values[i].copy() for values in self._frames])
+        if heading != 0.0:
+            turn_frame(heading, *frame)
+        return frame
+
+    def left_support_share(self, clock: float) -> float:
+        """How much of the body the left foot carries at a time [s]: it goes from 1 to 0 while both feet bear."""
+        return float(self._left_shares[self.index(clock)])
 
     @cached_property
-    def _leaning(self) -> np.ndarray:
+    def _left_shares(self) -> np.ndarray:
         bears, n = self.bearing != FREE, len(self.poses)
         single = np.flatnonzero(bears.sum(axis=1) == 1)
         if not len(single):
@@ -131,17 +142,17 @@ class Reference:
         return np.asarray(np.interp(np.arange(n), at, value))
 
     def swing(self, clock: float) -> Swing:
-        """The swing that a time lies in."""
+        """The swing that a time [s] lies in."""
         return self._swings[self.index(clock)]
 
     @cached_property
     def is_level(self) -> bool:
-        """Whether its feet lie flat at one height: what goes up or down by itself needs not be laid on the ground."""
+        """Whether its flat feet are all at one height: only such a reference is adapted to uneven ground."""
         heights = self.ankles[..., 2][self.bearing == FLAT]
         return not len(heights) or float(np.ptp(np.percentile(heights, (10.0, 90.0)))) < _LEVEL
 
     def stride(self, swing: Swing, heading: float) -> np.ndarray:
-        """(3,) from the stance ankle to the other where it lands, or is last [m], turned to a heading [rad]."""
+        """(3,) from the stance ankle to where the swing ankle lands, or ends [m], turned to a heading [rad]."""
         ahead = self.loops and swing.strikes > self.duration - 0.5 * self.timestep
         i = self.index(min(swing.strikes, 2.0 * self.duration))
         way = self.ankles[i, swing.foot] - self.ankles[i, 1 - swing.foot]
@@ -167,25 +178,36 @@ class Reference:
         return found
 
     def save(self, path: Path) -> None:
-        """Write a file of it."""
-        replace_file(path, npz_bytes({f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}))
+        """Write an npz file that `load_reference` reads.
+
+        Args:
+            path: of the file; a skill's `reference` names it.
+        """
+        replace_file(path, npz_bytes({one.name: np.asarray(getattr(self, one.name)) for one in fields(self)}))
 
 
 def npz_bytes(arrays: dict[str, np.ndarray]) -> bytes:
-    """What an npz file of arrays holds."""
+    """The content of an npz file of arrays."""
     content = io.BytesIO()
     np.savez(content, **arrays)  # type: ignore[arg-type]
     return content.getvalue()
 
 
 def load_reference(path: Path) -> Reference:
-    """What `Reference.save` wrote."""
-    wanted = {field.name for field in fields(Reference)}
+    """Read a reference that `Reference.save` wrote.
+
+    Args:
+        path: of the npz file.
+
+    Raises:
+        SurefootError: the file cannot be read, or is no reference.
+    """
+    wanted = {one.name for one in fields(Reference)}
     try:
         with np.load(path) as file:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise SurefootError(f"no reference in {path}: {error}; surefoot follow makes one of a clip") from None
+        raise SurefootError(f"no reference in {path}: {error}; surefoot follow makes one from a clip") from None
     if set(arrays) != wanted:
         raise SurefootError(
             f"{path} is no reference: it holds {', '.join(sorted(arrays))}, not {', '.join(sorted(wanted))}"
@@ -196,63 +218,31 @@ def load_reference(path: Path) -> Reference:
 
 def reference_from_poses(
     model: mujoco.MjModel, table: CharacterTable, poses: np.ndarray, contacts: np.ndarray, timestep: float,
-    inside: slice | None = None, turn: float = 0.0,
+    cycle: slice | None = None, turn: float = 0.0,
 ) -> Reference:  # fmt: skip
-    """A reference from coordinates (n, nq) at even times and which feet touch (n, 2).
+    """Make a reference from poses at even times.
 
     Args:
-        model: of the character, things of the world after it.
+        model: of the character, with objects of the world after it.
         table: of the character.
-        poses: smooth ones: accelerations are their second differences.
-        contacts: of the left and the right foot.
+        poses: (n, nq) smooth ones: accelerations are their second differences.
+        contacts: (n, 2) when the left and the right foot bear.
         timestep: of the poses [s].
-        inside: the frames of one cycle that loops, with at least one more on both sides; by default nothing loops.
+        cycle: the frames of one cycle that loops, with at least one more on both sides; by default nothing loops.
         turn: of a cycle [rad].
     """
-    nq, nv = poses.shape[1], model.nv - (model.nq - poses.shape[1])
-    data, whole = mujoco.MjData(model), np.tile(model.qpos0, (len(poses), 1))
-    whole[:, :nq] = poses
-    rates, step, six = np.zeros((len(poses), model.nv)), np.zeros(model.nv), np.zeros(6)
-    for i in range(len(poses)):
-        a, b = max(i - 1, 0), min(i + 1, len(poses) - 1)
-        mujoco.mj_differentiatePos(model, step, (b - a) * timestep, whole[a], whole[b])
-        rates[i] = step
-    accelerations = np.gradient(rates, timestep, axis=0)
-    legs = (table.anatomy.left, table.anatomy.right)
-    feet = [int(model.body(leg.foot).id) for leg in legs]
-    soles = [foot_patches(model, table, side)[FLAT][0] for side in (0, 1)]
-    root = int(model.body(table.anatomy.pelvis).id)
-    axes, twists = np.zeros((len(poses), 2, 3, 3)), np.zeros((len(poses), 2, 6))
-    ankles, com, bearing = np.zeros((len(poses), 2, 3)), np.zeros((len(poses), 3)), np.zeros((len(poses), 2), int)
-    for i, pose in enumerate(whole):
-        data.qpos[:] = pose
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        ankles[i], com[i] = data.xpos[feet], data.subtree_com[int(model.body_rootid[root])]
-        axes[i], data.qvel[:] = data.xmat[feet].reshape(2, 3, 3), rates[i]
-        mujoco.mj_comVel(model, data)
-        for side, foot in enumerate(feet):
-            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, foot, six, 0)
-            twists[i, side] = np.roll(six, 3)
-        for side, sole in enumerate(soles):
-            ahead = data.xmat[sole.body].reshape(3, 3)[2, 0]  # how much of the sole's length goes up
-            tilt = np.arcsin(np.clip(ahead, -1.0, 1.0))
-            kind = TOE if tilt < -_TILTED else HEEL if tilt > _TILTED else FLAT
-            bearing[i, side] = kind if contacts[i, side] else FREE
-    velocity = np.gradient(com, timestep, axis=0)
-    cut = inside if inside is not None else slice(None)
-    return Reference(
-        poses[cut].copy(), rates[cut, :nv], accelerations[cut, :nv], bearing[cut], ankles[cut], axes[cut],
-        twists[cut], com[cut], velocity[cut],
-        timestep, inside is not None, turn,
+    rates, legs = pose_rates(model, poses, timestep), LegKinematics(model, table)
+    nv, feet = model.nv - (model.nq - poses.shape[1]), legs.feet_over_time(poses)
+    frames = ReferenceFrame(
+        poses, rates[:, :nv], np.gradient(rates, timestep, axis=0)[:, :nv],
+        reference_contact_modes(feet.axes, contacts), feet.ankles, feet.axes, legs.foot_twists(poses, rates), feet.com,
+        np.gradient(feet.com, timestep, axis=0),
     )  # fmt: skip
+    kept = ReferenceFrame(*(values[slice(None) if cycle is None else cycle].copy() for values in frames))
+    return Reference(*kept, timestep, cycle is not None, turn)
 
 
 def held_pose(model: mujoco.MjModel, table: CharacterTable, pose: np.ndarray) -> Reference:
-    """A pose (nq,), held on both feet."""
-    found = reference_from_poses(model, table, np.tile(pose, (2, 1)), np.ones((2, 2), bool), 1.0)
-    return Reference(
-        found.poses[:1], found.rates[:1], found.accelerations[:1], np.full((1, 2), FLAT), found.ankles[:1],
-        found.axes[:1],
-        found.twists[:1], found.com[:1], found.com_velocity[:1], 1.0, True,
-    )  # fmt: skip
+    """Make a reference of one pose (nq,), held on both feet."""
+    found = reference_from_poses(model, table, np.tile(pose, (2, 1)), np.ones((2, 2), bool), 1.0, slice(0, 1))
+    return replace(found, bearing=np.full((1, 2), FLAT))

@@ -1,4 +1,4 @@
-"""What stands beside the stage: one panel a file, each on a tab of its own."""
+"""The panels beside the stage, one per file, each on a tab of its own."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ from surefoot.studio.panels.walk_tab import WalkTab
 
 
 def panels() -> tuple[list[Panel], list[Panel]]:
-    """Those that are always in sight, and those on tabs, in their order."""
+    """The panels that are always visible, and those on tabs, in their order."""
     return [PlaybackPanel()], [WalkTab(), PushTab(), PoseTab(), StyleTab(), BodyTab(), PlotTab(), RecordTab()]

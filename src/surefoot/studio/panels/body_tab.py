@@ -1,12 +1,13 @@
-"""Lengths and masses as one turns them by hand: a number for every part and side, and what it comes to in cm and kg.
+"""The body: which character, and how long and heavy its parts are, changed while it walks (GENBICON figure 13).
 
-Another body: which one, and how long and heavy its parts are, while it walks (GENBICON figure 13).
+Every part has a multiplier of its length and one of its mass, for each side; `Part` names them, and the functions
+convert between a multiplier for every side and the shorter proportions that a simulation takes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,7 @@ from surefoot.characters.table import CharacterTable
 from surefoot.engine.scene import AnyCharacter, Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.studio.panels import panel
-from surefoot.studio.panels.panel import PanelContext, checked_choice, set_if_changed
+from surefoot.studio.panels.panel import Panel, PanelContext, checked_choice, on_user_change, safe_path, set_if_changed
 
 LENGTH, MASS = "length", "mass"
 TOTAL_MASS = "mass"  # the name of the whole body's multiplier
@@ -40,32 +40,32 @@ PRESETS: dict[str, dict[str, float]] = {
     "Heavy torso": {"torso_mass": 2.0},
     "Big head": {"head_length": 1.6, "head_mass": 2.0},
 }
-"""Multipliers by part; a body takes what it consists of where it has no such part, and leaves out the rest."""
+"""Multipliers by part. A body without such a part takes the parts it consists of, and leaves out the rest."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a multiplier is of; `sides` are those it can be told apart for, or one without a name."""
+    """A part of a body with multipliers of its own; a part without sides has one side without a name."""
 
     name: str
     sides: tuple[str, ...]
     segments: tuple[str, ...]
 
-    def knob(self, side: str, what: str) -> str:
+    def multiplier_name(self, side: str, what: str) -> str:
         """Name of the multiplier of one side."""
         return f"{side}_{self.name}_{what}" if side else f"{self.name}_{what}"
 
     def title(self, side: str = "") -> str:
-        """What people call it."""
+        """The part in words."""
         return f"{side} {self.name}".replace("_", " ").strip().capitalize()
 
     def label(self, side: str = "") -> str:
-        """The same, short: L and R for the sides."""
+        """The part in words, with L or R for the side."""
         return f"{side[:1].upper()} {self.title().lower()}" if side else self.title()
 
 
 def body_parts(table: CharacterTable) -> tuple[Part, ...]:
-    """All parts of a body with multipliers of their own, those of several segments first."""
+    """All parts of a body that have multipliers, those of several segments first."""
     known = table.multipliers
     paired = {name for name in known if all(f"{side}_{name}" in known for side in _SIDES)}
     sided = {f"{side}_{name}" for name in paired for side in _SIDES}
@@ -74,45 +74,44 @@ def body_parts(table: CharacterTable) -> tuple[Part, ...]:
 
 
 def per_side_multipliers(table: CharacterTable, proportions: Mapping[str, float]) -> dict[str, float]:
-    """A number for every knob: what is said of a pair holds for each of its sides."""
+    """A number for every multiplier; a pair's number holds for each of its sides."""
     values = {TOTAL_MASS: float(proportions.get(TOTAL_MASS, 1.0))}
     for part in body_parts(table):
         for what in (LENGTH, MASS):
             both = float(proportions.get(f"{part.name}_{what}", 1.0))
             for side in part.sides:
-                values[part.knob(side, what)] = both * float(
-                    proportions.get(part.knob(side, what), 1.0) if side else 1.0
-                )
+                name = part.multiplier_name(side, what)
+                values[name] = both * float(proportions.get(name, 1.0) if side else 1.0)
     return values
 
 
 def shortest_proportions(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
-    """The shortest proportions that say the same as a number for every knob."""
+    """The fewest proportions that mean the same as a number for every multiplier."""
     found = {TOTAL_MASS: values[TOTAL_MASS]}
     for part in body_parts(table):
         for what in (LENGTH, MASS):
-            each = {part.knob(side, what): values[part.knob(side, what)] for side in part.sides}
+            each = {name: values[name] for name in (part.multiplier_name(side, what) for side in part.sides)}
             equal = len(set(each.values())) == 1
             found |= {f"{part.name}_{what}": next(iter(each.values()))} if equal else each
     return {name: value for name, value in found.items() if value != 1.0}
 
 
 def symmetric(table: CharacterTable, values: Mapping[str, float]) -> dict[str, float]:
-    """The same with both sides alike: each gets their mean."""
+    """The same multipliers with both sides alike: each gets their mean."""
     found = dict(values)
     for part in body_parts(table):
         for what in (LENGTH, MASS):
-            knobs = [part.knob(side, what) for side in part.sides]
-            mean = round(sum(values[knob] for knob in knobs) / len(knobs), 2)
-            found |= dict.fromkeys(knobs, values[knobs[0]] if len({values[k] for k in knobs}) == 1 else mean)
+            names = [part.multiplier_name(side, what) for side in part.sides]
+            mean = round(sum(values[name] for name in names) / len(names), 2)
+            found |= dict.fromkeys(names, values[names[0]] if len({values[n] for n in names}) == 1 else mean)
     return found
 
 
 def preset_for(table: CharacterTable, name: str) -> dict[str, float]:
-    """A preset's multipliers, as far as a body has such parts."""
+    """A preset's multipliers for the parts that a body has."""
     found: dict[str, float] = {}
-    for knob, value in PRESETS[name].items():
-        part, _, what = knob.rpartition("_")
+    for multiplier, value in PRESETS[name].items():
+        part, _, what = multiplier.rpartition("_")
         side = next((f"{side}_" for side in _SIDES if part.startswith(f"{side}_")), "")
         single = [side + piece for piece in _CONSISTS_OF.get(part.removeprefix(side), ())]
         for one in [part] if part in ("", *table.multipliers) else single:
@@ -122,7 +121,7 @@ def preset_for(table: CharacterTable, name: str) -> dict[str, float]:
 
 
 def part_size(table: CharacterTable, part: Part, side: str, what: str) -> float:
-    """Length [m] or mass [kg] of a part, of one side; of a part without sides all of it."""
+    """Length [m] or mass [kg] of one side of a part, or of all of it if it has no sides."""
     names = {s for s in part.segments if not side or s.startswith(f"{side}_")}
     segments = [s for s in table.segments if s.name in names]
     if what == MASS:
@@ -137,7 +136,7 @@ def part_size(table: CharacterTable, part: Part, side: str, what: str) -> float:
 
 @dataclass(frozen=True)
 class BodyMeasures:
-    """A whole body: mass [kg], height [m] when it stands straight, length of left and right leg [m]."""
+    """Mass of a body [kg], its height when it stands straight [m], lengths of its left and right leg [m]."""
 
     mass: float
     height: float
@@ -150,7 +149,7 @@ def measure_body(scene: Scene) -> BodyMeasures:
     mujoco.mj_kinematics(model, data)
     own = {model.body(segment.name).id for segment in table.segments}
     geoms = np.array([g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in own])
-    axes = data.geom_xmat[geoms].reshape(-1, 3, 3)[:, 2]  # how much each of a shape's own axes points up
+    axes = data.geom_xmat[geoms].reshape(-1, 3, 3)[:, 2]  # the upward component of each of a geom's axes
     middle = data.geom_xpos[geoms, 2] + (axes * model.geom_aabb[geoms, :3]).sum(axis=1)
     reach = (np.abs(axes) * model.geom_aabb[geoms, 3:]).sum(axis=1)
     root = model.body_rootid[model.body(table.anatomy.pelvis).id]
@@ -164,14 +163,14 @@ def measure_body(scene: Scene) -> BodyMeasures:
     )  # fmt: skip
 
 
-MIN_MULTIPLIER, MAX_MULTIPLIER = 0.5, 2.0  # times as long or heavy as drawn
+MIN_MULTIPLIER, MAX_MULTIPLIER = 0.5, 2.0  # times as long or heavy as designed
 _OWN, _PLAIN = "Your own", "As designed"
-_PAUSE = 1.0 / 30.0  # [s] between two changes of the body: of a burst of moves only the last one counts
-_HANDS_OFF = 0.5  # [s] a slider is left alone after a person moved it
+_PAUSE = 1.0 / 30.0  # [s] between two changes of the body; of a burst of moves only the last one counts
+_HANDS_OFF = 0.5  # [s] after a person moved a slider, in which the program does not move it
 _ANY_BODY = "biped/zero-walk"  # walks with any two legs
 
 
-class BodyTab:
+class BodyTab(Panel):
     """Character, proportions and masses."""
 
     title = "Body"
@@ -179,13 +178,13 @@ class BodyTab:
     def build(self, desk: PanelContext) -> None:
         """Add the controls that every body has."""
         self._desk, gui = desk, desk.server.gui
-        self._wanted: dict[str, float] | None = None  # a number for every knob, not applied yet
+        self._wanted: dict[str, float] | None = None  # a number for every multiplier, not applied yet
         self._changed = self._touched = 0.0
-        self._sim: Simulation | None = None  # which is written down
-        self._shown: tuple[Simulation | None, float] = None, 0.0  # which the sliders show, since what touch
+        self._sim: Simulation | None = None  # whose measures are shown
+        self._shown: tuple[Simulation | None, float] = None, 0.0  # what the sliders show, and since which touch
         self._for: AnyCharacter | None = None
         self._sliders: list[tuple[Part, str, str, viser.GuiSliderHandle[float]]] = []  # part, side, what
-        self._made: list[Any] = []  # what goes when another body comes
+        self._made: list[Any] = []  # controls that are removed when another body comes
         self._who = gui.add_dropdown("Character", characters.names())
         self._facts = gui.add_markdown("")
         self._preset = gui.add_dropdown("Proportions", (_PLAIN, *PRESETS, _OWN), hint="Bodies to start from.")
@@ -199,25 +198,21 @@ class BodyTab:
         with gui.add_folder("Your own body", expand_by_default=False):
             self._file = gui.add_text("MJCF file", "", hint="Name of an .xml file in the studio's folder.")
             load = gui.add_button("Let it walk", icon=viser.Icon.WALK)
-        self._who.on_update(self._by_hand(lambda: self._choose(self._who.value)))
-        self._preset.on_update(self._by_hand(lambda: self._take(self._preset.value)))
-        self._even.on_update(self._by_hand(lambda: self._alike(self._even.value)))
+        self._on_change(self._who, self._choose)
+        self._on_change(self._preset, self._take)
+        self._on_change(self._even, self._alike)
         self._reset.on_click(lambda _: desk.post(lambda: self._take(_PLAIN)))
         load.on_click(lambda _: desk.post(lambda: self._load(self._file.value)))
 
-    def _by_hand(self, action: Any) -> Any:
-        """A callback for what a person, not this program, did to a control."""
+    def _on_change(self, handle: Any, act: Callable[[Any], object]) -> None:
+        on_user_change(self._desk, handle, act, self._touch)
 
-        def called(event: viser.GuiEvent[Any]) -> None:
-            if event.client is not None:
-                self._touched = time.perf_counter()
-                self._desk.post(action)
+    def _touch(self) -> None:
+        self._touched = time.perf_counter()
 
-        return called
-
-    def _slider(self, label: str, knobs: tuple[str, ...], hint: str) -> viser.GuiSliderHandle[float]:
+    def _slider(self, label: str, names: tuple[str, ...], hint: str) -> viser.GuiSliderHandle[float]:
         slider = self._desk.server.gui.add_slider(label, MIN_MULTIPLIER, MAX_MULTIPLIER, 0.01, 1.0, hint=hint)
-        slider.on_update(self._by_hand(lambda: self._move(dict.fromkeys(knobs, slider.value))))
+        self._on_change(slider, lambda value: self._move(dict.fromkeys(names, value)))
         return slider
 
     @property
@@ -225,7 +220,7 @@ class BodyTab:
         return self._desk.session.sim.scene.table
 
     def _choose(self, name: str) -> None:
-        """Begin with another character, with the present skill if that one can do it."""
+        """Begin with another character, with the running skill if that character can do it."""
         session, own = self._desk.session, f"{checked_choice(characters.names(), name)}/walk"
         try:
             session.rebuild(character=name, skill=session.sim.skill, proportions={})
@@ -233,11 +228,11 @@ class BodyTab:
             session.rebuild(character=name, skill=own if own in skills.names() else _ANY_BODY, proportions={})
 
     def _load(self, name: str) -> None:
-        path = panel.safe_path(self._desk.folder, name, (".xml",))
+        path = safe_path(self._desk.folder, name, (".xml",))
         self._desk.session.rebuild(character=str(path), skill=_ANY_BODY, proportions={})
 
     def _take(self, name: str) -> None:
-        """Be a preset, or again as designed."""
+        """Take the proportions of a preset, or those of the design."""
         if name == _OWN:
             return
         self._wanted, proportions = None, preset_for(self._table, name) if name in PRESETS else {}
@@ -251,11 +246,11 @@ class BodyTab:
         self._show_sides(alike)
 
     def _now(self) -> dict[str, float]:
-        """A number for every knob, as last wished."""
+        """A number for every multiplier, as last chosen."""
         return self._wanted or per_side_multipliers(self._table, self._desk.session.sim.scene.setup.proportions)
 
     def _move(self, values: Mapping[str, float]) -> None:
-        """Turn some knobs."""
+        """Change some multipliers."""
         self._wanted = self._now() | dict(values)
         self._apply()
 
@@ -268,21 +263,21 @@ class BodyTab:
             self._desk.session.reshape(wanted)
             self._changed = time.perf_counter()
 
-    def renew(self) -> None:
-        """Another body has other parts; one that only grew keeps its sliders."""
+    def reload(self) -> None:
+        """Show the parts of another body; one that only changed its sizes keeps its sliders."""
         scene = self._desk.session.sim.scene
         if scene.character == self._for:
             return
-        self._for, self._wanted, foreign = scene.character, None, scene.table.foreign is not None
+        self._for, self._wanted, imported = scene.character, None, scene.table.imported is not None
         name = Path(str(scene.character)).name
-        set_if_changed(self._who, (*characters.names(), *((name,) if foreign else ())), "options")
+        set_if_changed(self._who, (*characters.names(), *((name,) if imported else ())), "options")
         set_if_changed(self._who, name)
         for handle in self._made:
             handle.remove()
         self._sliders, self._made = [], []
         for handle in (self._preset, self._reset, self._even, self._whole, self._lengths, self._masses):
-            set_if_changed(handle, not foreign, "visible")
-        if not foreign:
+            set_if_changed(handle, not imported, "visible")
+        if not imported:
             fitting = (name for name in PRESETS if preset_for(scene.table, name))
             set_if_changed(self._preset, (_PLAIN, *fitting, _OWN), "options")
             for folder, what in ((self._lengths, LENGTH), (self._masses, MASS)):
@@ -290,7 +285,7 @@ class BodyTab:
                     self._add_sliders(what)
 
     def _add_sliders(self, what: str) -> None:
-        """Limbs and trunk as wholes first, what they consist of in a folder that is closed."""
+        """Add whole limbs and the trunk first, their parts in a closed folder."""
         found = body_parts(self._table)
         wholes = {s for part in found if len(part.segments) > len(part.sides) for s in part.segments}
         single = [p for p in found if len(p.segments) == len(p.sides) and set(p.segments) <= wholes]
@@ -305,11 +300,11 @@ class BodyTab:
             self._made.append(folder)
 
     def _add_part(self, part: Part, what: str) -> None:
-        """A slider for both sides, and one for each."""
+        """Add a slider for both sides, and one for each."""
         for side in ("", *part.sides) if part.sides[0] else ("",):
-            knobs = tuple(part.knob(s, what) for s in ((side,) if side else part.sides))
+            names = tuple(part.multiplier_name(s, what) for s in ((side,) if side else part.sides))
             hint = f"{part.title(side)}: how many times as {'long' if what == LENGTH else 'heavy'} as designed."
-            handle = self._slider(part.label(side), knobs, hint)
+            handle = self._slider(part.label(side), names, hint)
             self._sliders.append((part, side, what, handle))
             self._made.append(handle)
 
@@ -319,7 +314,7 @@ class BodyTab:
             set_if_changed(handle, not part.sides[0] or bool(side) != alike, "visible")
 
     def refresh(self) -> None:
-        """Apply the last of a burst; show the body there is now, its sliders only while no hand is on them."""
+        """Apply the last of a burst of changes, and show the present body once nobody moves a slider."""
         self._apply()
         sim = self._desk.session.sim
         if sim is not self._sim:
@@ -330,11 +325,11 @@ class BodyTab:
             self._show(sim)
 
     def _measure(self, sim: Simulation) -> None:
-        """Write down how tall and heavy it is, and its parts."""
+        """Show how tall and heavy the body and its parts are."""
         body = measure_body(sim.scene)
         legs = " / ".join(f"{100 * leg:.0f}" for leg in dict.fromkeys(body.legs))
         words = f"**{body.mass:.1f} kg** · **{body.height:.2f} m** tall · legs **{legs} cm**"
-        if sim.scene.table.foreign is not None:
+        if sim.scene.table.imported is not None:
             words += "\n\nThis body comes from a file: change its proportions there."
         set_if_changed(self._facts, words, "content")
         for part, side, what, handle in self._sliders:
@@ -343,17 +338,16 @@ class BodyTab:
             set_if_changed(handle, f"{part.label(side)} {unit}", "label")
 
     def _show(self, sim: Simulation) -> None:
-        """Set every control to what there is."""
+        """Set every control to the present body."""
         table, own = sim.scene.table, sim.scene.setup.proportions
         set_if_changed(self._who, Path(str(sim.scene.character)).name)
-        if table.foreign is not None:
+        if table.imported is not None:
             return
         values = per_side_multipliers(table, own)
         self._show_sides(self._even.value and symmetric(table, values) == values)
         set_if_changed(self._whole, min(max(values[TOTAL_MASS], MIN_MULTIPLIER), MAX_MULTIPLIER))
         for part, side, what, handle in self._sliders:
-            set_if_changed(
-                handle, min(max(values[part.knob(side or part.sides[0], what)], MIN_MULTIPLIER), MAX_MULTIPLIER)
-            )
+            value = values[part.multiplier_name(side or part.sides[0], what)]
+            set_if_changed(handle, min(max(value, MIN_MULTIPLIER), MAX_MULTIPLIER))
         known: dict[str, dict[str, float]] = {_PLAIN: {}} | {name: preset_for(table, name) for name in PRESETS}
         set_if_changed(self._preset, next((name for name, one in known.items() if one == own), _OWN))

@@ -1,4 +1,4 @@
-"""Taking changes back, comparing with what was saved, saving and loading: the same for every editor of skills."""
+"""Undo and redo, comparison with the saved version, saving and loading: the same for every editor of skills."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ import viser
 from surefoot.errors import OutputError, SkillError
 from surefoot.skills import files
 from surefoot.skills.schema import Skill
-from surefoot.studio.panels.panel import PanelContext, list_files, safe_path, set_if_changed
+from surefoot.studio.panels.panel import (
+    PanelContext,
+    hotkey,
+    list_files,
+    on_click,
+    on_user_change,
+    safe_path,
+    set_if_changed,
+)
 from surefoot.studio.skill_document import SkillDocument
 
 SUFFIXES = (".yaml", ".yml")
@@ -25,24 +33,11 @@ _LOOK = 2.0  # [s] between looks into the folder
 
 
 class DocumentControls:
-    """A group of controls. Everything but `build` and what it hands to the page runs in the loop's thread."""
+    """The controls of the skill that is being edited. The session's thread calls everything but `build`."""
 
-    def build(
-        self,
-        desk: PanelContext,
-        document: Callable[[], SkillDocument],
-        apply: Callable[[Skill], None],
-        load: Callable[[Skill, Path | None], None],
-    ) -> None:
-        """Add the controls.
-
-        Args:
-            desk: of the page.
-            document: gives what is being edited.
-            apply: lets a version of it run at once.
-            load: begins with another skill and its file, if it has one.
-        """
-        self._desk, self._document, self._apply, self._load = desk, document, apply, load
+    def build(self, desk: PanelContext, changed: Callable[[], object]) -> None:
+        """Add the controls; `changed` is called after another version or another skill runs."""
+        self._desk, self._changed = desk, changed
         self._looked, gui = -math.inf, desk.server.gui
         self._named: SkillDocument | None = None
         self._compared: tuple[Skill, Skill] | None = None  # whose differences are shown
@@ -57,28 +52,18 @@ class DocumentControls:
             self._name = gui.add_text("Name", "", hint="Small letters, digits and hyphens; it is written as NAME.yaml.")
             self._save = gui.add_button_group("Save", ("Save as", "Download"))
             self._files = gui.add_dropdown("Files", (_NONE,), hint=f"In {desk.folder}")
-            self._loading = gui.add_button("Load this file", icon=viser.Icon.FOLDER_OPEN)
+            loading = gui.add_button("Load this file", icon=viser.Icon.FOLDER_OPEN)
             self._upload = gui.add_upload_button(
                 "Load one from your computer", icon=viser.Icon.UPLOAD, mime_type=",".join(SUFFIXES)
             )
-        self._listen()
-
-    def _listen(self) -> None:
-        desk, steps = self._desk, {"Undo": self.undo, "Redo": self.redo, "As saved": self.reset}
-        self._steps.on_click(lambda _: desk.post(steps[self._steps.value]))
-        self._loading.on_click(lambda _: desk.post(lambda: self.load(self._files.value)))
+        steps = {"Undo": self.undo, "Redo": self.redo, "As saved": self.reset}
+        on_click(desk, self._steps, lambda name: steps[name]())
+        loading.on_click(lambda _: desk.post(lambda: self.load(self._files.value)))
+        on_user_change(desk, self._compare, self.compare)
         if not desk.editing.has_keys:  # one pair for all editors: they share the document
             desk.editing.has_keys = True
-            undo = desk.server.gui.add_command("Undo the last change", hotkey="Z", modifier="cmd/ctrl")
-            redo = desk.server.gui.add_command("Do it again", hotkey="Z", modifier="cmd/ctrl+shift")
-            undo.on_trigger(lambda _: desk.post(self.undo))
-            redo.on_trigger(lambda _: desk.post(self.redo))
-
-        @self._compare.on_update
-        def _(event: viser.GuiEvent[viser.GuiCheckboxHandle]) -> None:
-            if event.client is not None:
-                on = self._compare.value
-                desk.post(lambda: self.compare(on))
+            hotkey(desk, "Undo the last change", "Z", self.undo, "cmd/ctrl")
+            hotkey(desk, "Redo it", "Z", self.redo, "cmd/ctrl+shift")
 
         @self._save.on_click
         def _(event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
@@ -93,65 +78,77 @@ class DocumentControls:
             name, content = self._upload.value.name, self._upload.value.content
             desk.post(lambda: self.upload(name, content))
 
+    @property
+    def _document(self) -> SkillDocument:
+        return self._desk.editing.follow_session(self._desk.session)
+
+    def run(self, skill: Skill) -> None:
+        """Run a version of the document at once."""
+        self._desk.editing.run_version(self._desk.session, skill)
+        self._changed()
+
     def undo(self) -> None:
-        """Take the last change back."""
-        self._apply(self._document().undo())
+        """Undo the last change."""
+        self.run(self._document.undo())
 
     def redo(self) -> None:
-        """Do again what was taken back."""
-        self._apply(self._document().redo())
+        """Redo the change that was undone last."""
+        self.run(self._document.redo())
 
     def reset(self) -> None:
-        """Go back to what was saved; that can be taken back."""
-        self._apply(self._document().reset())
+        """Go back to the saved version, as a change that can be undone."""
+        self.run(self._document.reset())
 
     def compare(self, on: bool) -> None:
-        """Let the saved version run, or the edited one again."""
-        document = self._document()
-        self._apply(document.saved if on else document.skill)
+        """Run the saved version, or the edited one again."""
+        document = self._document
+        self.run(document.saved if on else document.skill)
 
     def save(self, name: str) -> None:
-        """Write it into the studio's folder; a file that it did not come from is never overwritten."""
+        """Write it into the studio's folder; only the file that it came from is ever overwritten."""
         stem = name.removesuffix(".yaml").removesuffix(".yml")
         if not _NAME.fullmatch(stem):
             raise OutputError(f"a name has small letters, digits and hyphens (slow-walk), got {name[:40]!r}")
-        document, path = self._document(), safe_path(self._desk.folder, f"{stem}.yaml", SUFFIXES)
+        document, path = self._document, safe_path(self._desk.folder, f"{stem}.yaml", SUFFIXES)
         if path.exists() and path != document.origin:
             raise OutputError(f"there is a file {path.name} already: choose another name, or load it first")
         document.save(path, stem)
-        self._apply(document.skill)
+        self.run(document.skill)
         self._looked = -math.inf
-        self._desk.say("Saved", path.name, "green")
+        self._desk.notify("Saved", path.name, "green")
 
     def load(self, name: str) -> None:
         """Begin with a file of the studio's folder."""
         if name == _NONE:
             raise OutputError("there is no skill file in the folder yet")
         path = safe_path(self._desk.folder, name, SUFFIXES)
-        self._load(files.read(path)[0], path)
-        self._desk.say("Loaded", path.name)
+        self._open(files.read(path)[0], path)
+        self._desk.notify("Loaded", path.name)
+
+    def _open(self, skill: Skill, origin: Path | None) -> None:
+        self._desk.editing.open(self._desk.session, skill, origin)
+        self._changed()
 
     def upload(self, name: str, content: bytes) -> None:
-        """Begin with a file that was sent by the browser; nothing is written."""
+        """Begin with a file that the browser sent; nothing is written."""
         text, skill = parse_upload(name, content)
-        self._load(skill, None)
-        self._document().dress(text)
-        self._desk.say("Loaded", skill.full_name)
+        self._open(skill, None)
+        self._document.adopt_formatting(text)
+        self._desk.notify("Loaded", skill.full_name)
 
     def download(self) -> tuple[str, bytes]:
-        """File name and content of what is being edited."""
-        document = self._document()
-        return f"{document.skill.name}.yaml", document.text().encode()
+        """File name and content of the skill that is being edited."""
+        return f"{self._document.skill.name}.yaml", self._document.text().encode()
 
-    def show(self, visible: bool) -> None:
+    def set_visible(self, visible: bool) -> None:
         """Show or hide all of it."""
         for folder in self._folders:
             set_if_changed(folder, visible, "visible")
 
     def refresh(self) -> None:
-        """Show what differs, and which files there are."""
-        document = self._document()
-        if document is not self._named:  # another skill: propose a name of its own
+        """Show the differences and the files in the folder."""
+        document = self._document
+        if document is not self._named:  # another skill: suggest a name for it
             self._named, own = document, document.origin is not None and document.origin.parent == self._desk.folder
             set_if_changed(self._name, document.skill.name if own else f"my-{document.skill.name}"[:63])
         versions = document.saved, document.skill
@@ -161,13 +158,11 @@ class DocumentControls:
         set_if_changed(self._compare, self._desk.editing.comparing)
         if time.monotonic() - self._looked > _LOOK:
             self._looked = time.monotonic()
-            names = tuple(list_files(self._desk.folder, SUFFIXES)) or (_NONE,)
-            if tuple(self._files.options) != names:
-                self._files.options = names
+            set_if_changed(self._files, tuple(list_files(self._desk.folder, SUFFIXES)) or (_NONE,), "options")
 
 
 def parse_upload(name: str, content: bytes) -> tuple[str, Skill]:
-    """Text and skill of a file somebody sent; what is wrong with it is said with its line."""
+    """Text and skill of an uploaded file; an error names the line."""
     label = Path(name).name[:60] or "the file"
     if len(content) > files.MAX_BYTES:
         raise SkillError(f"{label}: a skill file has at most {files.MAX_BYTES // 1024} kB")
@@ -179,7 +174,7 @@ def parse_upload(name: str, content: bytes) -> tuple[str, Skill]:
 
 
 def difference_table(document: SkillDocument) -> str:
-    """What is not as saved, as Markdown."""
+    """The differences from the saved version, as a Markdown table."""
     found = document.differences()
     if not found:
         return "As saved."
@@ -192,7 +187,7 @@ def difference_table(document: SkillDocument) -> str:
 
 
 def _worded(path: str) -> str:
-    """A dotted path as one would say it: `state 0: swing hip`."""
+    """A dotted path in words: `state 0: swing hip`."""
     found = re.fullmatch(r"states\.(\d+)\.(?:targets\.)?(.*)", path)
     words = f"state {found[1]}: {found[2]}" if found else path
     return words.replace("_", " ").replace(".", " ")

@@ -1,14 +1,11 @@
-"""Names of files that the page may ask for: plain names, in one folder, never beyond it.
-
-What every panel is, and what it is given.
-"""
+"""What all panels share: the interface of a panel, what it is given, callbacks of controls, and safe file names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import viser
 
@@ -17,13 +14,13 @@ from surefoot.studio.session import Session, SimulationThread
 from surefoot.studio.skill_document import ActiveDocument
 from surefoot.studio.stage import Stage
 
-MAX_NAME_BYTES = 80  # characters
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # devices, on Windows
+MAX_NAME_BYTES = 80
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # devices on Windows
 _FORBIDDEN = '/\\:*?"<>|'
 
 
 def safe_path(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
-    """The file of that name in a folder: the only way the studio makes a path from what somebody typed.
+    """The path of a file in a folder; the studio makes paths from typed names in no other way.
 
     Args:
         folder: an existing folder.
@@ -31,7 +28,7 @@ def safe_path(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
         suffixes: allowed endings, lower case, with their dot.
 
     Raises:
-        SurefootError: for anything but a plain name, or one that leads out of the folder by a link.
+        SurefootError: it is not a plain name, or it leads out of the folder by a link.
     """
     endings = " or ".join(suffixes)
     if (
@@ -42,7 +39,7 @@ def safe_path(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
             f"{name[:MAX_NAME_BYTES]!r} is not a plain file name; valid: letters, digits, - _, then {endings}"
         )
     if not any(name.lower().endswith(suffix) and len(name) > len(suffix) for suffix in suffixes):
-        raise SurefootError(f"{name!r} does not end as it should; valid: NAME{endings}")
+        raise SurefootError(f"{name!r} has no valid ending; valid: NAME{endings}")
     path = folder / name
     try:
         leads_out = path.resolve().parent != folder.resolve()
@@ -54,7 +51,7 @@ def safe_path(folder: Path, name: str, suffixes: tuple[str, ...]) -> Path:
 
 
 def list_files(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
-    """Names of the files in a folder that can be loaded, in their order."""
+    """Names of the files in a folder that can be loaded, sorted."""
     return sorted(path.name for path in folder.iterdir() if _is_loadable(folder, path, suffixes))
 
 
@@ -66,48 +63,87 @@ def _is_loadable(folder: Path, path: Path, suffixes: tuple[str, ...]) -> bool:
 
 
 class PanelContext(Protocol):
-    """What a panel can use. Callbacks of the page come from other threads: they `post` what they want done."""
+    """What a panel can use. The page calls callbacks from other threads: they `post` what is to be done."""
 
     server: viser.ViserServer
     session: Session
     stage: Stage
     loop: SimulationThread
-    editing: ActiveDocument  # the skill under one's hands, shared by all editors
-    folder: Path  # files are written here and nowhere else
+    editing: ActiveDocument  # the skill that is being edited, shared by all editors
+    folder: Path  # files are written only here
 
     def post(self, action: Callable[[], object]) -> None:
-        """Have something done by the thread that owns the session, before the next frame."""
+        """Have the session's thread do something before the next frame."""
 
-    def say(self, title: str, text: str = "", color: str = "blue") -> None:
-        """Tell everybody who looks at the page."""
+    def notify(self, title: str, text: str = "", color: str = "blue") -> None:
+        """Show a message to everybody who has the page open."""
 
-    def complain(self, text: str) -> None:
-        """Tell everybody what could not be done."""
+    def show_error(self, text: str) -> None:
+        """Tell everybody who has the page open what could not be done."""
 
 
-class Panel(Protocol):
-    """One tab. All three are called by the thread that owns the session, but for `build`, which comes first."""
+class Panel:
+    """One tab, or a part of one. The session's thread calls all methods; `build` comes first."""
 
-    title: str
+    title = ""
 
     def build(self, desk: PanelContext) -> None:
-        """Add its controls; called once, inside its tab."""
+        """Add the controls; called once, inside the panel's tab."""
+        raise NotImplementedError
 
-    def renew(self) -> None:
-        """There is another skill, body or ground: show that one. Also called once after `build`."""
+    def reload(self) -> None:
+        """Show another skill, body or terrain; called once after `build` and whenever one of them changes."""
 
     def refresh(self) -> None:
         """Show the present moment; called at most ten times a second."""
 
 
+def on_user_change(
+    desk: PanelContext, handle: Any, act: Callable[[Any], object], at_once: Callable[[], object] | None = None
+) -> None:
+    """Have the session's thread call `act` with the new value when a person, not the program, changes a control.
+
+    The page's thread calls `at_once` before that.
+    """
+
+    def changed(event: viser.GuiEvent[Any]) -> None:
+        if event.client is not None:
+            if at_once is not None:
+                at_once()
+            value = event.target.value
+            desk.post(lambda: act(value))
+
+    handle.on_update(changed)
+
+
+def on_click(desk: PanelContext, handle: Any, act: Callable[[Any], object]) -> None:
+    """Act when a button of a group is pressed: the session's thread calls `act` with its label."""
+
+    def clicked(event: viser.GuiEvent[Any]) -> None:
+        value = event.target.value
+        desk.post(lambda: act(value))
+
+    handle.on_click(clicked)
+
+
+def hotkey(
+    desk: PanelContext, label: str, key: str, act: Callable[[], object],
+    modifier: Literal["cmd/ctrl", "cmd/ctrl+shift"] | None = None,
+) -> viser.CommandHandle:  # fmt: skip
+    """Have the session's thread act when a key is pressed; `label` is what the page's list of commands calls it."""
+    command = desk.server.gui.add_command(label, hotkey=key, modifier=modifier)  # type: ignore[arg-type]
+    command.on_trigger(lambda _: desk.post(act))
+    return command
+
+
 def checked_choice(options: Collection[str], value: str) -> str:
-    """A value that is among the options: what a page sends need not be what it was offered."""
+    """A value that is among the options; a page can send others than it was offered."""
     if value not in options:
         raise CommandError(f"{value[:40]!r} cannot be chosen; valid: {', '.join(options)}")
     return value
 
 
 def set_if_changed(handle: Any, value: object, name: str = "value") -> None:
-    """Set what a control shows, its value or another property; nothing is sent if it shows that already."""
+    """Set a property of a control; nothing is sent to the page if it has this value already."""
     if getattr(handle, name) != value:
         setattr(handle, name, value)

@@ -1,31 +1,26 @@
-"""What a plot can show: which measurements, in which colours, with which units.
-
-Plots: two charts of the last seconds, each of what one chooses.
-"""
+"""Plots: two charts of the last seconds, each of chosen measurements, in colors and units of their own."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import viser
 from viser import uplot
 
 from surefoot.characters.table import CharacterTable
-from surefoot.studio.panels.panel import PanelContext, set_if_changed
+from surefoot.studio.panels.panel import Panel, PanelContext, set_if_changed
 from surefoot.studio.telemetry import Telemetry, TelemetryWindow
 
 LEFT, RIGHT, MIDDLE, SWING, STANCE, FAINT = "#3f7fb5", "#d9743f", "#5b5f66", "#3a9a6b", "#8a5aa8", "#9aa0a6"
 _COLORS = {"left": LEFT, "right": RIGHT, "swing": SWING, "stance": STANCE}
 SIDES = {
-    "left and right": ("left", "right"),
-    "left": ("left",),
-    "right": ("right",),
+    "left and right": ("left", "right"), "left": ("left",), "right": ("right",),
     "swinging and standing leg": ("swing", "stance"),
-}
+}  # fmt: skip
 BODY, FEET, SWAY = "Height and speed", "Feet on the ground", "Sway of the torso"
 ANGLE, TORQUE = "Angle of a joint", "Torque of a joint"
 BALANCE, SIDEWAYS = "Balance: d and v", "Balance sideways: d and v"
@@ -35,14 +30,18 @@ JOINT_CHARTS = (ANGLE, TORQUE)
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a chart; on the `right` it is measured by the axis on that side.
+    """One line of a chart.
 
-    With `dots`, their size [px], it is dots without a line between them; with `newest` only the last one.
+    Attributes:
+        values: (n,) of a window.
+        right: whether the axis on the right measures it.
+        dots: size of dots without a line between them [px]; 0 is a line.
+        newest: whether only the last dot is drawn.
     """
 
     label: str
     color: str
-    of: Callable[[TelemetryWindow], np.ndarray]
+    values: Callable[[TelemetryWindow], np.ndarray]
     dashed: bool = False
     right: bool = False
     dots: float = 0.0
@@ -51,23 +50,23 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over time, or with `across` over another measurement, which then may run to and fro."""
+    """Lines over time, or a phase plot: over another measurement, which may run to and fro."""
 
-    up: str
+    y_label: str
     lines: tuple[Line, ...]
-    right: str = ""
-    along: str = "time [s]"
-    across: str = "time"
+    right_label: str = ""
+    x_label: str = "time [s]"
+    x_column: str = "time"
 
     @property
-    def is_portrait(self) -> bool:
-        """Whether it is not over time."""
-        return self.across != "time"
+    def is_phase_plot(self) -> bool:
+        """Whether the horizontal axis is not time."""
+        return self.x_column != "time"
 
     def data(self, window: TelemetryWindow) -> tuple[np.ndarray, ...]:
-        """The horizontal coordinate (n,) and every line (n,); of a portrait the newest point comes first."""
-        found = window[self.across], *(line.of(window) for line in self.lines)
-        return tuple(line[::-1].copy() for line in found) if self.is_portrait else found
+        """The horizontal coordinate (n,) and every line (n,); in a phase plot the newest point comes first."""
+        found = window[self.x_column], *(line.values(window) for line in self.lines)
+        return tuple(line[::-1].copy() for line in found) if self.is_phase_plot else found
 
 
 def joint_names(table: CharacterTable) -> tuple[str, ...]:
@@ -81,14 +80,7 @@ def has_sides(table: CharacterTable, kind: str) -> bool:
 
 
 def make_chart(kind: str, table: CharacterTable, joint: str, side: str) -> Chart:
-    """A chart.
-
-    Args:
-        kind: one of `KINDS`.
-        table: the body.
-        joint: one of `joint_kinds`, for a chart of joints.
-        side: one of `SIDES`; does not matter for a joint in the middle.
-    """
+    """A chart of a kind (`KINDS`) for a body; of joints, that of a joint (`joint_names`) on some `SIDES`."""
     if kind == BODY:
         height = Line("height of the COM", MIDDLE, lambda w: w["height"])
         return Chart("m", (height, Line("speed", SWING, lambda w: w["speed"], right=True)), "m/s")
@@ -100,11 +92,9 @@ def make_chart(kind: str, table: CharacterTable, joint: str, side: str) -> Chart
     if kind in (BALANCE, SIDEWAYS):
         prefix, word = ("lateral_", " to the left") if kind == SIDEWAYS else ("", "")
         velocity = _column(f"{prefix}velocity")
-        lines = (
-            Line("v over d", STANCE, velocity, dots=3.0),
-            Line("now", RIGHT, velocity, dots=9.0, newest=True),
-        )
-        return Chart(f"v{word} [m/s]", lines, along=f"d{word} [m]", across=f"{prefix}distance")
+        now = Line("now", RIGHT, velocity, dots=9.0, newest=True)
+        lines = (Line("v over d", STANCE, velocity, dots=3.0), now)
+        return Chart(f"v{word} [m/s]", lines, x_label=f"d{word} [m]", x_column=f"{prefix}distance")
     sides = SIDES[side] if has_sides(table, joint) else ("",)
     if kind == ANGLE:
         return Chart("°", tuple(line for one in sides for line in _angle(joint, one)))
@@ -125,7 +115,7 @@ def _angle(joint: str, side: str) -> list[Line]:
 
 
 def _of_joint(what: str, joint: str, side: str) -> Callable[[TelemetryWindow], np.ndarray]:
-    """A measurement of a joint; of the leg that swings or stands it changes sides with every step."""
+    """A measurement of a joint; for the swing or stance leg it changes sides with every step."""
     if side not in ("swing", "stance"):
         return _column(f"{what}:{side}_{joint}" if side else f"{what}:{joint}")
     left_swings = 0.0 if side == "swing" else 1.0
@@ -138,7 +128,7 @@ def _column(name: str) -> Callable[[TelemetryWindow], np.ndarray]:
 
 
 def _filled(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """A target that hides behind the angle while there is none."""
+    """A target that follows the angle while there is none."""
     return np.where(np.isfinite(target), target, angle)
 
 
@@ -151,12 +141,12 @@ def _kind(joint: str) -> str:
 
 
 _HEIGHT = 186  # [px]
-_ROOM = 0.1  # of a portrait's horizontal range, in its own unit: it grows by so much at once
+_ROOM = 0.1  # by which a phase plot's horizontal range grows, in its own unit
 _NOTHING = np.zeros(2)
 
 
-class PlotTab:
-    """Two plots, which can be held while the simulation goes on."""
+class PlotTab(Panel):
+    """Two plots, which can be held while the simulation continues."""
 
     title = "Plots"
 
@@ -166,23 +156,23 @@ class PlotTab:
         self._plots = [_Plot(desk, BODY), _Plot(desk, FEET)]
         self._hold = desk.server.gui.add_button(
             "Hold the plots", icon=viser.Icon.PLAYER_PAUSE, color="gray",
-            hint="The plots stand still while the simulation goes on.",
+            hint="The plots stand still while the simulation continues.",
         )  # fmt: skip
-        self._hold.on_click(lambda _: desk.post(self.hold))
+        self._hold.on_click(lambda _: desk.post(self.toggle_hold))
 
-    def hold(self) -> None:
-        """Stand still, or go on."""
+    def toggle_hold(self) -> None:
+        """Hold the plots, or let them continue."""
         self._held = not self._held
-        set_if_changed(self._hold, "Go on plotting" if self._held else "Hold the plots", "label")
+        set_if_changed(self._hold, "Continue plotting" if self._held else "Hold the plots", "label")
         set_if_changed(self._hold, viser.Icon.PLAYER_PLAY if self._held else viser.Icon.PLAYER_PAUSE, "icon")
 
-    def renew(self) -> None:
+    def reload(self) -> None:
         """Offer the joints of this body."""
         for plot in self._plots:
-            plot.renew()
+            plot.reload()
 
     def refresh(self) -> None:
-        """Show the seconds up to the moment that is looked at."""
+        """Show the seconds up to the moment that is shown."""
         session = self._desk.session
         if self._held:
             return
@@ -199,7 +189,7 @@ class _Plot:
         self._desk = desk
         self._chart = make_chart(kind, desk.session.sim.scene.table, "", "")
         self._shown: tuple[object, ...] = ()
-        self._reach = (0.0, 0.0)  # of a portrait's horizontal axis
+        self._reach = (0.0, 0.0)  # of a phase plot's horizontal axis
         self._kind = gui.add_dropdown("Show", KINDS, initial_value=kind)
         self._joint = gui.add_dropdown("Joint", ("knee",), initial_value="knee", visible=False)
         self._side = gui.add_dropdown(
@@ -213,10 +203,10 @@ class _Plot:
             cursor={"show": False}, height=_HEIGHT, padding=(8, 16, 0, 0),
         )  # fmt: skip
         for choice in (self._kind, self._joint, self._side):
-            choice.on_update(lambda _: desk.post(self.renew))
+            choice.on_update(lambda _: desk.post(self.reload))
 
-    def renew(self) -> None:
-        """Draw another chart if another is wanted or the body is another."""
+    def reload(self) -> None:
+        """Draw another chart if one was chosen or the body is another."""
         table = self._desk.session.sim.scene.table
         kinds = joint_names(table)
         if self._joint.options != kinds:
@@ -239,7 +229,7 @@ class _Plot:
         old = self._handle.data
         if len(old) == len(data) and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(old, data, strict=True)):
             return
-        if self._chart.is_portrait:
+        if self._chart.is_phase_plot:
             self._make_room(float(data[0].min()), float(data[0].max()))
         self._handle.data = data
 
@@ -253,7 +243,7 @@ class _Plot:
             self._handle.data = tuple(_NOTHING for _ in series)
 
     def _make_room(self, low: float, high: float) -> None:
-        """Keep a portrait's horizontal range wider than its data, without which it is not drawn whole."""
+        """Keep a phase plot's horizontal range wider than its data; otherwise a part of it is not drawn."""
         reach = self._reach
         if low > reach[0] and high < reach[1]:
             return
@@ -265,7 +255,7 @@ class _Plot:
 
 
 def _series(chart: Chart) -> tuple[uplot.Series, ...]:
-    series: list[uplot.Series] = [{"label": chart.along}]
+    series: list[uplot.Series] = [{"label": chart.x_label}]
     for line in chart.lines:
         drawn: uplot.Series = {
             "label": line.label, "stroke": line.color, "width": 0.0 if line.dots else 1.25 if line.dashed else 2.0,
@@ -283,24 +273,19 @@ def _series(chart: Chart) -> tuple[uplot.Series, ...]:
 
 def _scales(chart: Chart, reach: tuple[float, float]) -> dict[str, uplot.Scale]:
     scales: dict[str, uplot.Scale] = {"x": {"time": False}, "y": {}}
-    if chart.is_portrait:
+    if chart.is_phase_plot:
         scales["x"] = {"time": False, "auto": False, "range": reach}
-    if chart.right:
+    if chart.right_label:
         scales["right"] = {}
     return scales
 
 
 def _axes(chart: Chart) -> tuple[uplot.Axis, ...]:
-    common: dict[str, Any] = {
-        "font": "11px sans-serif",
-        "labelFont": "11px sans-serif",
-        "labelSize": 16,
-        "stroke": MIDDLE,
-    }
-    axes: list[uplot.Axis] = [
-        {**common, "scale": "x", "label": chart.along, "size": 26, "space": 50},  # type: ignore[typeddict-item]
-        {**common, "scale": "y", "label": chart.up, "size": 40, "space": 28},  # type: ignore[typeddict-item]
-    ]
-    if chart.right:
-        axes.append({**common, "scale": "right", "side": 1, "label": chart.right, "size": 40, "grid": {"show": False}})  # type: ignore[typeddict-item]
-    return tuple(axes)
+    def axis(scale: str, label: str, **more: Any) -> uplot.Axis:
+        font = "11px sans-serif"
+        look = {"font": font, "labelFont": font, "labelSize": 16, "stroke": MIDDLE, "scale": scale, "label": label}
+        return cast(uplot.Axis, look | more)
+
+    axes = (axis("x", chart.x_label, size=26, space=50), axis("y", chart.y_label, size=40, space=28))
+    right = (axis("right", chart.right_label, side=1, size=40, grid={"show": False}),)
+    return axes + right if chart.right_label else axes

@@ -1,6 +1,6 @@
-"""Every number of a pose, as a control: generated from the schema and the body's joints.
+"""The pose-graph editor (SIMBICON figure 4): states, their numbers as controls, and stick figures to drag.
 
-The pose-graph editor of SIMBICON figure 4: states, their numbers, and stick figures to drag.
+The controls are generated from the schema of a state and from the joints of the body.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import viser
@@ -18,9 +17,10 @@ from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.controllers.simbicon.parameters import PoseState, SimbiconParameters
 from surefoot.errors import SurefootError
 from surefoot.skills.schema import Skill
-from surefoot.studio.boards import PoseBoard, active_figure, end_condition
+from surefoot.studio.boards import PoseBoard, active_figure, end_condition, has_poses
 from surefoot.studio.panels.document_controls import DocumentControls
-from surefoot.studio.panels.panel import PanelContext, set_if_changed
+from surefoot.studio.panels.panel import Panel, PanelContext, on_user_change, set_if_changed
+from surefoot.studio.skill_document import field_bounds
 from surefoot.studio.stick_figure import Handle, target_limits
 
 BALANCE, BENDING, SIDEWAYS, UPPER_BODY = "Time and balance", "Pose (°)", "Sideways and twist (°)", "Arms and spine (°)"
@@ -35,12 +35,12 @@ _SCALARS: dict[str, tuple[str, str, str]] = {
     "torso_yaw": ("Torso twist", SIDEWAYS, "To the left is positive while the left leg swings"),
 }
 _ANSWER = "How far this joint answers where the hips are over the foot (cd) and how fast they are (cv)"
-_UPRIGHT = math.pi / 2  # [rad] a torso slider reaches so far
+_UPRIGHT = math.pi / 2  # [rad] least range of a torso slider, either way
 
 
 @dataclass(frozen=True)
 class PoseField:
-    """One number of a state: its path within it, and how it is shown."""
+    """One number of a state: its path within the state, and how it is shown."""
 
     path: str
     label: str
@@ -52,7 +52,7 @@ class PoseField:
     hint: str = ""
 
     def read(self, state: PoseState) -> float | None:
-        """The number as it is shown; None: the state has none."""
+        """The number as it is shown; None if the state has none."""
         value: Any = state
         for key in self.path.split("."):
             if isinstance(value, dict):
@@ -64,78 +64,62 @@ class PoseField:
         return round(math.degrees(value), 1) if self.degrees else round(float(value), 4)
 
     def write(self, shown: float) -> float:
-        """The number as it stands in the file."""
+        """The number as the file holds it."""
         return round(math.radians(shown), 4) if self.degrees else round(float(shown), 4)
 
 
 def pose_fields(table: CharacterTable, parameters: SimbiconParameters) -> list[PoseField]:
-    """Everything about a state of a graph that can be set on this body."""
-    found = []
+    """All numbers of a graph's states that can be set on a body, folder by folder."""
+    found, schema = [], type(parameters.states[0])
     for name, (label, folder, hint) in _SCALARS.items():
-        low, high = _bounds(name)
-        spatial = folder == SIDEWAYS or name.endswith("_lateral")
-        if spatial and table.root == "planar":
+        if table.root == "planar" and (folder == SIDEWAYS or name.endswith("_lateral")):
             continue
         if name.startswith("torso"):
             reach = max(_UPRIGHT, *(abs(getattr(state, name)) for state in parameters.states))
             found.append(_angle(name, label, folder, (-reach, reach), hint))
         else:
-            found.append(PoseField(name, label, folder, low, high, 0.005, False, hint))
-    carried = {f"stance_{role}" for role in table.anatomy.side_roles[: table.anatomy.hip_hinges]}  # by the torso
+            found.append(PoseField(name, label, folder, *field_bounds(schema, name), 0.005, False, hint))
+    carried = {f"stance_{role}" for role in table.anatomy.side_roles[: table.anatomy.hip_hinges]}  # hold the torso
     for role, joint in zip(table.anatomy.roles, table.anatomy.joints(0), strict=True):
         if role in carried:
             continue
         values = [state.targets.get(role, 0.0) for state in parameters.states]
-        reach = (target_limits(table, role, min(values))[0], target_limits(table, role, max(values))[1])
+        limits = (target_limits(table, role, min(values))[0], target_limits(table, role, max(values))[1])
         sagittal, upper = table.hinges[joint].plane == SAGITTAL, table.anatomy.kind(role) in table.anatomy.upper
         folder = UPPER_BODY if upper else BENDING if sagittal else SIDEWAYS
         hint = "In the world, not against the torso" if role == "swing_hip" else ""
-        found.append(_angle(f"targets.{role}", role_label(role), folder, reach, hint))
+        found.append(_angle(f"targets.{role}", role_label(role), folder, limits, hint))
     for role in dict.fromkeys(role for state in parameters.states for role in state.feedback):
-        found += [
-            PoseField(
-                f"feedback.{role}.{i}", f"{role_label(role)} {gain}", BALANCE, *_bounds(gain), 0.005, False, _ANSWER
-            )
-            for i, gain in enumerate(("cd", "cv"))
-        ]
+        for i, gain in enumerate(("cd", "cv")):
+            path, bounds = f"feedback.{role}.{i}", field_bounds(schema, gain)
+            found.append(PoseField(path, f"{role_label(role)} {gain}", BALANCE, *bounds, 0.005, False, _ANSWER))
     order = (BALANCE, BENDING, SIDEWAYS, UPPER_BODY)
     return sorted(found, key=lambda entry: order.index(entry.folder))
 
 
 def role_label(role: str) -> str:
-    """A role as one says it: `swing hip`, begun with a capital."""
+    """A role in words: `Swing hip`."""
     return role.replace("_yaw", " twist").replace("_", " ").capitalize()
 
 
-def _angle(path: str, label: str, folder: str, reach: tuple[float, float], hint: str) -> PoseField:
-    low, high = (round(math.degrees(value), 1) for value in reach)
+def _angle(path: str, label: str, folder: str, limits: tuple[float, float], hint: str) -> PoseField:
+    low, high = (round(math.degrees(value), 1) for value in limits)
     return PoseField(path, label, folder, low, high, 0.5, True, hint)
-
-
-def _bounds(name: str) -> tuple[float, float]:
-    """Lowest and highest value that the schema allows."""
-    rules = PoseState.model_fields[name].metadata
-    low = next(rule.ge for rule in rules if hasattr(rule, "ge"))
-    high = next(rule.le for rule in rules if hasattr(rule, "le"))
-    return float(low), float(high)
-
-
-Changed = Callable[[PoseField, float], None]
 
 
 class PoseControls:
     """The controls of one state at a time."""
 
-    def __init__(self, gui: viser.GuiApi, changed: Changed) -> None:
-        """Take a place on the page; `changed` is told what a person sets, from another thread."""
-        self._gui, self._changed = gui, changed
-        self._box = gui.add_folder(None)
+    def __init__(self, desk: PanelContext, changed: Callable[[PoseField, float], object]) -> None:
+        """Add a folder; the session's thread calls `changed` with a number, as shown, that a person sets."""
+        self._desk, self._gui, self._changed = desk, desk.server.gui, changed
+        self._box = self._gui.add_folder(None)
         self._entries: list[PoseField] = []
         self._inputs: list[Any] = []
         self._folders: list[viser.GuiFolderHandle] = []
 
-    def renew(self, wanted: list[PoseField]) -> None:
-        """Make the controls for these numbers; they are kept if they are the same."""
+    def reload(self, wanted: list[PoseField]) -> None:
+        """Make the controls for these numbers; they stay if they are the same."""
         if wanted == self._entries:
             return
         for folder in self._folders:
@@ -153,12 +137,7 @@ class PoseControls:
         start = min(max(0.0, entry.low), entry.high)
         bounds = {"min": entry.low, "max": entry.high, "step": entry.step, "initial_value": start}
         control = make(entry.label, **bounds, hint=entry.hint or None)  # type: ignore[arg-type]
-
-        @control.on_update
-        def _(event: viser.GuiEvent[Any]) -> None:
-            if event.client is not None:  # set by a person, not by us
-                self._changed(entry, float(control.value))
-
+        on_user_change(self._desk, control, lambda value: self._changed(entry, float(value)))
         return control
 
     def fill(self, state: PoseState) -> None:
@@ -169,25 +148,22 @@ class PoseControls:
             if value is not None:
                 set_if_changed(control, min(max(value, entry.low), entry.high))
 
-    def show(self, visible: bool) -> None:
+    def set_visible(self, visible: bool) -> None:
         """Show or hide all of it."""
         set_if_changed(self._box, visible, "visible")
 
 
-_PAUSE = 1.0  # [s] after which moving the same control again is another change to take back
-_TIMED = "after a time"
+_PAUSE = 1.0  # [s] after which moving the same control again counts as another change to undo
 _ENDINGS: dict[str, str | None] = {
-    _TIMED: None,
-    "when the swing foot touches": "contact",
-    "when any foot lands": "landing",
+    "after a time": None, "when the swing foot touches": "contact", "when any foot lands": "landing",
     "when another skill is asked for": "request",
-}
-_DURATION = 0.3  # [s] of a state that is to end after a time for the first time
+}  # fmt: skip
+_DURATION = 0.3  # [s] of a state that ends after a time for the first time
 _NOT_ONE = "This skill is not made of poses; choose a walk or a run of `planar` or `human` to edit one."
 
 
-class PoseTab:
-    """The tab."""
+class PoseTab(Panel):
+    """The editor of skills whose parameters are a pose graph."""
 
     title = "Poses"
 
@@ -200,33 +176,24 @@ class PoseTab:
         self._shown = gui.add_checkbox("Show the poses", False, hint="Stick figures on the stage, with dots to drag")
         self._state = gui.add_dropdown("State", ("0",), hint="Or drag a dot of its figure.")
         self._until = gui.add_dropdown("It ends", tuple(_ENDINGS))
-        self._form = PoseControls(gui, lambda entry, value: desk.post(lambda: self.set(entry, value)))
+        self._form = PoseControls(desk, self.set)
         self._keeping = DocumentControls()
-        self._keeping.build(desk, lambda: desk.editing.document, self._apply, self._load)
+        self._keeping.build(desk, self.reload)
         self._board = PoseBoard(desk.stage.scene, desk.post, self._dragged)
-        self._state.on_update(self._by_hand(lambda: self.choose(int(self._state.value.split()[0]))))
-        self._until.on_update(self._by_hand(lambda: self.end(_ENDINGS[self._until.value])))
-        self._shown.on_update(self._by_hand(self.renew))
-
-    def _by_hand(self, action: Any) -> Any:
-        """A callback that has something done when a person moved the control."""
-
-        def moved(event: viser.GuiEvent[Any]) -> None:
-            if event.client is not None:
-                self._desk.post(action)
-
-        return moved
+        on_user_change(desk, self._state, lambda name: self.choose(int(name.split()[0])))
+        on_user_change(desk, self._until, lambda name: self.set_end_condition(_ENDINGS[name]))
+        on_user_change(desk, self._shown, lambda _: self.reload())
 
     @property
     def graph(self) -> SimbiconParameters | None:
-        """The pose graph that is being edited; None: the skill has none."""
-        parameters = self._desk.editing.document.skill.parameters
-        return parameters if isinstance(parameters, SimbiconParameters) else None
+        """The pose graph that is being edited; None if the skill has none."""
+        skill = self._desk.editing.document.skill
+        return skill.parameters if has_poses(skill) else None
 
     def choose(self, state: int) -> None:
         """Show the numbers of a state."""
         self._chosen = state
-        self.renew()
+        self.reload()
 
     def set(self, entry: PoseField, shown: float) -> None:
         """Set one number of the chosen state, given as it is shown."""
@@ -235,21 +202,19 @@ class PoseTab:
         self._touched = now
         self.change(self._chosen, {entry.path: entry.write(shown)}, (entry.path, self._chosen, self._gesture))
 
-    def end(self, until: str | None) -> None:
+    def set_end_condition(self, until: str | None) -> None:
         """Have the chosen state end on contact, landing or request, or (None) after a time."""
-        graph = self.graph
-        if graph is None:
-            return
-        duration = graph.states[self._chosen].duration
-        self.change(self._chosen, {"duration": None if until else duration or _DURATION, "until": until})
+        if self.graph is not None:
+            duration = self.graph.states[self._chosen].duration
+            self.change(self._chosen, {"duration": None if until else duration or _DURATION, "until": until})
 
     def change(self, state: int, values: dict[str, Any], key: object = None) -> None:
-        """Set numbers of a state; the simulation follows at once."""
+        """Set numbers of a state by path; the simulation follows at once. Changes of the same key are undone as one."""
         document = self._desk.editing.document
         try:
-            self._apply(document.change({f"states.{state}.{path}": value for path, value in values.items()}, key))
+            self._keeping.run(document.change({f"states.{state}.{path}": value for path, value in values.items()}, key))
         except SurefootError:
-            self.renew()  # the page shows what was not taken
+            self.reload()  # the page shows a value that was refused
             raise
 
     def _dragged(self, state: int, handle: Handle, angle: float, phase: str) -> None:
@@ -258,54 +223,38 @@ class PoseTab:
             self._chosen = state
         self.change(state, {handle.path: round(angle, 4)}, (handle.path, state, self._gesture))
 
-    def _apply(self, skill: Skill) -> None:
-        self._desk.editing.apply(self._desk.session, skill)
-        self.renew()
-
-    def _load(self, skill: Skill, origin: Path | None) -> None:
-        self._desk.editing.open(self._desk.session, skill, origin)
-        self.renew()
-
-    def renew(self) -> None:
-        """Show the skill that runs."""
+    def reload(self) -> None:
+        """Show the running skill."""
         session = self._desk.session
-        self._desk.editing.watch(session)
-        self._seen = session.sim.skill
-        graph = self.graph
+        self._desk.editing.follow_session(session)
+        self._seen, graph = session.sim.skill, self.graph
         for control in (self._state, self._until, self._shown):
             set_if_changed(control, graph is not None, "visible")
         set_if_changed(self._note, graph is None, "visible")
-        self._form.show(graph is not None)
-        self._keeping.show(graph is not None)
+        self._form.set_visible(graph is not None)
+        self._keeping.set_visible(graph is not None)
         self._board.visible = graph is not None and self._shown.value
         self._desk.stage.show_boards(self._board.visible, self.title)
         if graph is not None:
             self._chosen = min(self._chosen, len(graph.states) - 1)
-            self._form.renew(pose_fields(session.sim.scene.table, graph))
-            self._fill(graph)
+            state = graph.states[self._chosen]
+            self._form.reload(pose_fields(session.sim.scene.table, graph))
+            names = tuple(f"{i} · {end_condition(state)}" for i, state in enumerate(graph.states))
+            set_if_changed(self._state, names, "options")
+            set_if_changed(self._state, names[self._chosen])
+            set_if_changed(self._until, next(k for k, v in _ENDINGS.items() if v == state.until))
+            self._form.fill(state)
             self._board.show(session.sim.scene.table, graph)
             self.refresh()
 
-    def _fill(self, graph: SimbiconParameters) -> None:
-        names = tuple(_named(i, state) for i, state in enumerate(graph.states))
-        if tuple(self._state.options) != names:
-            self._state.options = names
-        set_if_changed(self._state, names[self._chosen])
-        set_if_changed(self._until, next(k for k, v in _ENDINGS.items() if v == graph.states[self._chosen].until))
-        self._form.fill(graph.states[self._chosen])
-
     def refresh(self) -> None:
-        """Light the state that acts."""
+        """Highlight the active state."""
         session = self._desk.session
         if session.shown is None and session.sim.skill is not self._seen:
-            self.renew()
+            self.reload()
             return
         graph = self.graph
-        if graph is not None:  # its numbers are not written anew: a page may just have sent another
+        if graph is not None:  # its numbers are not written again: a page may just have sent another
             if self._board.visible:
-                self._board.light(active_figure(graph, int(session.row.report[0].state)), self._chosen)
+                self._board.highlight(active_figure(graph, int(session.row.report[0].state)), self._chosen)
             self._keeping.refresh()
-
-
-def _named(i: int, state: PoseState) -> str:
-    return f"{i} · {end_condition(state)}"

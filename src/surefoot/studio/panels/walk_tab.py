@@ -1,10 +1,7 @@
-"""Which skill: every one this body can do, to switch to while it walks or to begin with.
+"""The first tab: which skill runs, its commands, the terrain, and the view.
 
-What the running skill can be told: a slider a command, live; keys to turn.
-
-What it walks on: a kind of ground and its numbers.
-
-The first tab: which skill, what it is told, what it walks on, and from where one looks.
+All lists come from the registries, so skills, terrains and controllers of other packages appear by themselves; every
+command of a controller gets a slider, or a box to tick if it is a switch.
 """
 
 from __future__ import annotations
@@ -12,18 +9,26 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import viser
 
 from surefoot.controllers.base import Controller
-from surefoot.controllers.imitation.parameters import ImitationParameters
-from surefoot.engine.scene import AnyCharacter
 from surefoot.errors import CommandError, SurefootError, TerrainError
 from surefoot.native.userdata import Row
-from surefoot.skills import load, names
+from surefoot.skills import names, summary
 from surefoot.skills.schema import Skill
-from surefoot.studio.panels.panel import PanelContext, checked_choice, set_if_changed
+from surefoot.studio.panels.panel import (
+    Panel,
+    PanelContext,
+    checked_choice,
+    hotkey,
+    on_click,
+    on_user_change,
+    set_if_changed,
+)
 from surefoot.studio.stage import VIEWS
 from surefoot.terrains import Parameter, parameters
 from surefoot.terrains import names as terrain_names
@@ -33,46 +38,41 @@ _SWITCH, _BEGIN = "Switch while it walks", "Begin with it"
 _NONE = "none"
 
 
-class SkillControls:
-    """A part of the walk tab."""
-
-    title = "Skill"
+class SkillControls(Panel):
+    """Every skill this body can do, to switch to while it walks or to begin with."""
 
     def build(self, desk: PanelContext) -> None:
-        """Add the list, what is said about the chosen one, and the buttons."""
+        """Add the list, the description of the chosen skill, and the buttons."""
         self._desk, gui = desk, desk.server.gui
-        self._known: dict[str, str] = {}  # full names by what the list calls them
+        self._known: dict[str, str] = {}  # full names by their names in the list
         self._shown = ""
         self._list: viser.GuiDropdownHandle[str] = gui.add_dropdown(
             "Skill", (_NONE,), hint="All that this body can do."
         )
         self._about = gui.add_markdown("")
-        self._buttons = gui.add_button_group(
+        buttons = gui.add_button_group(
             "", (_SWITCH, _BEGIN), hint="A switch happens at the next step; beginning puts the figure at the start."
         )
         self._waiting = gui.add_markdown("", visible=False)
         self._keys = gui.add_markdown("")
-        self._list.on_update(lambda event: desk.post(self._describe))
-        self._buttons.on_click(
-            lambda event: desk.post(lambda pressed=event.target.value: self.press(pressed, self._list.value))  # type: ignore[misc]
-        )
-        self._commands = []
-        for i in range(KEYS):
-            command = gui.add_command(f"Skill {i + 1}", hotkey=str(i + 1))  # type: ignore[arg-type]
-            command.on_trigger(lambda _, i=i: desk.post(lambda: self.switch_to(i)))  # type: ignore[misc]
-            self._commands.append(command)
+        self._list.on_update(lambda _: desk.post(self._describe))
+        on_click(desk, buttons, lambda pressed: self.press(pressed, self._list.value))
+        self._commands = [hotkey(desk, f"Skill {i + 1}", str(i + 1), partial(self.switch_to, i)) for i in range(KEYS)]
 
     def press(self, button: str, name: str) -> None:
         """Switch to a skill of the list or begin with it."""
         full = self._known.get(name)
         if full is None:
             raise CommandError(f"no skill {name!r} in the list")
-        self._switch(full) if button == _SWITCH else restart_with(self._desk, full)
+        if button == _SWITCH:
+            self._switch(full)
+        else:
+            self._desk.session.rebuild(skill=full, character=self._desk.session.character)
 
-    def switch_to(self, place: int) -> None:
+    def switch_to(self, index: int) -> None:
         """Switch to one of the first skills of the list."""
-        if place < len(self._known):
-            self._switch(list(self._known.values())[place])
+        if index < len(self._known):
+            self._switch(list(self._known.values())[index])
 
     def _switch(self, full: str) -> None:
         try:
@@ -81,7 +81,7 @@ class SkillControls:
             raise CommandError(f"{error}. “{_BEGIN}” starts it anew.") from None
         self.refresh()
 
-    def renew(self) -> None:
+    def reload(self) -> None:
         """List what this body can do, and choose what it does."""
         sim = self._desk.session.sim
         self._known = short_names(names(sim.scene.table.name), sim.scene.table.name)
@@ -91,18 +91,16 @@ class SkillControls:
             self._shown = sim.skill.full_name
             here = [label for label, full in self._known.items() if full == self._shown]
             set_if_changed(self._list, here[0] if here else self._list.value)
-        first = labels[:KEYS]
-        set_if_changed(
-            self._keys, "Keys: " + " · ".join(f"**{i + 1}** {name}" for i, name in enumerate(first)), "content"
-        )
+        keys = " · ".join(f"**{i + 1}** {name}" for i, name in enumerate(labels[:KEYS]))
+        set_if_changed(self._keys, f"Keys: {keys}", "content")
         for i, command in enumerate(self._commands):
-            set_if_changed(command, f"Switch to {first[i]}" if i < len(first) else f"Skill {i + 1}", "label")
-            set_if_changed(command, i >= len(first), "disabled")
+            set_if_changed(command, f"Switch to {labels[i]}" if i < len(labels) else f"Skill {i + 1}", "label")
+            set_if_changed(command, i >= len(labels), "disabled")
         self._describe()
 
     def _describe(self) -> None:
-        full = self._known.get(self._list.value)
-        set_if_changed(self._about, load(full).summary if full in names() else "A skill of your own.", "content")
+        full = self._known.get(self._list.value, _NONE)
+        set_if_changed(self._about, summary(full) if full in names() else "A skill of your own.", "content")
 
     def refresh(self) -> None:
         """Show which switch is waiting."""
@@ -113,12 +111,7 @@ class SkillControls:
 
 
 def short_names(found: tuple[str, ...], body: str) -> dict[str, str]:
-    """Full names by short ones, those of the body itself first; two of the same name are told apart.
-
-    Args:
-        found: full names.
-        body: whose own skills come first.
-    """
+    """Full names by short ones, a body's own skills first; equal short names get their family's name added."""
     ordered = sorted(found, key=lambda full: full.partition("/")[0] != body)
     count = Counter(full.partition("/")[2] for full in found)
     short = {}
@@ -128,14 +121,8 @@ def short_names(found: tuple[str, ...], body: str) -> dict[str, str]:
     return short or {_NONE: _NONE}
 
 
-def restart_with(desk: PanelContext, full: str) -> None:
-    """Begin again with a skill, with the same body on the same ground."""
-    session = desk.session
-    session.rebuild(skill=full, character=session.setup.character or session.sim.scene.table.name)
-
-
 TURN = 15.0  # [°] by a key
-_HELD = 0.4  # [s] after a person moved a slider, in which it is not moved by us
+_HELD = 0.4  # [s] after a person moved a slider, in which the program does not move it
 _FINE = 150.0  # steps of a slider, about
 _COMMAND_HINTS = {
     "speed": "How fast it walks ahead.", "heading": "Where it walks to; positive is to the left. Keys X and C turn it.",
@@ -143,18 +130,16 @@ _COMMAND_HINTS = {
     "width": "How far apart the legs are.", "slope": "Of the ground ahead; positive is uphill.",
     "lift": "How high the feet are raised.", "step_time": "How long a step takes.",
     "step_height": "How high the foot is raised.", "step_width": "How far apart the feet are set.",
-    "stop": "Stand still; it walks on when this is off.", "crouch": "Of the legs' length, that it uses.",
-    "pull": "With which the world holds it back; negative, drives it on.",
+    "stop": "Stand still; it walks on when this is off.", "crouch": "Share of the legs' length that it uses.",
+    "pull": "Force that holds it back; negative drives it on.",
 }  # fmt: skip
 
 
-class CommandControls:
-    """A part of the walk tab."""
-
-    title = "Commands"
+class CommandControls(Panel):
+    """The commands of the running skill: a live slider for each, and keys to turn."""
 
     def build(self, desk: PanelContext) -> None:
-        """Add the place for sliders, and the keys."""
+        """Add the folder for sliders, and the keys."""
         self._desk, self._gui = desk, desk.server.gui
         self._known: tuple[object, ...] = ()
         self._sliders: dict[str, Any] = {}
@@ -165,40 +150,37 @@ class CommandControls:
             self._release = self._gui.add_button_group(
                 "Let go of", ("all",), visible=False, hint="Leave it to the skill again.", order=1e9
             )
-        self._release.on_click(lambda event: desk.post(lambda name=event.target.value: self.release(name)))  # type: ignore[misc]
+        on_click(desk, self._release, self.clear_command)
         for label, key, angle in (("Turn left", "X", TURN), ("Turn right", "C", -TURN)):
-            command = self._gui.add_command(f"{label} by {TURN:g}°", hotkey=key)  # type: ignore[arg-type]
-            command.on_trigger(lambda _, angle=angle: desk.post(lambda: self.turn(angle)))  # type: ignore[misc]
+            hotkey(desk, f"{label} by {TURN:g}°", key, partial(self.turn, angle))
 
     @property
     def _now(self) -> tuple[Controller, Row, Skill]:
         sim = self._desk.session.sim
         return sim.scene.controller(sim.skill), sim.memory, sim.skill
 
-    def tell(self, name: str, value: float) -> None:
-        """Set a command, as written (angles in degrees)."""
-        controller, _, _ = self._now
-        low, high = controller.commands[name].written_limits
-        self._desk.session.sim.command(
-            **{name: controller.commands[name].from_written(name, min(max(value, low), high))}
-        )
+    def set_command(self, name: str, value: float) -> None:
+        """Set a command in the unit that people write (angles in degrees)."""
+        command = self._now[0].commands[name]
+        low, high = command.written_limits
+        self._desk.session.sim.command(**{name: command.from_written(name, min(max(value, low), high))})
 
     def turn(self, angle: float) -> None:
-        """Turn by some degrees to the left, if the skill can be told where to go."""
+        """Turn by some degrees to the left, if the skill takes a direction."""
         controller, row, skill = self._now
         for name in skill.commands:
             if controller.commands[name].is_direction:
-                self.tell(name, math.remainder(command_value(controller, row, skill, name) + angle, 360.0))
+                self.set_command(name, math.remainder(command_value(controller, row, skill, name) + angle, 360.0))
 
-    def release(self, label: str) -> None:
-        """Leave a command to the skill again, by what it is called on the page; `all` of them."""
+    def clear_command(self, label: str) -> None:
+        """Leave a command to the skill again, by its label on the page; `all` clears all of them."""
         controller, row, skill = self._now
         for name in skill.commands:
             if label in ("all", _label(name)):
                 controller.clear_command(row, skill, name)
 
-    def renew(self) -> None:
-        """Have the sliders of the skill that runs; nothing happens if it takes the same commands."""
+    def reload(self) -> None:
+        """Show the sliders of the running skill; they stay if it takes the same commands."""
         controller, _, skill = self._now
         known = (tuple(skill.commands), *(controller.commands[name] for name in skill.commands))
         if known != self._known:
@@ -206,12 +188,12 @@ class CommandControls:
             for slider in self._sliders.values():
                 slider.remove()
             with self._folder:
-                self._sliders = {name: self._added(controller, name) for name in skill.commands}
+                self._sliders = {name: self._add(controller, name) for name in skill.commands}
             set_if_changed(self._none, not skill.commands, "visible")
         self.refresh()
 
-    def _added(self, controller: Controller, name: str) -> Any:
-        """A slider, or a box to tick for what is on or off."""
+    def _add(self, controller: Controller, name: str) -> Any:
+        """A slider, or a box to tick for a switch."""
         hint, unit = _COMMAND_HINTS.get(name), controller.commands[name].unit
         if not unit and controller.commands[name][1:] == (0.0, 1.0):
             handle: Any = self._gui.add_checkbox(_label(name), False, hint=hint)
@@ -221,18 +203,12 @@ class CommandControls:
                 f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=slider_step(low, high),
                 initial_value=min(max(0.0, low), high), hint=hint,
             )  # fmt: skip
-
-        @handle.on_update  # type: ignore[untyped-decorator]
-        def _(event: viser.GuiEvent[Any]) -> None:
-            if event.client is not None:
-                self._touched[name] = time.monotonic()
-                value = float(event.target.value)
-                self._desk.post(lambda: self.tell(name, value))
-
+        touch: Callable[[], object] = lambda: self._touched.__setitem__(name, time.monotonic())  # noqa: E731
+        on_user_change(self._desk, handle, lambda value: self.set_command(name, float(value)), touch)
         return handle
 
     def refresh(self) -> None:
-        """Show what it was told, or what the skill does by itself."""
+        """Show the commands that were set, and otherwise what the skill does by itself."""
         controller, row, skill = self._now
         for name, slider in self._sliders.items():
             if time.monotonic() - self._touched.get(name, -math.inf) < _HELD:
@@ -244,33 +220,25 @@ class CommandControls:
                     set_if_changed(slider, round(round(value / slider.step) * slider.step, 6))
             else:
                 set_if_changed(slider, bool(value))
-        told = [_label(name) for name in skill.commands if controller.get_command(row, skill, name) is not None]
-        if told:
-            set_if_changed(self._release, (*told, "all") if len(told) > 1 else tuple(told), "options")
-        set_if_changed(self._release, bool(told), "visible")
+        given = [_label(name) for name in skill.commands if controller.get_command(row, skill, name) is not None]
+        if given:
+            set_if_changed(self._release, (*given, "all") if len(given) > 1 else tuple(given), "options")
+        set_if_changed(self._release, bool(given), "visible")
 
 
 def command_value(controller: Controller, row: Row, skill: Skill, name: str) -> float:
-    """What a command is, as written: what was told, else what the skill says it does, else what it did."""
-    told = controller.get_command(row, skill, name)
-    if told is None:
-        said = (_said(skill, name), getattr(skill.measured, name, None))
-        told = next((float(value) for value in said if isinstance(value, (int, float))), None)
-    if told is None:
-        told = float(getattr(skill.start, name, 0.0)) if controller.commands[name].is_direction else 0.0
-    return controller.commands[name].to_written(told)
-
-
-def _said(skill: Skill, name: str) -> Any:
-    """What the skill's parameters say of a command; a captured gait's speed is that of its cycle."""
-    parameters = skill.parameters
-    if name == "speed" and isinstance(parameters, ImitationParameters):
-        return parameters.cycle.travel[0] * parameters.tempo / parameters.cycle.period
-    return getattr(parameters, name, None)
+    """A command as people write it: what was set, else what the skill's parameters say, else what was measured."""
+    value = controller.get_command(row, skill, name)
+    if value is None:
+        known = (controller.usual_command(skill, name), getattr(skill.measured, name, None))
+        value = next((float(found) for found in known if isinstance(found, (int, float))), None)
+    if value is None:
+        value = float(getattr(skill.start, name, 0.0)) if controller.commands[name].is_direction else 0.0
+    return controller.commands[name].to_written(value)
 
 
 def slider_limits(controller: Controller, name: str) -> tuple[float, float]:
-    """Of a slider: those of the command, a whole turn for a direction."""
+    """Limits of a command's slider: those of the command, or a whole turn for a direction."""
     if controller.commands[name].is_direction:
         return -180.0, 180.0
     low, high = controller.commands[name].written_limits
@@ -279,7 +247,7 @@ def slider_limits(controller: Controller, name: str) -> tuple[float, float]:
 
 
 def slider_step(low: float, high: float) -> float:
-    """A round number of which a range has about a hundred."""
+    """A round number that divides a range into about a hundred steps."""
     rough = (high - low) / _FINE
     ten = 10.0 ** math.floor(math.log10(rough))
     return float(next(ten * n for n in (1.0, 2.0, 5.0, 10.0) if ten * n >= 0.99 * rough))
@@ -289,54 +257,43 @@ def _label(name: str) -> str:
     return name.replace("_", " ")
 
 
-_TERRAIN_EXAMPLES = {  # where a number has no default: something one can walk on
+_TERRAIN_EXAMPLES = {  # for numbers without a default: something one can walk on
     "angle": "4", "rise": "0.06", "run": "0.4", "count": "8", "seed": "7", "amplitude": "0.02",
     "places and rises": "2, 0.05, 4, -0.05", "path": "hills.png", "size": "20", "height": "0.3", "width": "0.2",
 }  # fmt: skip
 _TERRAIN_HINTS = {
     "places and rises": "Pairs: where along the way, and how far the ground rises there (m).",
     "path": "A grey PNG picture in the studio's folder: white is high.",
-    "seed": "Another number, another ground.", "direction": "Where it rises to: 0 is straight ahead.",
+    "seed": "Another number gives another ground.", "direction": "Where it rises to; 0 is straight ahead.",
 }  # fmt: skip
 
 
-class TerrainControls:
-    """A part of the walk tab."""
-
-    title = "Ground"
+class TerrainControls(Panel):
+    """The terrain: a kind, and its numbers."""
 
     def build(self, desk: PanelContext) -> None:
-        """Add the list of kinds, the place for their numbers, and the button."""
+        """Add the list of kinds, the folder for their numbers, and the button."""
         self._desk, gui = desk, desk.server.gui
         self._fields: dict[str, Any] = {}
         self._shown = ""  # the description whose numbers were last put into the fields
         self._folder = gui.add_folder("Ground")
         with self._folder:
             self._kind = gui.add_dropdown("Kind", terrain_names(), initial_value="flat")
-            self._put = gui.add_button(
-                "Put it there",
-                icon=viser.Icon.STAIRS_UP,
-                order=1e9,
-                hint="Begins again from the start, on this ground.",
+            put = gui.add_button(
+                "Put it there", icon=viser.Icon.STAIRS_UP, order=1e9, hint="Begins again, on this ground."
             )
+        on_user_change(desk, self._kind, self.show_kind)
+        put.on_click(lambda _: desk.post(self.apply_terrain))
 
-        @self._kind.on_update
-        def _(event: viser.GuiEvent[viser.GuiDropdownHandle[str]]) -> None:
-            if event.client is not None:  # chosen by a person, not by us
-                kind = event.target.value
-                desk.post(lambda: self.choose(kind))
-
-        self._put.on_click(lambda _: desk.post(self.put_there))
-
-    def choose(self, kind: str) -> None:
-        """Show the numbers of a kind."""
+    def show_kind(self, kind: str) -> None:
+        """Show the numbers of a kind of terrain."""
         set_if_changed(self._kind, checked_choice(terrain_names(), kind))
         for field in self._fields.values():
             field.remove()
         with self._folder:
-            self._fields = {p.name: self._added(p) for p in parameters(kind)}
+            self._fields = {p.name: self._add(p) for p in parameters(kind)}
 
-    def _added(self, parameter: Parameter) -> Any:
+    def _add(self, parameter: Parameter) -> Any:
         gui, hint = self._desk.server.gui, _TERRAIN_HINTS.get(parameter.name)
         label = parameter.name + (f" ({parameter.unit})" if parameter.unit else "")
         first = _TERRAIN_EXAMPLES.get(parameter.name, "1") if parameter.default is None else parameter.default
@@ -346,19 +303,15 @@ class TerrainControls:
             return gui.add_number(label, int(first), step=1, hint=hint)
         return gui.add_number(label, float(first), step=0.5 if parameter.unit == "°" else 0.01, hint=hint)
 
-    def put_there(self) -> None:
-        """Begin again on the chosen ground, with the skill that runs."""
+    def apply_terrain(self) -> None:
+        """Begin again on the chosen terrain, with the running skill."""
         session = self._desk.session
         values = [self._checked(name, field.value) for name, field in self._fields.items()]
         text = checked_choice(terrain_names(), self._kind.value) + (":" + ",".join(values) if values else "")
-        session.rebuild(terrain=text, skill=session.sim.skill, character=self._character())
-
-    def _character(self) -> AnyCharacter:
-        session = self._desk.session
-        return session.setup.character or session.sim.scene.table.name
+        session.rebuild(terrain=text, skill=session.sim.skill, character=session.character)
 
     def _checked(self, name: str, value: object) -> str:
-        """A field's text; files are read from the studio's folder alone."""
+        """A field's text; files are read only from the studio's folder."""
         if name != "path":
             return f"{value:.10g}" if isinstance(value, float) else str(value).replace(" ", "")
         folder = self._desk.folder.resolve()
@@ -367,22 +320,19 @@ class TerrainControls:
             raise TerrainError(f"a picture lies in {folder}, got {str(value)!r}")
         return str(path)
 
-    def renew(self) -> None:
-        """Show the ground it walks on."""
+    def reload(self) -> None:
+        """Show the terrain that there is."""
         description = self._desk.session.sim.scene.terrain.description
         kind = description.partition(":")[0]
         if kind in terrain_names() and description != self._shown:
             self._shown = description
-            self.choose(kind)
+            self.show_kind(kind)
             for name, value in parse_description(description).items():
                 set_if_changed(self._fields[name], value)
 
-    def refresh(self) -> None:
-        """Nothing here changes by itself."""
-
 
 def parse_description(description: str) -> dict[str, float | int | str]:
-    """The values in a terrain's description, by the names of what it takes; those left out are not there."""
+    """The values in a terrain's description by their names, without those that were left out."""
     kind, _, rest = description.partition(":")
     taken = parameters(kind)
     if len(taken) == 1:
@@ -393,15 +343,15 @@ def parse_description(description: str) -> dict[str, float | int | str]:
     return {p.name: p.kind(float(word) if p.kind is int else word) for p, word in zip(taken, words, strict=False)}
 
 
-class WalkTab:
-    """Made of parts that are panels themselves."""
+class WalkTab(Panel):
+    """Skill, commands, terrain and view."""
 
     title = "Walk"
 
     def __init__(self) -> None:
-        """Have the parts ready."""
+        """Make the parts."""
         self.skills, self.steering, self.ground = SkillControls(), CommandControls(), TerrainControls()
-        self._parts = (self.skills, self.steering, self.ground)
+        self._parts: tuple[Panel, ...] = (self.skills, self.steering, self.ground)
 
     def build(self, desk: PanelContext) -> None:
         """Add the parts and the view."""
@@ -412,16 +362,16 @@ class WalkTab:
             views = gui.add_button_group("From", tuple(view.capitalize() for view in VIEWS))
             follow = gui.add_checkbox("Follow", True, hint="The camera goes with the figure.")
             shadows = gui.add_checkbox("Shadows", True, hint="Switch them off if the picture is not smooth.")
-        views.on_click(lambda event: desk.post(lambda view=event.target.value: stage.look_from(view.lower())))  # type: ignore[misc]
-        follow.on_update(lambda event: desk.post(lambda: setattr(stage, "follows", follow.value)))
-        shadows.on_update(lambda event: desk.post(lambda: stage.set_shadows(shadows.value)))
+        on_click(desk, views, lambda view: stage.look_from(view.lower()))
+        follow.on_update(lambda _: desk.post(lambda: setattr(stage, "follows", follow.value)))
+        shadows.on_update(lambda _: desk.post(lambda: stage.set_shadows(shadows.value)))
 
-    def renew(self) -> None:
-        """Let every part show the skill, body and ground there are now."""
+    def reload(self) -> None:
+        """Show the skill, body and terrain that there are now."""
         for part in self._parts:
-            part.renew()
+            part.reload()
 
     def refresh(self) -> None:
-        """Let every part show the present moment."""
+        """Show the present moment."""
         for part in self._parts:
             part.refresh()

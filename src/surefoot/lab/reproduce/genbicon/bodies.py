@@ -113,9 +113,9 @@ def _missing(result: Result, package: str, file: str) -> None:
 def _walker(result: Result, setting: Setting, name: str, path: Path) -> None:
     speeds = IMPORTED_SPEEDS[1:] if setting.quick else IMPORTED_SPEEDS
     body = load(path)
-    if body.foreign:
-        result.show(f"{name}: lacks", ", ".join(body.foreign.limbs.lacks) or "nothing")
-        for note in body.foreign.notes:
+    if body.imported:
+        result.show(f"{name}: lacks", ", ".join(body.imported.limbs.missing) or "nothing")
+        for note in body.imported.notes:
             if not note.startswith("lacks"):
                 result.show(f"{name}: understood", note)
     groups, motions = at_speeds(result, setting, path.name, str(path), speeds)

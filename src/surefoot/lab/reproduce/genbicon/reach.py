@@ -83,7 +83,7 @@ def _cause(sim: Simulation, task: Reach, held: float, pelvis: float) -> str:
     """Why it did not do what was asked; empty if it did."""
     actor = sim.actor
     if sim.fallen:
-        return f"fell while {task.doing()}" if task.status == "failed" else "fell afterwards"
+        return f"fell while {task.progress()}" if task.status == "failed" else "fell afterwards"
     if task.status == "failed":
         return task.reason.partition(",")[2].strip() or task.reason
     if held < HOLD - _TICK:

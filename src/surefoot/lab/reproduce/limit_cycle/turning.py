@@ -35,7 +35,7 @@ def run(result: Result, setting: Setting) -> None:
         setting.progress("six-point path", 0.6 + 0.4 * min(1.0, task.reached / len(points)))
     way = Way(np.array([(0.0, 0.0), *points]))
     places = np.concatenate([m.com[:, :2] for m in parts])
-    off = np.array([np.hypot(*(p - way.at(way.nearest(p, 0.0, float(way.places[-1]))))) for p in places])
+    off = np.array([np.hypot(*(p - way.point_at(way.nearest(p, 0.0, float(way.arc_lengths[-1]))))) for p in places])
     result.row(
         f"path through {len(points)} target points", "follows the desired trajectory",
         f"{off.max():.2f} m off at most, {task.reached} of {len(points)} points: {task.reason or 'not done'}",

@@ -152,7 +152,7 @@ def wander(graph: ActionGraph, seconds: float, seed: int) -> tuple[float, list[s
     perturb_state(sim.scene, sim.data.qpos, sim.data.qvel, way.rng)
     recorder, look = Recorder(sim.scene), round(LOOK / sim.model.opt.timestep)
     while sim.time < seconds - 1e-6 and not sim.fallen:
-        wish = way.wish(graph.node_for(sim.skill) or "", sim.time, sim.requested is not None)
+        wish = way.next_request(graph.node_of_skill(sim.skill) or "", sim.time, sim.requested is not None)
         if wish is not None:
             sim.switch(wish)
         sim.step(look)

@@ -47,9 +47,7 @@ def run(result: Result, setting: Setting) -> None:
             result.partial = True
             continue
         scene = Simulation(skill=BASE).scene
-        cycle = reference_sources.best_cycle(
-            scene.model, scene.table, reference_sources.retarget_file(clip, scene.table)
-        )
+        cycle = reference_sources.best_cycle(scene.table, reference_sources.retarget_file(clip, scene.table))
         figure = setting.figure_path(result.experiment, f"{stem}.png")
         ours = _like(skill_for(path, BASE), cycle, seconds, figure)
         theirs = _like(load(captured), cycle, seconds, figure and figure.with_stem(f"{stem}-simbicon"))

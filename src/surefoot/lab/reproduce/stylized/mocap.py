@@ -46,7 +46,7 @@ def author(path: Path) -> None:
     """Write the stomp with the right foot, then with the left one, as a BVH file."""
     sim = Simulation(skill=TOES)
     legs, start, recorder = LegKinematics(sim.model, sim.scene.table), sim.data.qpos.copy(), Recorder(sim.scene)
-    feet, long = legs.feet_of(start[None]), float(_KEYS[-1, 0])
+    feet, long = legs.feet_over_time(start[None]), float(_KEYS[-1, 0])
     over, up = (PchipInterpolator(_KEYS[:, 0], _KEYS[:, k]) for k in (1, 2))
     for i in range(round(2.0 * long * FPS)):
         time = i / FPS
@@ -59,7 +59,7 @@ def author(path: Path) -> None:
         pose[1], pose[2] = -out * _WIDE * weight, start[2] - _LOW - 0.02 * weight
         roll = 0.5 * out * _ROLL * raised
         pose[3:7] = [np.cos(roll), np.sin(roll), 0.0, 0.0]
-        pose = legs.reach(pose, ankles, feet.axes[0], np.array([True, True]))
+        pose = legs.solve_ik(pose, ankles, feet.axes[0], np.array([True, True]))
         recorder.add(time, pose, sim.data.qvel, sim.data.userdata)
     bvh.save(recorder.motion(), path)
 

@@ -58,9 +58,7 @@ def _loop(scene: Scene, clips: list[Path]) -> Reference:
 
 
 def _cycle(scene: Scene, clips: list[Path]) -> Cycle:
-    return reference_sources.best_cycle(
-        scene.model, scene.table, reference_sources.retarget_file(clips[0], scene.table)
-    )
+    return reference_sources.best_cycle(scene.table, reference_sources.retarget_file(clips[0], scene.table))
 
 
 def _in_turn(scene: Scene, clips: list[Path]) -> Reference:

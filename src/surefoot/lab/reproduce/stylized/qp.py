@@ -1,4 +1,4 @@
-"""§4.3: what a solution of the programme costs, its failures, and how fast a walk is simulated."""
+"""§4.3: what a solution of the quadratic program costs, its failures, and how fast a walk is simulated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOOK = 5.0  # [s] between looks
 
 
 class Moment(NamedTuple):
-    """What a row is when its programme is due."""
+    """What a row is when its quadratic program is due."""
 
     time: float
     qpos: np.ndarray
@@ -47,7 +47,7 @@ def run(result: Result, setting: Setting) -> None:
 
 
 def _moments(count: int) -> list[Moment]:
-    """Moments of a walk at which the programme is due, every third one, before it is solved."""
+    """Moments of a walk at which the quadratic program is due, every third one, before it is solved."""
     sim, found = Simulation(skill=SKILL), []
     period = tracker_of(sim.scene, sim.skill).period
     for _ in range(count):

@@ -8,13 +8,12 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.stylized.balance_policy import Costs, Weights
-from surefoot.controllers.stylized.law import tracker_memory
+from surefoot.controllers.stylized.law import tracker_state
 from surefoot.controllers.stylized.three_link import (
     Joints,
     ThreeLink,
     ThreeLinkDynamics,
     build_three_link,
-    controllable_dimension,
     equilibrium,
     pitch_roll_rotation,
     three_link_groups,
@@ -24,21 +23,26 @@ from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
-from surefoot.lab.recoverable_lean import AnkleStand, center_offset, com_shift_per_radian, largest_lean_bound
+from surefoot.lab.recoverable_lean import (
+    AnkleStand,
+    center_offset,
+    com_shift_per_radian,
+    controllable_dimension,
+    largest_lean_bound,
+)
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.robustness import NEEDED, REPLICAS, robust_threshold
-from surefoot.native.kernels import python_impl
 from surefoot.skills import load
 
 SKILL = "human/stylized-stand"
-PAPERS = Weights.alike(1.0, 0.0, 1.0)  # figure 5: velocity errors are free, position and control count alike
+PAPERS = Weights.uniform(1.0, 0.0, 1.0)  # figure 5: velocity errors are free, position and control count alike
 # found by an evolution strategy over these numbers, for the largest lean forward at 300 N·m
 SEARCHED = Weights(
     1.0,
     pitch=Costs((15.0, 0.052, 0.44), (0.13, 0.078, 0.038), (4.8e-07, 5.4e-07)),
     roll=Costs((9.6, 0.0017, 0.0017), (58.0, 37.0, 37.0), (1e-5, 1e-5)),
 )
-_OTHERS = tuple(Weights.alike(1.0, rates, control) for rates in (0.03, 0.1, 1.0) for control in (1e-4, 1e-5, 1e-6))
+_OTHERS = tuple(Weights.uniform(1.0, rates, control) for rates in (0.03, 0.1, 1.0) for control in (1e-4, 1e-5, 1e-6))
 _DIRECTIONS = {"forward": (1.0, 0.0), "backward": (-1.0, 0.0), "inward": (0.0, 1.0), "outward": (0.0, -1.0)}
 _LIMITS = (100.0, 300.0, np.inf)  # [N·m]
 _LEAST, _LIMIT = 5.0, 300.0  # [°] that must be recovered from, with so many N·m
@@ -72,7 +76,7 @@ def _reach(result: Result, link: ThreeLink) -> None:
     for i in range(3):
         mujoco.mju_mat2Quat(turns[i], pitch_roll_rotation(*state[2 * i : 2 * i + 2]).ravel())
     still = np.concatenate([turns.ravel(), np.zeros(ball.model.nv)])
-    torques = ThreeLinkDynamics(ball).needed(still, np.zeros(ball.model.nv))[ball.axes :]
+    torques = ThreeLinkDynamics(ball).inverse_dynamics(still, np.zeros(ball.model.nv))[ball.axes :]
     ranks = controllable_dimension(link, state, control), controllable_dimension(ball, still, torques)
     result.show("dimensions of the state that torques reach: hinges, the paper's ball joints",
                 f"{ranks[0]} of {2 * link.model.nv}, {ranks[1]} of {2 * ball.model.nv}")  # fmt: skip
@@ -135,7 +139,7 @@ def _stand(result: Result, setting: Setting) -> None:
         sim.step(round(1.0 / sim.model.opt.timestep))
         if sim.fallen:
             break
-    tracker = python_impl(tracker_memory)(sim.memory.memory, sim.model.nu).tracker[0]
+    tracker = tracker_state(sim.memory.memory)
     held = not sim.fallen and tracker.failures == 0
     text = f"{sim.time / 60.0:.2f}, {int(tracker.failures)} of {int(tracker.solves)} solutions failed"
     result.row("the whole character stands", "", text, f"min (≥ {minutes:g})", held)

@@ -1,7 +1,7 @@
-"""Walk with a body of your own: an MJCF file is all it takes, and names in it mean nothing.
+"""Walk with a body of your own: it takes an MJCF file, and the names in it mean nothing.
 
-This one has no arms, and motors that hold positions; what moves it are ours, as strong as its weight and legs ask for.
-Usage: python 11_stranger.py [FOLDER]
+This body has no arms. Its position motors are replaced by torque motors as strong as its weight and legs need.
+Usage: python 11_imported_body.py [FOLDER]
 """
 
 import sys
@@ -26,8 +26,8 @@ path.write_text("""<mujoco><worldbody><body pos="0 0 .8"><freejoint/>
   <position joint="d" kp="200"/><position joint="e" kp="80"/><position joint="f" kp="80"/></actuator></mujoco>""")
 
 sim = sf.Simulation(character=str(path), skill="zero-walk")  # a skill for any body with two legs
-for note in sim.scene.table.foreign.notes:
-    print("understood:", note)
+for note in sim.scene.table.imported.notes:
+    print("found:", note)
 
 sim.command(speed=0.5)
 motion = sim.run(8.0)

@@ -1,4 +1,4 @@
-"""The quadratic programme of stylized locomotion: its equations of motion, its constraints, its failures."""
+"""The quadratic program of stylized locomotion: its equations of motion, its constraints, its failures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from stylized_bodies import at, body, generic_state
+from stylized_bodies import at, body, generic_state, link_com_jacobian
 from surefoot.controllers.stylized import foot_planting, qp, step_adaptation
 from surefoot.controllers.stylized.controller import composite_inertias
 from surefoot.controllers.stylized.foot_contacts import EDGE, FLAT, foot_patches, friction_cone_edges
@@ -19,7 +19,7 @@ BODIES = ("human", "planar")
 def asked(dynamics: BodyDynamics, seed: int, balance: float = 0.1) -> qp.Objective:
     rng, n = np.random.default_rng(seed), dynamics.count
     parts = three_link_groups(dynamics.model, dynamics.table, 0)
-    _, rows, bias = dynamics.centers(parts)
+    _, rows, bias = dynamics.link_coms(parts, 0)
     if dynamics.planar:
         rows, bias = rows[[0, 2, 3, 5, 6, 8]], bias[[0, 2, 3, 5, 6, 8]]
     return qp.Objective(
@@ -38,21 +38,21 @@ def test_jacobians_and_their_drift_are_those_of_the_moving_body(name: str) -> No
         moved = qpos.copy()
         mujoco.mj_integratePos(model, moved, qvel, t)
         dynamics.set(moved, qvel)
-        return dynamics.centers(parts)[0].velocity.ravel(), [
-            dynamics.held(patch_arrays([patch])).speed for patch in patches
+        return dynamics.link_coms(parts, 0)[0].velocity.ravel(), [
+            dynamics.contact_constraints(patch_arrays([patch])).speed for patch in patches
         ]
 
     h = 1e-6
     (ahead, held_ahead), (back, held_back) = speeds(h), speeds(-h)
     dynamics.set(qpos, qvel)
-    points, rows, bias = dynamics.centers(parts)
+    points, rows, bias = dynamics.link_coms(parts, 0)
     data = at(model, qpos, qvel)
-    assert np.abs(rows - parts.jacobian(model, data)).max() < 1e-12
+    assert np.abs(rows - link_com_jacobian(parts, model, data)).max() < 1e-12
     assert np.abs(points.place - parts.com(data)).max() < 1e-12
     assert np.abs(rows @ qvel - points.velocity.ravel()).max() < 1e-12
     assert np.abs((ahead - back) / (2.0 * h) - bias).max() < 1e-7
     for patch, a, b in zip(patches, held_ahead, held_back, strict=True):
-        held = dynamics.held(patch_arrays([patch]))
+        held = dynamics.contact_constraints(patch_arrays([patch]))
         assert np.linalg.matrix_rank(held.rows) == len(held.rows)
         assert np.abs(held.rows @ qvel - held.speed).max() < 1e-12
         if patch.rows != EDGE or name == "planar":  # the axes of an edge's rows turn with the foot
@@ -68,7 +68,7 @@ def test_edges_of_a_cone_act_on_every_freedom_as_forces_at_the_corners_do(name: 
     data, planar = at(model, qpos, qvel), table.root == "planar"
     edges = friction_cone_edges(table.friction, planar)
     for sole in (p for footing in foot_patches(model, table, 1) for p in footing):
-        forces, axes = dynamics.held(patch_arrays([sole])).forces, data.xmat[sole.body].reshape(3, 3)
+        forces, axes = dynamics.contact_constraints(patch_arrays([sole])).forces, data.xmat[sole.body].reshape(3, 3)
         for i, corner in enumerate(sole.corners):
             for j, edge in enumerate(edges):
                 found, place = np.zeros(model.nv), data.xpos[sole.body] + axes @ corner
@@ -83,7 +83,7 @@ def test_solution_keeps_to_dynamics_contact_cone_and_limits(name: str, seed: int
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, seed))
     sides = ((0, 1), (0,), (1,))[seed % 3]
-    held = dynamics.held(patch_arrays([foot_patches(model, table, side)[FLAT][0] for side in sides]))
+    held = dynamics.contact_constraints(patch_arrays([foot_patches(model, table, side)[FLAT][0] for side in sides]))
     problem = qp.build_qp(dynamics, asked(dynamics, seed), held, 20.0)
     found = qp.solve_qp(problem, model.nu)
     assert found.good
@@ -104,8 +104,8 @@ def test_calm_feet_press_less_against_each_other_and_the_body_moves_as_before(na
     qpos, qvel = generic_state(model, 5)
     dynamics.set(qpos, 0.1 * qvel)
     left, right = (foot_patches(model, table, side)[FLAT][:1] for side in (0, 1))
-    held = dynamics.held(patch_arrays([*left, *right]))
-    against = held.forces[: 1 if table.root == "planar" else 2] * dynamics.signs(left, right)
+    held = dynamics.contact_constraints(patch_arrays([*left, *right]))
+    against = held.forces[: 1 if table.root == "planar" else 2] * dynamics.left_right_signs(left, right)
     found = []
     for weight in (0.0, 1e-5):
         problem = qp.build_qp(dynamics, asked(dynamics, 1), held, 20.0)
@@ -120,11 +120,13 @@ def test_calm_feet_press_less_against_each_other_and_the_body_moves_as_before(na
 
 @pytest.mark.parametrize("name", [*BODIES, "human_toes"])
 @pytest.mark.parametrize("sides", [(), (0,), (0, 1)])
-def test_compiled_programme_is_equation_nine(name: str, sides: tuple[int, ...]) -> None:
+def test_compiled_quadratic_program_is_equation_nine(name: str, sides: tuple[int, ...]) -> None:
     model, table = body(name)
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, 11))
-    held = dynamics.held(patch_arrays([patch for side in sides for patch in foot_patches(model, table, side)[FLAT]]))
+    held = dynamics.contact_constraints(
+        patch_arrays([patch for side in sides for patch in foot_patches(model, table, side)[FLAT]])
+    )
     wish = asked(dynamics, 11)
     found = qp.build_qp(dynamics, wish, held, 20.0)
     acts = np.eye(dynamics.count)[:, dynamics.dofs]
@@ -165,7 +167,7 @@ def test_solution_is_better_than_any_other_that_is_allowed_nearby() -> None:
     model, table = body("planar")
     dynamics, rng = BodyDynamics(model, table), np.random.default_rng(7)
     dynamics.set(*generic_state(model, 2))
-    held = dynamics.held(patch_arrays(foot_patches(model, table, 0)[FLAT]))
+    held = dynamics.contact_constraints(patch_arrays(foot_patches(model, table, 0)[FLAT]))
     problem = qp.build_qp(dynamics, asked(dynamics, 2), held, 20.0)
     found = qp.solve_qp(problem, model.nu)
     z = np.concatenate([found.torque, found.edges])
@@ -183,11 +185,11 @@ def test_solution_is_better_than_any_other_that_is_allowed_nearby() -> None:
     assert tried > 10
 
 
-def test_programme_without_solution_says_so() -> None:
+def test_program_without_solution_says_so() -> None:
     model, table = body("human")
     dynamics = BodyDynamics(model, table)
     dynamics.set(*generic_state(model, 0))
-    held = dynamics.held(patch_arrays(foot_patches(model, table, 0)[FLAT]))
+    held = dynamics.contact_constraints(patch_arrays(foot_patches(model, table, 0)[FLAT]))
     pulled = held._replace(
         bias=held.bias + np.array([0.0, 0.0, 5000.0, 0.0, 0.0, 0.0])
     )  # the ground would have to pull
@@ -200,19 +202,21 @@ def test_body_that_nothing_bears_falls_freely(name: str) -> None:
     model, table = body(name)
     dynamics, parts = BodyDynamics(model, table), three_link_groups(model, table, 0)
     dynamics.set(*generic_state(model, 3))
-    found = qp.solve_qp(qp.build_qp(dynamics, asked(dynamics, 3), dynamics.held(patch_arrays([])), 20.0), model.nu)
+    found = qp.solve_qp(
+        qp.build_qp(dynamics, asked(dynamics, 3), dynamics.contact_constraints(patch_arrays([])), 20.0), model.nu
+    )
     assert found.good
-    _, rows, bias = dynamics.centers(parts)
+    _, rows, bias = dynamics.link_coms(parts, 0)
     com = parts.mass @ (rows @ found.acceleration + bias).reshape(3, 3) / parts.mass.sum()
     assert np.abs(com - model.opt.gravity).max() < 1e-6
 
 
-def test_more_weight_on_balance_brings_the_centres_nearer_to_what_is_asked() -> None:
+def test_more_weight_on_balance_brings_the_centres_nearer_to_what_is_wanted() -> None:
     model, table = body("human")
     dynamics = BodyDynamics(model, table)
     qpos, qvel = generic_state(model, 4)
     dynamics.set(qpos, 0.0 * qvel)
-    held = dynamics.held(patch_arrays(foot_patches(model, table, 0)[FLAT]))
+    held = dynamics.contact_constraints(patch_arrays(foot_patches(model, table, 0)[FLAT]))
     wish, misses = asked(dynamics, 4)._replace(style=np.zeros(model.nv), weights=np.full(model.nv, 0.5)), []
     for weight in (0.0, 0.1, 1.0, 10.0):
         found = qp.solve_qp(qp.build_qp(dynamics, wish._replace(balance=weight), held, 20.0), model.nu)

@@ -1,4 +1,4 @@
-"""Bodies for the tests of strangers, written as MJCF in any axes, without names, among other things."""
+"""Bodies for the tests of imported bodies, written as MJCF in any axes, without names, among other objects."""
 
 from __future__ import annotations
 

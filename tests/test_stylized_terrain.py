@@ -12,7 +12,7 @@ import pytest
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.foot_contacts import FLAT, FREE
-from surefoot.controllers.stylized.multibody_dynamics import Points
+from surefoot.controllers.stylized.multibody_dynamics import LinkComs
 from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, Swing
 from surefoot.controllers.stylized.step_adaptation import speed_up_step
 from surefoot.controllers.stylized.terrain_adaptation import GroundQuery, TerrainAdaptation, raise_by_slope
@@ -133,18 +133,18 @@ def test_the_ground_is_seen_where_rays_meet_it(terrain: str) -> None:
     places = np.array([[0.9, 0.1], [1.7, -0.3], [2.1, 0.2]])
     mujoco.mj_forward(sim.model, sim.data)
     met, none = np.zeros(1, np.int32), np.array([0.0, 0.0, -1.0])
-    for place, height in zip(places, seen.heights(places), strict=True):
+    for place, height in zip(places, seen.heights_at(places), strict=True):
         far = mujoco.mj_ray(sim.model, sim.data, np.array([*place, 4.0]), none, None, 1, -1, met)
         assert height == pytest.approx(4.0 - far, abs=1e-6)
 
 
 def test_what_lies_on_a_slope_is_turned_by_its_angle_and_beside_an_edge_not_at_all() -> None:
     sim = Simulation(skill=STAND, terrain="slope:7,0.5")
-    (turn,) = GroundQuery(sim.scene, sim.data).lies(np.array([[2.0, 0.3, 0.5]]))
+    (turn,) = GroundQuery(sim.scene, sim.data).surface_rotations(np.array([[2.0, 0.3, 0.5]]))
     assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-12)
     assert turn[:, 2] == pytest.approx([-math.sin(math.radians(7.0)), 0.0, math.cos(math.radians(7.0))], abs=1e-6)
     sim = Simulation(skill=STAND, terrain="stairs:-0.1,0.5,4,0.5")
-    (turn,) = GroundQuery(sim.scene, sim.data).lies(np.array([[0.97, 0.0, 0.0]]))
+    (turn,) = GroundQuery(sim.scene, sim.data).surface_rotations(np.array([[0.97, 0.0, 0.0]]))
     assert turn == pytest.approx(np.eye(3))
 
 
@@ -155,13 +155,13 @@ def test_a_foot_that_would_land_on_an_edge_lands_beside_it() -> None:
     tracker.body.set(sim.data.qpos, sim.data.qvel)
     seen = GroundQuery(sim.scene, tracker.body.data)
     feet = [int(sim.model.body(f"{side}_foot").id) for side in ("left", "right")]
-    laying = TerrainAdaptation(seen, tracker.body, feet)
+    laying = TerrainAdaptation(seen, tracker.body)
     stride = np.array([0.5, -0.2, 0.0])
-    elsewhere = laying.footholds(Swing(1, 0.0, 0.5), stride)
+    elsewhere = laying.foothold_search(Swing(1, 0.0, 0.5), stride)
     ankle = tracker.body.xpos[feet[0]] + stride
     sole = np.array([[-0.1, 0.0], [0.22, 0.0]])
-    assert np.ptp(seen.heights(ankle[:2] + sole)) > 0.05  # it would land on one
-    assert np.ptp(seen.heights(ankle[:2] + elsewhere(np.zeros(3)) + sole)) == pytest.approx(0.0)
+    assert np.ptp(seen.heights_at(ankle[:2] + sole)) > 0.05  # it would land on one
+    assert np.ptp(seen.heights_at(ankle[:2] + elsewhere(np.zeros(3)) + sole)) == pytest.approx(0.0)
 
 
 def test_level_ground_lays_nothing() -> None:
@@ -173,7 +173,7 @@ def test_level_ground_lays_nothing() -> None:
 def test_a_reference_hastens_where_the_body_is_ahead_and_never_waits(ahead: float, faster: bool) -> None:
     one, two = moment(), moment()
     com = one.com - one.ankles[0] + [ahead, 0.0, 0.0]
-    points = Points(np.tile(com, (3, 1)), np.tile(one.com_velocity, (3, 1)))
+    points = LinkComs(np.tile(com, (3, 1)), np.tile(one.com_velocity, (3, 1)))
     stride = np.array([0.6, 0.0, 0.0])
     pace = speed_up_step(one, Swing(1, 0.0, 0.5), 0.2, stride, points, np.array([8.0, 40.0, 12.0]), 1.0)
     assert (pace > 0.01) is faster

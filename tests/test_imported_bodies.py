@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from stranger_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
+from imported_bodies import ANKLE, HALF_WIDTH, SHIN, SKEW, THIGH, Y_UP, Body
 from surefoot.characters.links import (
     KINDS,
     LEFT,
@@ -52,26 +52,26 @@ def installed(package: str, file: str) -> Path:
 
 
 @pytest.fixture(scope="module", params=[*MADE, SUITE, CMU])
-def stranger(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ImportedBody:
+def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ImportedBody:
     if request.param in MADE:
         return import_mjcf(MADE[request.param].write(tmp_path_factory.mktemp("made")))
     return import_mjcf(installed("dm_control", request.param))
 
 
-def standing(stranger: ImportedBody, turn: float = 0.0) -> tuple[mujoco.MjModel, mujoco.MjData]:
+def standing(imported: ImportedBody, turn: float = 0.0) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """The body on a ground, in its neutral posture."""
-    spec = stranger.spec.copy()
+    spec = imported.spec.copy()
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 1], contype=0, conaffinity=1, margin=0.002)
     model = spec.compile()
     data = mujoco.MjData(model)
-    for joint, angle in stranger.limbs.neutral.items():
+    for joint, angle in imported.limbs.neutral.items():
         data.qpos[model.joint(joint).qposadr[0]] = angle + turn
     mujoco.mj_forward(model, data)
     return model, data
 
 
 def anchor(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, kind: str, side: int) -> np.ndarray:
-    link = limbs.of(kind, side)
+    link = limbs.find(kind, side)
     assert link is not None
     return np.mean([data.xanchor[model.joint(j).id] for j in link.joints], axis=0)
 
@@ -92,15 +92,15 @@ def lowest(model: mujoco.MjModel, data: mujoco.MjData, bodies: tuple[str, ...]) 
     return np.array(points)
 
 
-def anatomy(stranger: ImportedBody) -> list[tuple[Any, ...]]:
+def anatomy(imported: ImportedBody) -> list[tuple[Any, ...]]:
     """What was understood, without names."""
-    limbs = stranger.limbs
-    return [(k.kind, k.side, len(k.joints), k.flipped) for k in limbs.links] + [limbs.lacks]
+    limbs = imported.limbs
+    return [(k.kind, k.side, len(k.joints), k.flipped) for k in limbs.links] + [limbs.missing]
 
 
-def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(stranger: ImportedBody) -> None:
-    model, _ = standing(stranger)
-    limbs = stranger.limbs
+def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(imported: ImportedBody) -> None:
+    model, _ = standing(imported)
+    limbs = imported.limbs
     hinges = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE]
     assert sorted(j for link in limbs.links for j in link.joints) == sorted(hinges)
     known = {limbs.pelvis}
@@ -118,11 +118,11 @@ def test_every_hinge_belongs_to_one_link_and_every_link_to_the_pelvis(stranger: 
         assert model.body_weldid[model.body(parent).id] in model.body_weldid[ancestors[1:]]
 
 
-def test_left_is_left_and_feet_point_forward(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
-    limbs = stranger.limbs
+def test_left_is_left_and_feet_point_forward(imported: ImportedBody) -> None:
+    model, data = standing(imported)
+    limbs = imported.limbs
     for kind in ("hip", "knee", "ankle", "shoulder", "elbow"):
-        if limbs.of(kind, LEFT):
+        if limbs.find(kind, LEFT):
             assert anchor(model, data, limbs, kind, LEFT)[1] > 0.03
             assert anchor(model, data, limbs, kind, RIGHT)[1] < -0.03
     for side in (LEFT, RIGHT):
@@ -130,11 +130,11 @@ def test_left_is_left_and_feet_point_forward(stranger: ImportedBody) -> None:
         assert reach.max() > 1.3 * -reach.min() > 0.0
 
 
-def test_stands_upright_with_straight_legs_on_flat_feet(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
-    limbs = stranger.limbs
+def test_stands_upright_with_straight_legs_on_flat_feet(imported: ImportedBody) -> None:
+    model, data = standing(imported)
+    limbs = imported.limbs
     hips = np.mean([anchor(model, data, limbs, "hip", side) for side in (LEFT, RIGHT)], axis=0)
-    top = limbs.of("shoulder", LEFT) or limbs.of("lower_back")
+    top = limbs.find("shoulder", LEFT) or limbs.find("lower_back")
     assert top is not None
     assert data.xipos[model.body(top.body).id, 2] > hips[2]
     for side in (LEFT, RIGHT):
@@ -152,11 +152,11 @@ def test_stands_upright_with_straight_legs_on_flat_feet(stranger: ImportedBody) 
             assert abs(np.degrees(tilt)) < 1.0
 
 
-def test_neutral_posture_is_symmetric_and_within_the_ranges(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
-    limbs = stranger.limbs
+def test_neutral_posture_is_symmetric_and_within_the_ranges(imported: ImportedBody) -> None:
+    model, data = standing(imported)
+    limbs = imported.limbs
     for kind in ("hip", "knee", "ankle", "toe", "shoulder", "elbow", "wrist"):
-        if limbs.of(kind, LEFT):
+        if limbs.find(kind, LEFT):
             left, right = (anchor(model, data, limbs, kind, side) for side in (LEFT, RIGHT))
             np.testing.assert_allclose(left, right * [1.0, -1.0, 1.0], atol=0.003)
     for joint, angle in limbs.neutral.items():
@@ -165,15 +165,15 @@ def test_neutral_posture_is_symmetric_and_within_the_ranges(stranger: ImportedBo
             assert model.jnt_range[j, 0] < angle < model.jnt_range[j, 1]
 
 
-def test_arms_hang_as_far_as_their_ranges_allow(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
-    limbs = stranger.limbs
+def test_arms_hang_as_far_as_their_ranges_allow(imported: ImportedBody) -> None:
+    model, data = standing(imported)
+    limbs = imported.limbs
     for side in (LEFT, RIGHT):
         hand = limbs.hands[side]
         if hand is None:
-            assert "arms" in limbs.lacks
+            assert "arms" in limbs.missing
             continue
-        last = limbs.of("wrist", side) or limbs.of("elbow", side)
+        last = limbs.find("wrist", side) or limbs.find("elbow", side)
         assert last is not None
         body = data.body(last.body)
         end = body.xpos + body.xmat.reshape(3, 3) @ hand
@@ -183,44 +183,44 @@ def test_arms_hang_as_far_as_their_ranges_allow(stranger: ImportedBody) -> None:
         assert np.linalg.norm(end - elbow) > 0.2
 
 
-def test_rest_is_how_all_bodies_are_turned_when_it_stands(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
-    assert len(stranger.limbs.rest) == model.nbody - 1
-    for name, quaternion in stranger.limbs.rest.items():
+def test_rest_is_how_all_bodies_are_turned_when_it_stands(imported: ImportedBody) -> None:
+    model, data = standing(imported)
+    assert len(imported.limbs.rest) == model.nbody - 1
+    for name, quaternion in imported.limbs.rest.items():
         assert abs(np.dot(quaternion, data.body(name).xquat)) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_only_soles_touch_the_ground_and_nothing_touches_itself(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
+def test_only_soles_touch_the_ground_and_nothing_touches_itself(imported: ImportedBody) -> None:
+    model, data = standing(imported)
     touching = {model.body(int(model.geom_bodyid[g])).name for c in data.contact for g in c.geom}
-    assert touching - {"world"} <= {name for side in stranger.limbs.soles for name in side}
-    bent, data = standing(stranger, turn=1.3)
+    assert touching - {"world"} <= {name for side in imported.limbs.soles for name in side}
+    bent, data = standing(imported, turn=1.3)
     assert all(0 in bent.geom_bodyid[c.geom] for c in data.contact)
-    assert {tuple(f) for f in bent.geom_friction[bent.geom_contype > 0]} == {(stranger.friction, 0.005, 0.0001)}
+    assert {tuple(f) for f in bent.geom_friction[bent.geom_contype > 0]} == {(imported.friction, 0.005, 0.0001)}
 
 
-def test_nothing_but_the_body_is_kept(stranger: ImportedBody) -> None:
-    model = stranger.spec.compile()
+def test_nothing_but_the_body_is_kept(imported: ImportedBody) -> None:
+    model = imported.spec.compile()
     assert (model.nu, model.nsensor, model.ntendon, model.neq, model.nkey, model.ncam, model.nlight) == (0,) * 7
     assert len({int(r) for r in model.body_rootid[1:]}) == 1
     assert model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
     assert not model.dof_damping.any()
     assert not model.jnt_stiffness.any()
     assert (model.dof_armature[6:] > 0.0).all()
-    assert re.fullmatch(r"[a-z0-9-]+", stranger.name)
+    assert re.fullmatch(r"[a-z0-9-]+", imported.name)
 
 
-def test_gains_fit_the_body(stranger: ImportedBody) -> None:
-    model, data = standing(stranger)
+def test_gains_fit_the_body(imported: ImportedBody) -> None:
+    model, data = standing(imported)
     mass = float(model.body_subtreemass[1])
-    hips = [anchor(model, data, stranger.limbs, "hip", side)[2] for side in (LEFT, RIGHT)]
+    hips = [anchor(model, data, imported.limbs, "hip", side)[2] for side in (LEFT, RIGHT)]
     scale = mass / REFERENCE_MASS * np.mean(hips) / REFERENCE_HIP_HEIGHT
-    link = stranger.limbs.of("knee", RIGHT)
+    link = imported.limbs.find("knee", RIGHT)
     assert link is not None
     assert (link.gain.kp, link.gain.kd, link.gain.limit) == pytest.approx(
         (300 * scale, 35 * scale, 400 * scale), rel=0.01
     )
-    assert stranger.limbs.root_gain.kp == pytest.approx(1000 * scale, rel=0.01)
+    assert imported.limbs.root_gain.kp == pytest.approx(1000 * scale, rel=0.01)
 
 
 def test_mass_and_inertia_survive_the_copy() -> None:
@@ -234,8 +234,8 @@ def test_mass_and_inertia_survive_the_copy() -> None:
 
 
 def test_hips_are_as_high_as_they_were_drawn(tmp_path: Path) -> None:
-    model, data = standing(stranger := import_mjcf(Body(axes=SKEW).write(tmp_path)))
-    left, right = (anchor(model, data, stranger.limbs, "hip", side) for side in (LEFT, RIGHT))
+    model, data = standing(imported := import_mjcf(Body(axes=SKEW).write(tmp_path)))
+    left, right = (anchor(model, data, imported.limbs, "hip", side) for side in (LEFT, RIGHT))
     height = THIGH + SHIN + ANKLE
     np.testing.assert_allclose(left, (0.0, HALF_WIDTH, height), atol=0.002)
     np.testing.assert_allclose(right, (0.0, -HALF_WIDTH, height), atol=0.002)
@@ -264,11 +264,11 @@ def test_neither_names_nor_the_lie_of_the_root_matter(file: str, tmp_path: Path)
 
 
 def test_the_axes_of_the_file_do_not_matter(tmp_path: Path) -> None:
-    strangers = [import_mjcf(Body(axes=axes).write(tmp_path)) for axes in (np.eye(3), Y_UP, SKEW)]
-    assert anatomy(strangers[0]) == anatomy(strangers[1]) == anatomy(strangers[2])
-    for other in strangers[1:]:
+    bodies = [import_mjcf(Body(axes=axes).write(tmp_path)) for axes in (np.eye(3), Y_UP, SKEW)]
+    assert anatomy(bodies[0]) == anatomy(bodies[1]) == anatomy(bodies[2])
+    for other in bodies[1:]:
         np.testing.assert_allclose(
-            list(strangers[0].limbs.neutral.values()), list(other.limbs.neutral.values()), atol=1e-3
+            list(bodies[0].limbs.neutral.values()), list(other.limbs.neutral.values()), atol=1e-3
         )
 
 
@@ -281,7 +281,7 @@ def test_suite_humanoid_hangs_from_its_chest() -> None:
         ("upper_back", "torso", "lower_waist", True),
     ]
     assert limbs.soles == (("left_foot",), ("right_foot",))
-    assert {"toes", "neck", "wrists"} == set(limbs.lacks)
+    assert {"toes", "neck", "wrists"} == set(limbs.missing)
 
 
 def test_cmu_humanoid_has_clavicles_toes_and_fingers() -> None:
@@ -298,7 +298,7 @@ def test_cmu_humanoid_has_clavicles_toes_and_fingers() -> None:
     assert kinds["upperback"] == kinds["thorax"] == ("upper_back", MIDDLE)
     assert kinds["head"] == kinds["lowerneck"] == ("neck", MIDDLE)
     assert limbs.soles[RIGHT] == ("rfoot", "rtoes")
-    assert limbs.lacks == ("ankle roll",)
+    assert limbs.missing == ("ankle roll",)
 
 
 def test_hinges_beside_each_other_are_one_hip(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_a_body_that_cannot_walk_is_refused_with_what_it_lacks(body: Body, reaso
     ],
 )
 def test_what_is_not_a_body_is_refused_in_one_line(text: str, reason: str, tmp_path: Path) -> None:
-    path = tmp_path / "stranger.xml"
+    path = tmp_path / "other.xml"
     path.write_text(text)
     with pytest.raises(CharacterError, match=reason) as caught:
         import_mjcf(path)
@@ -384,7 +384,7 @@ def test_angles_in_the_wrong_unit_are_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["human", "planar"])
-def test_a_stranger_named_like_one_of_our_bodies_has_none_of_its_skills(name: str, tmp_path: Path) -> None:
+def test_an_imported_body_named_like_a_character_has_none_of_its_skills(name: str, tmp_path: Path) -> None:
     path = Body().write(tmp_path, f"{name}.xml")
     assert Simulation(str(path), "walk").skill.full_name == "biped/walk"
     for skill in (f"{name}/walk", load(f"{name}/walk")):
