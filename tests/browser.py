@@ -22,7 +22,7 @@ _FLAGS = (
     "--ignore-gpu-blocklist", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run",
 )  # fmt: skip
-PATIENCE = 40.0  # [s]: rendering in software on a busy machine is slow
+PATIENCE = 1800.0  # [s] after which something counts as never happening
 
 
 def chromium() -> str:

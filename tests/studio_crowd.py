@@ -21,7 +21,7 @@ async def look(port: int, seconds: float) -> int | None:
     try:
         async with connect(
             address, origin=origin, subprotocols=[f"viser-v{viser.__version__}"], compression=None, max_size=None,
-            open_timeout=30.0, proxy=None,
+            open_timeout=1800.0, proxy=None,
         ) as wire:  # fmt: skip
             await wire.send(greeting())
             count = 0

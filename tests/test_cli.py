@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,13 +24,14 @@ from surefoot.cli.main import main
 from surefoot.controllers.simbicon.law import COMMANDS
 from surefoot.lab import bench
 from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment
-from surefoot.lab.gait_measures import measure_gait
+from surefoot.lab.gait_measures import measure_gait, record_for_measuring
 from surefoot.skills import library_path
 
 WALK = library_path("planar/walk").read_text()
 SHORT = ("--seconds", "0.02")
 TUNE = ("--generations", "1", "--seconds", "1", "--replicas", "1")
 CD = ("--parameter", "states.1.cd=0:4")
+HANGS = 3600.0  # [s] after which a call counts as hanging: longer than the slowest machine needs
 
 
 class Outcome(NamedTuple):
@@ -42,8 +41,8 @@ class Outcome(NamedTuple):
 
 
 @contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """What does not return in time fails, in place of stopping the suite."""
+def limited(seconds: float = HANGS) -> Iterator[None]:
+    """What hangs fails, in place of stopping the suite."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"still running after {seconds} s")
@@ -57,14 +56,14 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def call(*arguments: object, within: float = 30.0) -> Outcome:
+def call(*arguments: object) -> Outcome:
     """Run the command line in this process; anything but an exit is an error of the test."""
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["surefoot", *map(str, arguments)]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        limited(within),
+        limited(),
         pytest.raises(SystemExit) as left,
     ):
         main()
@@ -74,13 +73,13 @@ def call(*arguments: object, within: float = 30.0) -> Outcome:
 def start(*arguments: object, cwd: Path) -> Outcome:
     """Run it as a user does."""
     command = [sys.executable, "-m", "surefoot", *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=HANGS, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-def refused(*arguments: object, within: float = 30.0) -> str:
+def refused(*arguments: object) -> str:
     """The one line with which bad input is refused."""
-    outcome = call(*arguments, within=within)
+    outcome = call(*arguments)
     assert outcome.status == 2
     assert outcome.out == ""
     assert outcome.err.startswith("surefoot: ")
@@ -178,7 +177,7 @@ def test_a_walker_in_space_does_what_the_program_interface_does() -> None:
         self_collision=True,
     )  # fmt: skip
     sim.command(heading=np.radians(35.0), width=np.radians(5.0), speed=0.4)
-    motion = sim.run(2.0, fps=100.0)
+    motion = record_for_measuring(sim, 2.0)
     way, gait = motion.root_position[-1] - motion.root_position[0], measure_gait(motion)
     assert summary["skill"] == "human/walk"
     assert summary["distance"] == pytest.approx(np.hypot(way[0], way[1]), abs=1e-9)
@@ -333,21 +332,21 @@ def test_bad_input_to_simulate_is_one_line_that_says_what_would_be_valid(
 
 @pytest.mark.parametrize("seconds", ["1e-9", "0.0001", "0.0002"])
 def test_less_than_a_physics_step_is_refused_or_done_but_never_hangs(seconds: str) -> None:
-    outcome = call("simulate", "--seconds", seconds, "--json", within=5.0)
+    outcome = call("simulate", "--seconds", seconds, "--json")
     assert outcome.status in (0, 2)
     assert "Traceback" not in outcome.err
 
 
 @pytest.mark.parametrize("when", ["0.0101", "0.01024", "0.0099999", "0"])
 def test_a_switch_between_two_physics_steps_happens(when: str) -> None:
-    outcome = call("simulate", "--seconds", "0.6", "--switch", f"{when}:run", "--json", within=5.0)
+    outcome = call("simulate", "--seconds", "0.6", "--switch", f"{when}:run", "--json")
     assert outcome.status == 0
     assert only_object(outcome.out)["skill"] == "planar/run"
 
 
 @pytest.mark.parametrize("seconds", ["0.0203", "1.0001"])
 def test_seconds_between_two_physics_steps_are_rounded(seconds: str) -> None:
-    summary = only_object(call("simulate", "--seconds", seconds, "--json", within=5.0).out)
+    summary = only_object(call("simulate", "--seconds", seconds, "--json").out)
     assert summary["seconds"] == pytest.approx(float(seconds), abs=0.00026)
 
 
@@ -380,7 +379,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=30_000, derandomize=True, database=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(
     option=st.sampled_from(OPTIONS),
     value=st.one_of(
@@ -393,7 +392,7 @@ def test_no_value_of_an_option_gives_a_traceback(option: str, value: str) -> Non
     last = () if option == "--seconds" else SHORT
     if option == "--seconds" and value in ("1e3", "1_0"):
         return  # valid, and long
-    outcome = call("simulate", f"{option}={value}", *last, "--json", within=20.0)
+    outcome = call("simulate", f"{option}={value}", *last, "--json")
     assert outcome.status in (0, 1, 2)
     assert len(outcome.err.splitlines()) == (outcome.status == 2)
     if outcome.status != 2:
@@ -456,13 +455,13 @@ def test_bad_input_to_reproduce_is_refused_before_any_work(tmp_path: Path) -> No
         ("--json", "no/folder/result.json"), ("--json", "file/result.json"), ("--json", "."), ("--out", "file"),
         ("--out", "file/below", "--json", "result.json"),
     ):  # fmt: skip
-        refused("reproduce", name, "--quick", *arguments, within=5.0)
+        refused("reproduce", name, "--quick", *arguments)
     assert os.listdir(tmp_path) == ["file"]
 
 
 def test_reproduce_writes_its_format_and_takes_up_what_is_finished(tmp_path: Path) -> None:
     arguments = ("reproduce", "simbicon/planar-fel", "--quick", "--json", "result.json", "--out", "out")
-    outcome = call(*arguments, within=300.0)
+    outcome = call(*arguments)
     results = json.loads((tmp_path / "result.json").read_text())
     assert [r["experiment"] for r in results] == ["simbicon/planar-fel"]
     assert {"experiment", "paper", "rows", "also"} <= set(results[0])
@@ -475,9 +474,8 @@ def test_reproduce_writes_its_format_and_takes_up_what_is_finished(tmp_path: Pat
     assert "quick" in outcome.out
     kept = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert {"runs.csv", "figure-7.png", "result.json"} == kept
-    begin = time.process_time()
-    again = call(*arguments[:3], "--json", "again.json", "--out", "out")
-    assert time.process_time() - begin < 1.0
+    with mock.patch.object(sf.Population, "run", side_effect=AssertionError("simulated again")):
+        again = call(*arguments[:3], "--json", "again.json", "--out", "out")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "result.json").read_bytes()
     assert again == outcome
 
@@ -558,8 +556,8 @@ def test_bad_input_to_tune_is_refused_before_the_search_begins(
     tmp_path: Path, arguments: tuple[str, ...], valid: str
 ) -> None:
     generations = () if "--generations" in arguments else ("--generations", "400")
-    importlib.import_module("surefoot.lab.parameter_tuning")  # seconds on a busy machine; the limit is that of a search
-    assert valid in refused("tune", *arguments, *generations, within=5.0)
+    with mock.patch("cma.CMAEvolutionStrategy", side_effect=AssertionError("the search began")):
+        assert valid in refused("tune", *arguments, *generations)
     assert os.listdir(tmp_path) == []
 
 
@@ -588,3 +586,22 @@ def test_a_checkpoint_that_is_damaged_or_of_another_search_is_refused_and_kept(t
     assert "search.json" in refused("tune", "walk", *CD, *TUNE, "--checkpoint", path)
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["search.json"]
+
+
+def test_tune_says_what_differs_from_the_search_of_a_checkpoint_and_how_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "search.json"
+    arguments = ("tune", "walk", *CD, *TUNE, "--checkpoint", path)
+    assert call(*arguments).status == 0
+    (tmp_path / "tuned.yaml").unlink()
+    told = refused(*arguments, "--push", "600", "--near", "0.5")
+    assert "near was 0.05, now 0.5; pushes was 0, now 600." in told
+    assert "--checkpoint" in told
+    assert os.listdir(tmp_path) == ["search.json"]
+
+
+@pytest.mark.parametrize("skill", ["planar/skip", "human/walk"])
+def test_the_numbers_of_a_gait_do_not_depend_on_the_frame_rate(skill: str) -> None:
+    rates = ("15", "100", "977")
+    found = [only_object(call("simulate", skill, "--seconds", "6.3", "--fps", fps, "--json").out) for fps in rates]
+    assert found[0]["cadence"] > 1.0
+    assert found[0] == found[1] == found[2]

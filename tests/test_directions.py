@@ -47,7 +47,7 @@ def test_lateral_is_to_the_left_and_sagittal_ahead(
         return original(self, *args, **kwargs)
 
     monkeypatch.setattr(Population, "run", noted)
-    monkeypatch.setattr(robustness, "AFTER", 5.0)
+    monkeypatch.setattr(robustness, "PUSH_AFTER", 5.0)
     robustness.push_survivors_3d(load("human/robust-walk"), start, [(force, 0)])
     push = pushed[0].rows[0].pushes[0]
     assert np.sign([push.fx, push.fy][axis]) == sign

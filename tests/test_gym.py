@@ -449,7 +449,7 @@ def test_without_gymnasium_only_this_part_is_missing_and_says_what_to_install() 
         "try:\n    import surefoot.gym\n"
         "except surefoot.SurefootError as error:\n    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "pip install 'surefoot[gym]'" in done.stdout
 
 

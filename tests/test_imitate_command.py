@@ -119,7 +119,7 @@ def test_a_clip_without_steps_is_refused() -> None:
 def test_impossible_options_are_refused_before_anything_is_searched(
     options: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clip_skills, "make", lambda *_, **__: pytest.fail("it searched"))
+    monkeypatch.setattr(clip_skills, "make_imitation_skill", lambda *_, **__: pytest.fail("it searched"))
     Path("folder").mkdir()
     Path("folder/skills.yaml").mkdir()
     monkeypatch.chdir("folder")
@@ -165,7 +165,9 @@ def test_a_skill_is_written_and_a_fall_is_told_by_the_exit_status(
     fallen_at: float, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        clip_skills, "make", lambda made, *_, **__: clip_skills.ImitationResult(made[0], walked(fallen_at))
+        clip_skills,
+        "make_imitation_skill",
+        lambda made, *_, **__: clip_skills.ImitationResult(made[0], walked(fallen_at)),
     )
     outcome = call("imitate", clip_file(), "--credit", "Somebody")
     assert outcome.status == status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,12 +17,13 @@ import numpy as np
 import pytest
 
 from conftest import in_the_air, made_skill
+from surefoot import terrains
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, SurefootError, UnknownNameError
 from surefoot.lab import replicas, reproduce, robustness
 from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment
-from surefoot.lab.gait_measures import foot_positions, measure_gait, torso_pitch
+from surefoot.lab.gait_measures import foot_positions, measure_gait, record_for_measuring, torso_pitch
 from surefoot.lab.parameter_tuning import Objective, TuningResult, parameter_value, tune
 from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.lab.reproduce import PAPERS, experiments, select
@@ -79,6 +81,15 @@ def test_a_foot_unloaded_for_an_instant_has_not_taken_a_step(walk: Motion) -> No
     assert footstrikes(replace(walk, contact_force=force)) == [(320, 0)]
 
 
+def test_a_swinging_foot_that_scuffs_the_ground_has_not_taken_a_step(walk: Motion) -> None:
+    force = np.full_like(walk.contact_force, 400.0)
+    force[300:340, 0, 2] = 0.0  # 200 ms
+    force[320, 0, 2] = 400.0  # 5 ms
+    assert footstrikes(replace(walk, contact_force=force)) == [(340, 0)]
+    force[320:326, 0, 2] = 400.0  # 30 ms
+    assert footstrikes(replace(walk, contact_force=force)) == [(320, 0), (340, 0)]
+
+
 def test_free_fall_is_all_flight_and_standing_is_none() -> None:
     sim = Simulation()
     in_the_air(sim, 20.0)
@@ -103,6 +114,21 @@ def test_a_sliding_foot_slips_and_a_standing_one_does_not() -> None:
     assert slid > 0.005
     assert float((still.slip[-1] - still.slip[0]).sum()) < 0.05 * slid
     assert measure_gait(sliding).slip > 10.0 * measure_gait(still).slip > -1e-12
+
+
+def test_a_foot_that_pivots_on_one_of_its_contact_points_slips() -> None:
+    sim = Simulation(skill="human/stand")
+    sim.step(2000)
+    model, data, foot, spin = sim.model, sim.data, sim.model.body("left_foot").id, 1.0  # [rad/s]
+    places = np.array([c.pos for c in data.contact if foot in model.geom_bodyid[list(c.geom)]])
+    assert len(places) >= 3
+    data.qvel[:] = 0.0
+    data.qvel[3:6] = 0.0, 0.0, spin  # of the whole body, which stands upright
+    data.qvel[:2] = spin * np.array([-1.0, 1.0]) * (data.qpos[:2] - places[0, :2])[::-1]
+    before = float(sim.memory.slip[0])
+    sim.step()
+    slid = (float(sim.memory.slip[0]) - before) / model.opt.timestep
+    assert slid == pytest.approx(spin * np.linalg.norm(places[:, :2] - places[0, :2], axis=1).mean(), rel=0.01)
 
 
 def test_speed_is_distance_over_time_and_sway_half_the_range_of_pitch(walk: Motion) -> None:
@@ -132,11 +158,31 @@ def test_feet_and_torso_are_where_mujoco_has_them(walk: Motion) -> None:
     assert torso_pitch(walk) == pytest.approx(walk.qpos[:, 2], abs=1e-9)
 
 
-def test_step_length_is_the_distance_between_the_feet_at_a_strike(walk: Motion) -> None:
+def test_step_length_is_the_distance_travelled_per_step(walk: Motion) -> None:
+    gait, struck = measure_gait(walk), [frame for frame, _ in footstrikes(walk)]
+    travelled = walk.qpos[struck[-1], 0] - walk.qpos[struck[0], 0]
+    assert gait.step_length == pytest.approx(travelled / (len(struck) - 1))
+    assert gait.step_length * gait.cadence == pytest.approx(gait.speed, rel=0.08)
+
+
+def test_a_run_travels_farther_per_step_than_its_feet_are_apart_at_a_strike() -> None:
+    sim = Simulation(skill="planar/run")
+    sim.step(10_000)
+    gait = measure_gait(record_for_measuring(sim, 5.0))
+    assert gait.step_length * gait.cadence == pytest.approx(gait.speed, rel=0.05)
+    assert gait.step_length > 1.3 * gait.foot_spread_at_strike
+
+
+def test_foot_spread_is_the_distance_between_the_feet_at_a_strike(walk: Motion) -> None:
     gait, feet = measure_gait(walk), foot_positions(walk)
     apart = [abs(feet[f, 0, 0] - feet[f, 1, 0]) for f, _ in footstrikes(walk)]
-    assert gait.step_length == pytest.approx(np.mean(apart))
-    assert gait.step_length * gait.cadence == pytest.approx(gait.speed, rel=0.15)
+    assert gait.foot_spread_at_strike == pytest.approx(np.mean(apart))
+
+
+def test_a_motion_of_too_few_frames_a_second_is_not_measured() -> None:
+    motion = Simulation().run(0.5, fps=60)
+    with pytest.raises(SurefootError, match="100 frames a second"):
+        measure_gait(motion)
 
 
 def test_a_motion_without_a_scene_cannot_be_measured(walk: Motion) -> None:
@@ -212,7 +258,8 @@ def test_a_gait_in_place_resumes_if_it_steps_in_place_again() -> None:
 
 @pytest.mark.slow
 def test_walk_survives_ten_small_pushes_and_none_that_throw_it_over() -> None:
-    assert push_survivors(load("planar/walk"), 1.0, seed=3)([10.0, 5000.0]) == [robustness.REPLICAS, 0]
+    survives = push_survivors(load("planar/walk"), 1.0, seed=3)
+    assert survives([10.0, 5000.0]) == [robustness.NEEDED, 0]  # replicas that cannot change the verdict are not run
 
 
 # -------------------------------------------------------------------------------------------------- replicas
@@ -327,11 +374,78 @@ def test_a_finished_search_is_replayed_without_simulating(tmp_path: Path, monkey
 def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "search.json"
     search(1, path)
-    with pytest.raises(OutputError, match="another search"):
+    with pytest.raises(OutputError, match="another search: seed was 2, now 9"):
         search(2, path, seed=9)
     path.write_text("{}")
     with pytest.raises(OutputError, match="resume"):
         search(2, path)
+
+
+def without_simulating(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let every cost be 0; returns how many candidates were asked for at a time."""
+    asked = list[int]()
+
+    def costs(self: Objective, candidates: Any, seed: int, threads: int = 0) -> np.ndarray:
+        asked.append(len(candidates))
+        return np.zeros(len(candidates))
+
+    monkeypatch.setattr(Objective, "costs", costs)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"bounds": {"states.0.cv": (0.0, 0.7)}}, "range of states.0.cv was 0 to 0.6, now 0 to 0.7"),
+        ({"bounds": {"states.0.cd": (0.0, 0.6)}}, "range of states.0.cd was not given, now 0 to 0.6"),
+        ({"near": 0.1}, "near was 0, now 0.1"),
+        ({"sigma": 0.2}, "sigma was 0.1, now 0.2"),
+        ({"popsize": 6}, "candidates was 4, now 6"),
+        ({"skill": "planar/run"}, "skill was planar/walk"),
+        ({"seconds": 3.0}, "seconds was 2, now 3"),
+        ({"replicas": 2}, "replicas was 1, now 2"),
+        ({"speed": 1.0}, "speed was None, now 1"),
+        ({"least_speed": 1.0}, "least_speed was None, now 1"),
+        ({"pushes": (100.0, -50.0)}, "pushes was 0, now 100, -50"),
+        ({"terrain": "slope:3"}, "terrain was flat, now slope:3"),
+        ({"terrain": terrains.load("slope:3")}, "terrain was flat, now slope:3"),
+        ({"flight": 0.3}, "flight was None, now 0.3"),
+    ],
+)
+def test_a_checkpoint_of_a_search_that_asks_for_something_else_is_refused_and_kept(
+    tmp_path: Path, change: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated, path = without_simulating(monkeypatch), tmp_path / "search.json"
+
+    def run(**changes: Any) -> TuningResult:
+        asked = {"seconds": 2.0, "replicas": 1} | changes
+        options: dict[str, Any] = {"bounds": {"states.0.cv": (0.0, 0.6)}, "near": 0.0, "sigma": 0.1, "popsize": 4}
+        options |= {name: asked.pop(name) for name in list(asked) if name in options}
+        skill = load(asked.pop("skill", "planar/walk"))
+        limits = options.pop("bounds")
+        return tune(skill, limits, [Objective(**asked)], generations=1, checkpoint=path, **options)
+
+    run()
+    kept, before = path.read_bytes(), list(simulated)
+    with pytest.raises(OutputError, match=re.escape(told)) as refusal:
+        run(**change)
+    assert "Delete it, or name another checkpoint" in str(refusal.value)
+    assert simulated == before
+    assert path.read_bytes() == kept
+    run()
+
+
+def test_a_ground_of_ones_own_belongs_to_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_simulating(monkeypatch)
+    path = tmp_path / "search.json"
+
+    def run(height: float) -> TuningResult:
+        ground = terrains.profile([0.0, 0.0, height])
+        return tune(load("planar/walk"), BOUNDS, [Objective(terrain=ground)], generations=1, checkpoint=path)
+
+    assert run(0.1) == run(0.1)
+    with pytest.raises(OutputError, match="terrain was"):
+        run(0.2)
 
 
 def test_cost_of_staying_up_is_less_than_of_falling() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 
 from captured_gait import gait, own_cycle, understood
 from human_body import TABLE
+from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene, Setup
+from surefoot.errors import OutputError
 from surefoot.lab import clip_skills
 from surefoot.lab.imitation_search import BOUNDS, FALL_COST, ImitationCost, Stage, imitate, initial_guesses
 from surefoot.lab.parameter_tuning import parameter_value, tune
@@ -29,6 +32,7 @@ from surefoot.motions import quaternions as quat
 from surefoot.motions.gait_cycle import describe_gait
 from surefoot.native.userdata import REPORT
 from surefoot.skills import load, with_parameters
+from surefoot.skills.schema import Skill
 
 SCENE = Scene(Setup("human/fast-walk"))
 BODY = BodyPoses(SCENE)
@@ -100,7 +104,7 @@ def test_errors_are_told_by_joint_and_the_worst_of_some() -> None:
     assert found.errors["neck"] == pytest.approx(0.4)
     assert found.errors["left_hip"] < 1e-9
     assert found.error == pytest.approx(0.7 / len(TABLE.gains))
-    assert found.worst(BODY.legs) == pytest.approx(0.2)
+    assert found.worst_joint(BODY.legs) == pytest.approx(0.2)
     assert "left_knee" in BODY.legs
     assert not {"neck", "left_elbow"} & set(BODY.legs)
 
@@ -216,8 +220,8 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
     monkeypatch.setattr("surefoot.lab.imitation_search._CANDIDATES", 4)
     monkeypatch.setattr("surefoot.lab.imitation_search.ImitationCost", Cheap)
     stages = (
-        Stage(3.0, 2, 0.01, begins=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
-        Stage(6.0, 1, 0.01, spare_above=1.0),
+        Stage(3.0, 2, 0.01, starts=2), Stage(3.0, 2, 0.01), Stage(5.0, 2, 0.01, share_up=2.0),
+        Stage(6.0, 1, 0.01, only_if_error_above=1.0),
     )  # fmt: skip
 
     def searched(*cds: float) -> tuple[list[str], float]:
@@ -238,6 +242,26 @@ def test_stages_follow_each_other_until_it_stays_up_and_is_good(is_good: bool, m
     down, cd = searched(1.0, 1.2, 0.9)  # the two best of them, then the better one again
     assert down == ["3 s"] * 6 + ["5 s"] * 2 + spare
     assert 0.7 < cd < 0.95
+
+
+def test_a_checkpoint_of_another_imitation_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ImitationCost, "costs", lambda self, candidates, seed, threads=0: np.ones(len(candidates)))
+    slower = own_cycle().model_copy(update={"period": 1.1 * own_cycle().period})
+
+    def search(cycle: Cycle, *stages: Stage) -> Skill:
+        return imitate([gait()], cycle, stages=stages, begin_with=[{}], checkpoint=tmp_path / "own.search")
+
+    first = search(own_cycle(), Stage(3.0, 2, 0.1, share_up=2.0))
+    assert search(own_cycle(), Stage(3.0, 2, 0.1, share_up=2.0)) == first
+    for told, cycle, other in (
+        ("cycle was", slower, Stage(3.0, 2, 0.1)),
+        ("seconds was 3, now 5", own_cycle(), Stage(5.0, 2, 0.1)),
+        ("push was 0, now 60", own_cycle(), Stage(3.0, 2, 0.1, push=60.0)),
+        ("replicas was 1, now 2", own_cycle(), Stage(3.0, 2, 0.1, replicas=2)),
+        ("sigma was 0.1, now 0.2", own_cycle(), Stage(3.0, 2, 0.2)),
+    ):
+        with pytest.raises(OutputError, match=f"another search: {told}"):
+            search(cycle, other)
 
 
 def test_a_search_begins_with_what_was_found_for_other_clips_but_not_for_this_one() -> None:

@@ -26,8 +26,8 @@ from surefoot.motions.motion import Motion
 from surefoot.skills import load
 
 GAIT = Gait(
-    speed=0.5, sideways=0.0, cadence=2.0, step_length=0.25, step_width=0.13, narrowest=0.12, sway=1.0, roll=1.0,
-    drift=0.2, flight=0.0, cost_of_transport=0.3, slip=0.01, peak_torque=150.0,
+    speed=0.5, sideways=0.0, cadence=2.0, step_length=0.25, foot_spread_at_strike=0.24, step_width=0.13,
+    narrowest=0.12, sway=1.0, roll=1.0, drift=0.2, flight=0.0, cost_of_transport=0.3, slip=0.01, peak_torque=150.0,
 )  # fmt: skip
 GOOD = walks.Walk(math.inf, 0.47, 150.0, GAIT, 0.46)
 OURS = ("speeds", "heading", "characters", "strangers", "proportions", "pushes")

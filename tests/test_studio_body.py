@@ -204,8 +204,10 @@ def test_the_last_move_of_a_burst_is_what_the_body_gets(studio: Studio) -> None:
             panel._move({"left_thigh_length": 1.0 + 0.004 * i, "right_thigh_length": 1.0 + 0.004 * i})
 
     studio.loop.call(burst)
-    time.sleep(0.5)
-    assert studio.loop.call(lambda: studio.session.sim.scene.setup.proportions) == {"thigh_length": 1.2}
+    until = time.monotonic() + 1800.0
+    while studio.loop.call(lambda: studio.session.sim.scene.setup.proportions) != {"thigh_length": 1.2}:
+        assert time.monotonic() < until
+        time.sleep(0.02)
     assert len(built) < 25
     assert not studio.session.sim.fallen
 

@@ -197,7 +197,7 @@ def test_the_loop_does_what_is_asked_and_survives_what_fails(session: Session) -
             loop.call(lambda: (_ for _ in ()).throw(SkillError("no")))
         loop.call(lambda: None)
         first = session.clock
-        deadline = time.monotonic() + 20.0
+        deadline = time.monotonic() + 1800.0
         while session.clock <= first and time.monotonic() < deadline:
             time.sleep(0.01)
         assert session.clock > first

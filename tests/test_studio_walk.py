@@ -64,7 +64,7 @@ def shown(studio: Studio) -> None:
 
     draw = studio.loop._draw
     studio.loop.call(lambda: setattr(studio.loop, "_draw", lambda now: (draw(now), counted(now))))
-    until = time.monotonic() + 20.0
+    until = time.monotonic() + 1800.0
     while count < 15 and time.monotonic() < until:
         time.sleep(0.02)
     studio.loop.call(lambda: setattr(studio.loop, "_draw", draw))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from surefoot.engine.recorder import MAX_SECONDS
+from surefoot.engine.recorder import MAX_SECONDS, frame_steps
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, OutputError
-from surefoot.lab.gait_measures import measure_gait
+from surefoot.lab.gait_measures import measure_gait, record_for_measuring
 from surefoot.motions import formats
 from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
@@ -27,7 +27,8 @@ _CHUNK = 1.0  # [s] between two ticks of the progress bar
 _LOOP_FPS = 120.0  # [1/s] recorded at least where a cycle is to be cut
 _JUDGED = 5.0  # [s] at the end, over which the gait is measured
 _MEASURES = {  # by what the summary calls them
-    "speed": "speed", "cadence": "cadence", "step_length": "step_length", "torso_sway_deg": "sway",
+    "speed": "speed", "cadence": "cadence", "step_length": "step_length",
+    "foot_spread_at_strike": "foot_spread_at_strike", "torso_sway_deg": "sway",
     "flight": "flight", "cost_of_transport": "cost_of_transport", "slip": "slip",
 }  # fmt: skip
 _MEASURES_3D = {
@@ -75,13 +76,19 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
     total, done = max(1, round(options.seconds / dt)), 0
     requests = [(round(at / dt), wanted) for at, wanted in events]
     fps = max(options.fps, _LOOP_FPS) if options.loop and options.fps > 0.0 else options.fps
-    parts: list[Motion] = []
+    parts, ending = list[Motion](), list[Motion]()
     while done < total:
         for at, wanted in requests:
             if at == done:
                 sim.switch(wanted)
         until = min(total, done + round(_CHUNK / dt), *[at for at, _ in requests if at > done])
-        parts.append(sim.run((until - done) * dt, fps))
+        seconds = (until - done) * dt
+        if until <= total - round(_JUDGED / dt):
+            parts.append(sim.run(seconds, fps))
+        else:  # every physics step, so that what is measured does not depend on --fps
+            frames = np.cumsum([0, *frame_steps(seconds, fps, dt)])
+            ending.append(record_for_measuring(sim, seconds))
+            parts.append(select_frames(ending[-1], frames))
         done = until
         tick(f"simulating {sim.skill.name}", done / total)
     motion = joined(parts)
@@ -91,7 +98,7 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
         motion.save(
             path, fps=saved_fps, root_motion=not options.in_place, loop=options.loop, skinned=path in rigged
         )  # fmt: skip
-    return _summary(sim, motion, options)
+    return _summary(sim, motion.root_position[-1] - motion.root_position[0], joined(ending), options)
 
 
 def watch(options: Options) -> None:
@@ -117,11 +124,19 @@ def joined(parts: list[Motion]) -> Motion:
     """Consecutive stretches as one motion; each begins with the frame the one before ended with."""
     first = parts[0]
     whole = {
-        name: np.concatenate([getattr(p, name)[(i > 0) :] for i, p in enumerate(parts)])
-        for name in first.arrays()
-        if not name.startswith("skeleton")
+        name: np.concatenate([getattr(p, name)[(i > 0) :] for i, p in enumerate(parts)]) for name in _frames_of(first)
     }
     return Motion(skeleton=first.skeleton, scene=first.scene, **whole)
+
+
+def select_frames(motion: Motion, frames: np.ndarray) -> Motion:
+    """The motion with some of its frames only: their numbers, or (n,) whether to keep each."""
+    return replace(motion, **{name: getattr(motion, name)[frames] for name in _frames_of(motion)})
+
+
+def _frames_of(motion: Motion) -> list[str]:
+    """Names of the arrays that have an entry for every frame."""
+    return [name for name in motion.arrays() if not name.startswith("skeleton")]
 
 
 def factors_of(items: list[str]) -> dict[str, float]:
@@ -215,12 +230,10 @@ def check_place(path: Path) -> None:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def _summary(sim: Simulation, motion: Motion, options: Options) -> dict[str, Any]:
-    late = motion.time >= motion.time[-1] - _JUDGED
-    names = [n for n in motion.arrays() if not n.startswith("skeleton")]
-    end = Motion(skeleton=motion.skeleton, scene=motion.scene, **{n: getattr(motion, n)[late] for n in names})
-    gait = measure_gait(end) if not sim.fallen and len(end) > 2 else None
-    way = motion.root_position[-1] - motion.root_position[0]
+def _summary(sim: Simulation, way: np.ndarray, ending: Motion, options: Options) -> dict[str, Any]:
+    """What is printed of a run: its way (3,) from beginning to end [m], and measures of its last seconds."""
+    ending = select_frames(ending, ending.time >= ending.time[-1] - _JUDGED - 0.5 * sim.model.opt.timestep)
+    gait = measure_gait(ending) if not sim.fallen and len(ending) > 2 else None
     planar = sim.scene.table.root == "planar"
     found: dict[str, Any] = {
         "skill": sim.skill.full_name,

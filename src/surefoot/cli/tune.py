@@ -34,6 +34,7 @@ def tune(
     from surefoot.lab.parameter_tuning import Objective, bounds_of, check_bounds, tuned_name, write_tuned
     from surefoot.lab.parameter_tuning import tune as search
     from surefoot.skills import load
+    from surefoot.terrains import load as load_terrain
 
     begin = load(skill)
     objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain, flight)
@@ -45,6 +46,7 @@ def tune(
     for path in (save, saved):
         check_place(path)
     check_bounds(begin, bounds)
+    load_terrain(terrain)
     with Bar() as tick:
         tuned = search(
             begin, bounds, [objective], generations=generations, seed=seed, near=near,

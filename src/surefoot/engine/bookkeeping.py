@@ -128,7 +128,7 @@ def _posture(world: Any, clock: Any, limits: Any) -> float:
     return 0.0
 
 
-LOADED = 1.0  # [N] normal force above which a moving foot counts as slipping
+LOADED = 1.0  # [N] normal force above which the sliding of a contact point counts as slip
 
 
 @kernel
@@ -185,8 +185,11 @@ def _in_contact_frame(world: Any, contact: Any) -> tuple[float, float, float]:
 
 @kernel
 def _foot_slip(world: Any, foot: int) -> float:
-    """Speed at which a loaded foot slides: that of its slowest contact, so that rolling is no slip [m/s]."""
-    slowest = np.inf
+    """Sliding speed of a foot: the mean over its loaded contact points, so that pivoting on one of them counts [m/s].
+
+    A foot that rolls does not slide: the material point at its contact is at rest.
+    """
+    total, loaded = 0.0, 0
     for i in range(len(world.contact)):
         contact = world.contact[i]
         one, two = world.geom_body[contact.geom1], world.geom_body[contact.geom2]
@@ -195,8 +198,9 @@ def _foot_slip(world: Any, foot: int) -> float:
         if world.part[one] != GROUND or world.part[two] != foot or contact.efc_address < 0:
             continue
         if _in_contact_frame(world, contact)[0] > LOADED:
-            slowest = min(slowest, _sliding_speed(world, two, contact))
-    return slowest if slowest < np.inf else 0.0
+            total += _sliding_speed(world, two, contact)
+            loaded += 1
+    return total / loaded if loaded else 0.0
 
 
 @kernel

@@ -54,33 +54,30 @@ class Recorder:
     def motion(self) -> Motion:
         """All frames as a motion."""
         model, data = self.scene.model, mujoco.MjData(self.scene.model)
-        padded = np.zeros(model.nuserdata)
-        skeleton = skeleton_of(self.scene)
-        root, rotations, rows = [], [], []
+        padded, skeleton = np.zeros(model.nuserdata), skeleton_of(self.scene)
+        padded[: self._kept] = self._frames[0][3]
+        row, poses, outputs = memory.view(padded), [], []  # one view: every frame is written into it in turn
         for _, qpos, _, kept in self._frames:
             data.qpos[:] = qpos
             mujoco.mj_kinematics(model, data)
-            root.append(data.xpos[1].copy())
-            rotations.append(_local_rotations(data.xquat, model.body_parentid)[: len(skeleton.names)])
+            rotations = _local_rotations(data.xquat, model.body_parentid)[: len(skeleton.names)]
+            poses.append((data.xpos[1].copy(), rotations))
             padded[: self._kept] = kept
-            row = memory.view(padded.copy())
-            rows.append(row)
+            report = row.report[0]
+            outputs.append((
+                row.torque.copy(), row.contact_force.copy(), row.center_of_pressure.copy(), row.com.copy(),
+                int(report.state), float(report.phase), row.slip.copy(), (report.feedback, report.feedforward),
+            ))  # fmt: skip
+        names = ("torque", "contact_force", "center_of_pressure", "com", "state", "phase", "slip", "feedback")
         return Motion(
             time=np.array([f[0] for f in self._frames]),
             skeleton=skeleton,
-            root_position=np.array(root),
-            rotations=np.array(rotations),
+            root_position=np.array([p[0] for p in poses]),
+            rotations=np.array([p[1] for p in poses]),
             qpos=np.array([f[1] for f in self._frames]),
             qvel=np.array([f[2] for f in self._frames]),
-            torque=np.array([r.torque.copy() for r in rows]),
-            contact_force=np.array([r.contact_force.copy() for r in rows]),
-            center_of_pressure=np.array([r.center_of_pressure.copy() for r in rows]),
-            com=np.array([r.com.copy() for r in rows]),
-            state=np.array([int(r.report[0].state) for r in rows]),
-            phase=np.array([r.report[0].phase for r in rows]),
-            slip=np.array([r.slip.copy() for r in rows]),
-            feedback=np.array([[r.report[0].feedback, r.report[0].feedforward] for r in rows]),
             scene=self.scene,
+            **{name: np.array(values) for name, values in zip(names, zip(*outputs, strict=True), strict=True)},
         )
 
 

@@ -1,1 +1,1 @@
-"""Measuring: falls, replicas, gaits, thresholds, tuning, and the reproduction of the papers."""
+"""Measures of gaits, robustness, tuning, skills made from clips, benchmarks, and the reproduction of the papers."""

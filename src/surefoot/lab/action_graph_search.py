@@ -1,14 +1,12 @@
-"""Transitions of an action graph found by trying them (what da Silva 2008, §5.3, leaves for the future).
+"""Edges of an action graph, found by simulation (da Silva 2008, §5.3, leaves this for the future).
 
-Every node is left from many phases for every other, all in populations. Where the other begins is where its reference
-is most like the body. The phases whose rows stay up and lean least on the servos are tried again from disturbed
-states; the best of them becomes the edge, if enough of its replicas stay up.
+`search_transitions` leaves every node for every other from many phases, in populations. The other node begins where its
+reference is most like the body. The phases whose rows stay up with the least servo torque are tried again from
+perturbed states; the best of them becomes the edge, if enough of its replicas stay up.
 
-Random walks on an action graph, and the graph without the edges at which they fell.
-
-A transition is found from a node that has settled. In a longer way nodes have not: a stop that is entered from a start
-ends elsewhere than one entered from a walk. So rows wander over the graph from all its nodes, and edges that most falls
-share, among their last two, go, as long as every node can still be reached from every other.
+A transition is found from a settled node, but on a longer way nodes have not settled: a stop that is entered from a
+start ends elsewhere than one entered from a walk. So `prune_by_random_walks` lets rows wander over the graph and drops
+the edges that most falls share among their last two, as long as every node can still be reached from every other.
 """
 
 from __future__ import annotations
@@ -34,15 +32,15 @@ _LOOK, _STRIDE = 0.1, 0.01  # [s] between looks at rows that were let go, and at
 
 @dataclass(frozen=True)
 class SearchBudget:
-    """How much is tried.
+    """How much a search tries.
 
     Attributes:
-        phases: of a loop; of a reference that ends, half as many from its middle to its end.
-        finalists: how many of the phases that survive are tried again.
-        replicas: disturbed states of each of them.
-        seconds: for which a row has to stay up.
+        phases: at which a loop is left; of a reference that ends, half as many from its middle to its end.
+        finalists: how many of the surviving phases are tried again.
+        replicas: perturbed states of each of them.
+        seconds: how long a row has to stay up [s].
         needed: share of the replicas that have to.
-        seed: of the disturbances.
+        seed: of the perturbations.
     """
 
     phases: int = 12
@@ -55,7 +53,7 @@ class SearchBudget:
 
 @dataclass(frozen=True)
 class Transition:
-    """What was found between two nodes: from how many phases tried it stays up, and the edge, if there is one."""
+    """Result for two nodes: how many phases were tried, how many survived, and the edge if there is one."""
 
     source: str
     target: str
@@ -66,7 +64,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A row to be let go: from which state (nstate,), at which phase it leaves, and where it enters, −1 unsaid."""
+    """A row to release: its state (nstate,), the phase at which it leaves, and the phase it enters, −1 if open."""
 
     state: np.ndarray
     leave: float
@@ -87,10 +85,10 @@ def search_transitions(
     """Try transitions; each is yielded as soon as it is known, so that one may stop at any time.
 
     Args:
-        graph: whose nodes are tried; its edges play no part.
+        graph: its nodes are tried; its edges play no part.
         plan: how much is tried.
-        pairs: sources and targets; by default all of different nodes.
-        progress: told what is tried, and the share that is done.
+        pairs: sources and targets; by default all pairs of different nodes.
+        progress: called with what is tried and the share that is done.
     """
     plan = plan or SearchBudget()
     wanted = [(a, b) for a in graph.nodes for b in graph.nodes if a != b] if pairs is None else list(pairs)
@@ -103,7 +101,7 @@ def search_transitions(
 
 
 class _TransitionTrials:
-    """A population in which rows are let go, as often as need be."""
+    """A population in which trials are run, as often as needed."""
 
     def __init__(self, graph: ActionGraph, plan: SearchBudget) -> None:
         self._graph, self._plan = graph, plan
@@ -112,14 +110,14 @@ class _TransitionTrials:
         self._dt = float(self._rows.scene.model.opt.timestep)
 
     def reference(self, name: str) -> Reference:
-        """What a node follows."""
+        """The reference that a node follows."""
         return tracker_of(self._rows.scene, self._graph.skill(name)).reference
 
     def _record(self, row: int) -> Any:
         return tracker_state(self._rows.rows[row].memory)
 
     def phases(self, name: str) -> list[_Trial]:
-        """A node's states shortly before the phases at which it may be left."""
+        """States of a node shortly before the phases at which it may be left."""
         one, reference = Population(1, skill=[self._graph.skill(name)]), self.reference(name)
         record = tracker_state(one.rows[0].memory)
         if len(reference.poses) == 1:
@@ -144,7 +142,7 @@ class _TransitionTrials:
         return list(found.values())
 
     def entries(self, lets: list[_Trial], target: str) -> list[_Trial]:
-        """Where the target may begin: where it is most like the body; from a pose that is held, anywhere as well."""
+        """Trials with the phases the target may enter: where it is most like the body; from a held pose, anywhere."""
         if lets and lets[0].leave >= 0.0:
             return lets
         count, share = self._plan.phases, 1.0 if self.reference(target).loops else 0.5
@@ -153,7 +151,7 @@ class _TransitionTrials:
         return lets + [_Trial(let.state, let.leave, share * k / count) for let in lets for k in range(count)]
 
     def tried(self, source: str, target: str, lets: Sequence[_Trial]) -> Transition:
-        """Every phase, then the best of them from disturbed states."""
+        """Try every phase, then the best of them from perturbed states."""
         plan, first = self._plan, self._let_go(source, target, lets)
         good = [i for i, one in enumerate(first) if one.stays]
         finalists = sorted(good, key=lambda i: first[i].effort)[: plan.finalists]
@@ -174,7 +172,7 @@ class _TransitionTrials:
         return Transition(source, target, len(lets), len(good), edge)
 
     def _let_go(self, source: str, target: str, lets: Sequence[_Trial], disturbed: bool = False) -> list[_Outcome]:
-        """Put rows into states and let them go over."""
+        """Put rows into states and let them switch to the target."""
         population, n = self._rows, len(lets)
         states = population.states
         states[:n] = [let.state for let in lets]
@@ -208,13 +206,13 @@ class _TransitionTrials:
         ]
 
     def _is_over(self, row: int, target: str) -> bool:
-        """Whether a row has come to the end of a target that ends."""
+        """Whether a row has reached the end of a target that ends."""
         reference, record = self.reference(target), self._record(row)
         there = self._graph.node_of_row(self._rows.rows[row]) == target
         return there and not reference.loops and record.clock >= reference.duration - reference.timestep
 
     def _entered(self, target: str, record: Any) -> float:
-        """At which share of its reference a row began to follow the target."""
+        """The phase of its reference at which a row began to follow the target."""
         reference = self.reference(target)
         if len(reference.poses) == 1:
             return 0.0
@@ -223,14 +221,14 @@ class _TransitionTrials:
         return share % 1.0 if reference.loops else min(max(share, 0.0), 1.0)
 
 
-LOOK = 0.05  # [s] between looks
-_STAYS = (2.0, 5.0)  # [s] that a loop or a stand goes on for before another node is asked for
+LOOK = 0.05  # [s] between two decisions
+_STAYS = (2.0, 5.0)  # [s] for which a loop or a stand goes on before another node is requested
 EdgeKey = tuple[str, str]
 
 
 @dataclass
 class RandomWalk:
-    """Where one row has been, and when it wants to go where; to be asked at every look."""
+    """The nodes one row has visited, and when it requests which node next."""
 
     graph: ActionGraph
     rng: np.random.Generator
@@ -238,12 +236,12 @@ class RandomWalk:
     ask: float = 0.0
 
     def next_request(self, here: str, time: float, waits: bool) -> str | None:
-        """The node to ask for now, if any.
+        """The node to request now, if any.
 
         Args:
             here: the node it is in.
             time: [s].
-            waits: whether one was asked for and has not been reached.
+            waits: whether a requested node has not been reached yet.
         """
         if not self.been or here != self.been[-1]:
             self.been.append(here)
@@ -255,13 +253,13 @@ class RandomWalk:
 
     @property
     def edges(self) -> list[EdgeKey]:
-        """Over which it has gone."""
+        """Edges it has gone over."""
         return list(zip(self.been, self.been[1:], strict=False))
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """A graph whose edges bore being wandered over, those that went, and how many of the last rows stayed up."""
+    """The pruned graph, the edges that were dropped, and how many rows of the last round stayed up."""
 
     graph: ActionGraph
     dropped: tuple[EdgeKey, ...]
@@ -273,15 +271,15 @@ def prune_by_random_walks(
     graph: ActionGraph, rows: int = 20, seconds: float = 30.0, rounds: int = 8, seed: int = 0,
     progress: Callable[[str, float], None] = lambda label, share: None,
 ) -> Pruned:  # fmt: skip
-    """Let rows wander, drop edges at which they fell, and so on until a round stays up, or no edge can go.
+    """Let rows wander and drop edges at which they fell, until all rows stay up or no edge can be dropped.
 
     Args:
         graph: with edges.
         rows: that wander, from all nodes in turn.
-        seconds: of each round.
+        seconds: of each round [s].
         rounds: at most.
-        seed: of the ways and of what the rows' starts are disturbed by.
-        progress: told what is done, and which share of the rounds.
+        seed: of the random walks and of the perturbed starts.
+        progress: called with what is done and the share of the rounds.
     """
     dropped, stayed = list[EdgeKey](), 0
     for turn in range(rounds):
@@ -297,7 +295,7 @@ def prune_by_random_walks(
 
 
 def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> tuple[list[RandomWalk], list[int]]:
-    """Where rows have been, and which of them fell."""
+    """Random walks of rows, and which rows fell."""
     names = list(graph.nodes)
     population = Population(rows, skill=[graph.skill(names[i % len(names)]) for i in range(rows)], graph=graph)
     ways = [RandomWalk(graph, np.random.default_rng([*seed, i])) for i in range(rows)]
@@ -321,9 +319,9 @@ def _wander(graph: ActionGraph, rows: int, seconds: float, seed: list[int]) -> t
 
 
 def edges_to_drop(graph: ActionGraph, ways: list[RandomWalk], fell: list[int]) -> set[EdgeKey]:
-    """Edges of which one at least was among the last two before every fall, those that most falls share first.
+    """Edges to drop so that every fall had one of them among its last two, starting with those most falls share.
 
-    None goes without which nodes are cut off.
+    An edge stays if nodes would be cut off without it.
     """
     gone, failed = Counter[EdgeKey](), Counter[EdgeKey]()
     for i, way in enumerate(ways):

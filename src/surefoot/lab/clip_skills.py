@@ -1,6 +1,7 @@
-"""What `surefoot imitate` does: from a stranger's clip to a skill that walks, and what was understood on the way.
+"""Skills made from motion-capture clips: imitations of a gait's cycle, and stylized skills that follow a clip's frames.
 
-What `surefoot follow` does: from a stranger's clip to a stylized skill that follows it, frame by frame.
+`surefoot imitate` reads a clip, finds its gait cycle and searches for parameters with which the cycle walks.
+`surefoot follow` makes the clip the reference of a stylized skill. Both tell what was understood of the clip.
 """
 
 from __future__ import annotations
@@ -58,10 +59,20 @@ PAPER_TOLERANCE = Tolerance(float(np.radians(12.0)), float(np.radians(20.0)), 0.
 
 @dataclass(frozen=True)
 class ClipSource:
-    """A clip and what the user knows better than the file."""
+    """A clip and what the user knows better than the file.
+
+    Attributes:
+        clip: file, .bvh or .amc.
+        skeleton: .asf file of an .amc clip.
+        character: name of the body that shall move like it.
+        in_place: whether it steps on the spot, without the clip's travel.
+        scale: metres per unit of the file; None is guessed.
+        up: axis of the file that points up; None is guessed.
+        fps: true frames per second; None is the file's.
+    """
 
     clip: Path
-    skeleton: Path | None = None  # of an .amc clip
+    skeleton: Path | None = None
     character: str = "human"
     in_place: bool = False
     scale: float | None = None
@@ -71,7 +82,7 @@ class ClipSource:
 
 @dataclass(frozen=True)
 class GaitClip:
-    """A clip on our body: its cycle as it was, and in words what was understood and what is unsure."""
+    """The gait cycle of a clip on our body, and in words what was understood and what is unsure."""
 
     cycle: GaitCycle
     table: CharacterTable
@@ -81,14 +92,14 @@ class GaitClip:
 
     @property
     def followed(self) -> tuple[GaitCycle, ...]:
-        """What a skill may follow: the cycle made symmetric, and as it is unless it nearly is symmetric."""
+        """Cycles that a skill may follow: the original, unless it is nearly symmetric, and the symmetrized one."""
         even = self.cycle.symmetrized(self.table)
         return (even,) if self.cycle.symmetric else (self.cycle, even)
 
 
 @dataclass(frozen=True)
 class Walk:
-    """How a skill did: of every replica when it fell, and how like its cycle it was."""
+    """How the replicas of a skill walked: when each fell [s], and how closely it tracked the cycle."""
 
     seconds: float
     fallen_at: tuple[float, ...]
@@ -101,11 +112,11 @@ class Walk:
         return all(at > self.seconds for at in self.fallen_at)
 
     def is_near(self, near: Tolerance) -> bool:
-        """Whether it is as near to its clip as is asked for."""
+        """Whether it is within a tolerance of its clip."""
         return self._share(near) <= 1.0
 
     def _share(self, near: Tolerance) -> float:
-        """The largest of its differences from the clip by what is allowed."""
+        """The largest of its differences from the clip, as a share of what is allowed."""
         joints, cadence = max(self.error / near.joints, self.worst_leg / near.leg), abs(self.cadence - 1.0)
         return max(joints, cadence / near.cadence, self.travel_error / near.travel)
 
@@ -116,7 +127,7 @@ class Walk:
 
     @property
     def unlike(self) -> float:
-        """The largest of its differences from the clip by what `ALIKE` allows; after a fall more than `FALLS`."""
+        """The largest difference from the clip, as a share of `PAPER_TOLERANCE`; more than `FALLEN` after a fall."""
         if not self.stays_up:
             return HOPELESS if max(self.fallen_at) < _AWHILE else FALLEN + self.seconds / min(self.fallen_at)
         return self._share(PAPER_TOLERANCE)
@@ -129,21 +140,28 @@ class Walk:
     @property
     def worst_leg(self) -> float:
         """The largest error of a leg's joint [rad]."""
-        return max(seen.worst(self.legs) for seen in self.seen)
+        return max(seen.worst_joint(self.legs) for seen in self.seen)
 
     @property
     def cadence(self) -> float:
-        """Of the clip's; of the replica that is farthest from it."""
+        """Cadence as a share of the clip's, of the replica that is farthest from it."""
         return max((seen.cadence for seen in self.seen), key=lambda c: abs(c - 1.0))
 
     @property
     def travel_error(self) -> float:
-        """Of the replica that is farthest from the clip's."""
+        """Travel error of the replica that is farthest from the clip."""
         return max(seen.travel_error for seen in self.seen)
 
 
 def read_gait_clip(source: ClipSource) -> GaitClip:
-    """Read, clean and retarget a clip and find its cycle; what has none is refused with the reason."""
+    """Read, clean and retarget a clip and find its gait cycle.
+
+    Args:
+        source: the clip.
+
+    Raises:
+        SurefootError: the clip cannot be read, or holds no gait cycle; the message says why.
+    """
     table = load_character(source.character)
     clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
     parts, notes = find_body_parts(clip.motion)
@@ -157,7 +175,16 @@ def read_gait_clip(source: ClipSource) -> GaitClip:
 
 
 def untuned_skills(found: GaitClip, name: str, credit: str = "") -> tuple[tuple[dict[str, Any], ...], Cycle]:
-    """Documents of skills that follow a clip, before they are tuned, and the cycle they are measured against."""
+    """Make skills of a clip that are not tuned yet.
+
+    Args:
+        found: the clip.
+        name: of the skills.
+        credit: line that the clip's licence asks for.
+
+    Returns:
+        Documents of skills, one per cycle that may be followed, and the cycle they are measured against.
+    """
     about = describe_gait(found.cycle, found.table), found.source.clip.stem, credit, found.source.in_place
     documents = tuple(skill_from_gait(cycle, found.table, name, *about) for cycle in found.followed)
     own = skill_from_gait(found.cycle, found.table, name, *about)
@@ -169,7 +196,7 @@ def tune_skill(
     begin_with: Sequence[dict[str, float]] | None = None, checkpoint: Path | None = None,
     report: Callable[[str, float], None] = lambda text, share: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The one of some documents that a search prefers, with the numbers it has found."""
+    """Search for the parameters of captured gaits (see `imitate`); returns the best document with its new numbers."""
     starts = [files.validate(document, document["name"]) for document in documents]
     found = imitate(
         starts, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report,
@@ -198,7 +225,15 @@ def _rounded(node: Any) -> Any:
 
 
 def measure_walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: int = 3, seed: int = 0) -> Walk:
-    """Let a skill walk from slightly different starts and compare it with a cycle."""
+    """Let a skill walk from slightly different starts and compare it with a cycle.
+
+    Args:
+        skill: a captured gait.
+        cycle: what it should be like.
+        seconds: how long it walks [s].
+        replicas: noisy starts.
+        seed: of the noise.
+    """
     population = Population(replicas, skill=skill)
     perturb_population(population, [seeded_generator(seed, "imitate", k) for k in range(replicas)])
     body, frames = BodyPoses(population.scene), record_frames(population, seconds)
@@ -208,7 +243,7 @@ def measure_walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: in
 
 @dataclass(frozen=True)
 class ImitationResult:
-    """A skill's document and how it walked."""
+    """The document of a skill, and how the skill walked."""
 
     document: dict[str, Any]
     walk: Walk
@@ -219,7 +254,18 @@ def make_imitation_skill(
     stages: tuple[Stage, ...] = STAGES, begin_with: Sequence[dict[str, float]] | None = None,
     checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
 ) -> ImitationResult:  # fmt: skip
-    """Let the first guess walk, and search for better numbers if it falls or is too unlike its clip."""
+    """Let the first document walk, and search for better parameters if it falls or is too unlike its clip.
+
+    Args:
+        documents: skills to begin with, see `untuned_skills`.
+        cycle: what it should be like.
+        seconds: how long it must walk in the end [s].
+        seed: of the search and of the replicas.
+        stages: of the search.
+        begin_with: parameters to begin with; by default `initial_guesses()`.
+        checkpoint: a stopped search resumes from files whose names begin so.
+        report: called with what is done and the share of the work.
+    """
     document = documents[0]
     if measure_walk(files.validate(document, document["name"]), cycle, _TRIAL, seed=seed).unlike > 1.0:
         document = tune_skill(
@@ -231,13 +277,13 @@ def make_imitation_skill(
 
 
 def remove_checkpoint(checkpoint: Path) -> None:
-    """Remove what a finished search would be resumed from."""
+    """Remove the checkpoints of a finished search."""
     for file in checkpoint.parent.glob(f"{checkpoint.name}-*.json"):
         file.unlink(missing_ok=True)
 
 
 def walk_summary(done: Walk) -> dict[str, Any]:
-    """What is printed of a walk."""
+    """A walk in words, by what is told."""
     fallen = [at for at in done.fallen_at if np.isfinite(at)]
     walked = f"{done.seconds:g} s" if not fallen else f"fell after {min(fallen):.1f} s"
     if not all(seen.strides for seen in done.seen):
@@ -252,8 +298,8 @@ def walk_summary(done: Walk) -> dict[str, Any]:
     }
 
 
-SOFTNESSES = (1e-3, 1e-2, 1e-1)  # that are tried, one after the other, until it stays up
-# what a skill that follows a clip begins with, by body, and what of it is changed
+SOFTNESSES = (1e-3, 1e-2, 1e-1)  # tried one after the other until it stays up
+# by body, the skill that one following a clip is made from, and the parameters that are changed
 _BASES: dict[str, tuple[str, dict[str, Any]]] = {
     "human_toes": ("human_toes/stylized-stand", CLIP_TRACKING_PARAMETERS),
     "human": ("human/stylized-stand", CLIP_TRACKING_PARAMETERS),
@@ -263,7 +309,7 @@ _BASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class ClipToFollow:
-    """A clip on a body, and in words what was understood and what is unsure."""
+    """A retargeted clip, whether it loops, and in words what was understood and what is unsure."""
 
     found: RetargetedClip
     loops: bool
@@ -272,7 +318,7 @@ class ClipToFollow:
     source: ClipSource
 
     def reference(self, stretch: LegExtension | None = None) -> Reference:
-        """What is to be followed."""
+        """The reference of the clip; `stretch` straightens bent legs."""
         scene = _scene(self.source)
         return (reference_sources.looping_reference if self.loops else reference_sources.one_shot_reference)(
             scene.model, scene.table, self.found, stretch
@@ -290,7 +336,11 @@ def read_clip_to_follow(source: ClipSource, once: bool) -> ClipToFollow:
 
     Args:
         source: the clip.
-        once: from beginning to end, even where something repeats itself.
+        once: follow it from beginning to end, even if part of it repeats.
+
+    Raises:
+        UnknownNameError: a body that cannot follow clips.
+        SurefootError: the clip cannot be read.
     """
     table = _scene(source).table
     clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
@@ -303,10 +353,17 @@ def read_clip_to_follow(source: ClipSource, once: bool) -> ClipToFollow:
 def make_following_skill(
     retraced: ClipToFollow, path: Path, credit: str, seconds: float, report: Callable[[str, float], None]
 ) -> tuple[dict[str, Any], TrackingRun]:
-    """Find how straight legs may be and how softly feet have to be led, and write the reference beside a skill's file.
+    """Find the straightest legs and the least softness with which a clip is followed, and write its reference.
+
+    Args:
+        retraced: the clip.
+        path: file of the skill; the reference is written beside it, as .npz.
+        credit: line that the clip's licence asks for.
+        seconds: how long a looping clip is followed [s].
+        report: called with what is tried and the share of the work.
 
     Returns:
-        The skill's document, whose reference is named as it lies beside it, and how it was followed.
+        The skill's document, and how its reference was followed.
     """
     beside = path.with_suffix(".npz")
     base, settings = _BASES[retraced.source.character]

@@ -1,12 +1,9 @@
-"""What a gait is like, measured from a recorded motion.
+"""Measures of gaits: from a recorded motion, or from a population while it runs.
 
-What a style of walking looks like over its cycle, and how much two of them differ.
-
-How near a walker's legs come to each other: bodies whose parts do not collide could walk through themselves.
-
-Where a body in space faces while it goes.
-
-How a body in space carries itself while it runs in a population: what falls alone do not show.
+`measure_gait` reads a simulated motion recorded at 100 frames a second or more; `record_for_measuring` records one at
+every physics step. Falls and speeds alone do not show how a walker moves, so there are also the mean cycle of the leg
+angles (to compare styles), the clearance between the legs (parts of one body need not collide), and the heading and
+the posture of every row of a population.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ import mujoco
 import numpy as np
 
 from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.foot_contacts import LOADED_FORCE, footstrikes
@@ -26,6 +24,7 @@ from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
 _STRIDE = 2.0  # [s] over which yaw is averaged: the swing of the hips is not a change of heading
+_LONGEST_FRAME = 0.011  # [s] 100 frames a second, rounded to physics steps
 GRAVITY = 9.81
 IN_PLACE = 0.3  # [m/s] a slower gait counts as in place
 
@@ -36,56 +35,70 @@ class Gait:
 
     speed: float  # [m/s] of the root along its mean heading
     sideways: float  # [m/s] of the root across it, to the left
-    cadence: float  # [steps/s] foot strikes of both feet
-    step_length: float  # [m] distance between the feet at a strike, along the heading
-    step_width: float  # [m] how far the left foot is left of the right one at strikes, on average; < 0 is crossed
-    narrowest: float  # [m] the same at the narrowest strike
+    cadence: float  # [steps/s] footstrikes of both feet
+    step_length: float  # [m] distance the root travels per step, from the first to the last footstrike
+    foot_spread_at_strike: float  # [m] mean distance between the feet at footstrikes, along the heading
+    step_width: float  # [m] how far the left foot is left of the right one at footstrikes, on average; < 0 is crossed
+    narrowest: float  # [m] the same at the narrowest footstrike
     sway: float  # [deg] half the peak-to-peak pitch of the torso
     roll: float  # [deg] largest roll of the torso to either side
     drift: float  # [deg] largest turn of the root, averaged over strides, from its heading at the beginning
     flight: float  # share of the time with no foot loaded
     cost_of_transport: float  # |mechanical power| / (weight · speed)
-    slip: float  # metres slid under load per metre travelled (per second of a gait in place)
+    slip: float  # metres that feet slid under load per metre travelled (per second of a gait in place)
     peak_torque: float  # [N·m]
 
 
-def foot_positions(motion: Motion) -> np.ndarray:
-    """(n, 2, 3) ankles of the left and the right foot in the world [m]."""
-    names = ("left_foot", "right_foot")
-    if motion.scene:
-        names = (motion.scene.table.anatomy.left.foot, motion.scene.table.anatomy.right.foot)
-    return world_poses(motion)[0][:, [motion.skeleton.names.index(name) for name in names]]
+def record_for_measuring(sim: Simulation, seconds: float) -> Motion:
+    """Run a simulation and record every physics step, so that measures do not depend on a frame rate.
+
+    Args:
+        sim: is advanced.
+        seconds: how long [s].
+    """
+    return sim.run(seconds, fps=1.0 / sim.model.opt.timestep)
 
 
 def measure_gait(motion: Motion) -> Gait:
-    """Measure a simulated motion; record it at 100 frames a second or more."""
+    """Measure a simulated motion.
+
+    Args:
+        motion: at least three frames, 100 or more a second: with fewer, short steps and short flights are missed.
+
+    Raises:
+        SurefootError: the motion was not simulated, is too short, or has too few frames a second.
+    """
     if motion.scene is None or len(motion) < 3 or motion.time[-1] <= motion.time[0]:
         raise SurefootError("only a simulated motion of some length can be measured")
+    if np.median(np.diff(motion.time)) > _LONGEST_FRAME:
+        raise SurefootError("a gait is measured at 100 frames a second or more; record the motion with a higher fps")
     duration = float(motion.time[-1] - motion.time[0])
-    found, feet = footstrikes(motion), foot_positions(motion)
+    strikes, feet, ground = footstrikes(motion), foot_positions(motion), motion.root_position[:, :2]
     yaw = np.unwrap(root_yaw(motion))
     heading = float(yaw.mean())
     ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
-    way = motion.root_position[-1, :2] - motion.root_position[0, :2]
-    travelled = float(way @ ahead)
-    apart = np.array([feet[frame, 0, :2] - feet[frame, 1, :2] for frame, _ in found]).reshape(-1, 2)
-    facings = np.array([yaw[frame] for frame, _ in found])
-    widths = apart[:, 1] * np.cos(facings) - apart[:, 0] * np.sin(facings)
+    way = ground[-1] - ground[0]
+    distance = float(np.hypot(*way))
+    struck = [frame for frame, _ in strikes]
+    apart = feet[struck, 0, :2] - feet[struck, 1, :2]
+    widths = apart[:, 1] * np.cos(yaw[struck]) - apart[:, 0] * np.sin(yaw[struck])
     loaded = motion.contact_force[:, :, 2] > LOADED_FORCE
     model = motion.scene.model
     dofs = [model.joint(j).dofadr[0] for j in motion.scene.table.gains]
     power = np.abs(motion.torque * motion.qvel[:, dofs]).sum(axis=1)
     weight = float(model.body_mass.sum()) * GRAVITY
     slid = float((motion.slip[-1] - motion.slip[0]).sum())
-    distance = float(np.hypot(*way))
     pitch = np.unwrap(torso_pitch(motion))
     return Gait(
-        speed=travelled / duration,
+        speed=float(way @ ahead) / duration,
         sideways=float(way @ left) / duration,
-        cadence=len(found) / duration,
-        step_length=float(np.abs(apart @ ahead).mean()) if found else 0.0,
-        step_width=float(widths.mean()) if found else 0.0,
-        narrowest=float(widths.min()) if found else 0.0,
+        cadence=len(strikes) / duration,
+        step_length=float(np.hypot(*(ground[struck[-1]] - ground[struck[0]]) / (len(struck) - 1)))
+        if struck[1:]
+        else 0.0,
+        foot_spread_at_strike=float(np.abs(apart @ ahead).mean()) if strikes else 0.0,
+        step_width=float(widths.mean()) if strikes else 0.0,
+        narrowest=float(widths.min()) if strikes else 0.0,
         sway=float(np.degrees(np.ptp(pitch)) / 2),
         roll=float(np.degrees(np.abs(body_roll(_torso(motion))).max())),
         drift=_drift(yaw, motion.time),
@@ -97,25 +110,38 @@ def measure_gait(motion: Motion) -> Gait:
 
 
 def _drift(yaw: np.ndarray, time: np.ndarray) -> float:
-    """Largest turn from the heading of the first seconds, of the yaw averaged over `_STRIDE` seconds [deg]."""
-    count = max(1, round(_STRIDE / float(time[1] - time[0])))
-    if len(yaw) < 2 * count:
+    """Largest turn of the yaw, averaged over `_STRIDE` seconds, from its first average [deg]."""
+    frame = float(time[1] - time[0])
+    if len(yaw) * frame < 2.0 * _STRIDE:
         return float(np.degrees(np.ptp(yaw)))
-    mean = np.convolve(yaw, np.full(count, 1.0 / count), mode="valid")
+    mean = smoothed(yaw[:, None], _STRIDE, frame)
     return float(np.degrees(np.abs(mean - mean[0]).max()))
+
+
+def foot_positions(motion: Motion) -> np.ndarray:
+    """(n, 2, 3) ankles of the left and the right foot in the world [m]."""
+    names = ("left_foot", "right_foot")
+    if motion.scene:
+        names = (motion.scene.table.anatomy.left.foot, motion.scene.table.anatomy.right.foot)
+    return world_poses(motion)[0][:, [motion.skeleton.names.index(name) for name in names]]
 
 
 def root_yaw(motion: Motion) -> np.ndarray:
     """(n,) world yaw of the root body, or of the pelvis of a body from a file [rad], within ± π."""
     turns = motion.rotations[:, 0]
     if motion.scene and motion.scene.table.imported:
-        turns = _upright(motion, motion.scene.table.anatomy.pelvis)
+        turns = _from_upright(motion, motion.scene.table.anatomy.pelvis)
+    return yaw_angles(turns)
+
+
+def yaw_angles(turns: np.ndarray) -> np.ndarray:
+    """(n,) yaw of (n, 4) orientations, within ± π [rad]."""
     forward = quat.rotate(turns, np.array([1.0, 0.0, 0.0]))
     return np.asarray(np.arctan2(forward[:, 1], forward[:, 0]))
 
 
-def _upright(motion: Motion, part: str) -> np.ndarray:
-    """(n, 4) turns of a part from how it is while the body stands upright and faces x."""
+def _from_upright(motion: Motion, part: str) -> np.ndarray:
+    """(n, 4) rotations of a part from its orientation while the body stands upright and faces x."""
     turns = world_poses(motion)[1][:, motion.skeleton.names.index(part)]
     imported = motion.scene.table.imported if motion.scene else None
     if imported is None or part not in imported.limbs.rest:
@@ -124,7 +150,7 @@ def _upright(motion: Motion, part: str) -> np.ndarray:
 
 
 def _torso(motion: Motion) -> np.ndarray:
-    return _upright(motion, motion.scene.table.anatomy.torso if motion.scene else motion.skeleton.names[0])
+    return _from_upright(motion, motion.scene.table.anatomy.torso if motion.scene else motion.skeleton.names[0])
 
 
 def body_roll(turns: np.ndarray) -> np.ndarray:
@@ -149,8 +175,11 @@ ANGLES = tuple(f"{side}_{joint}" for side in ("left", "right") for joint in ("hi
 def mean_cycle(motion: Motion) -> np.ndarray | None:
     """(PHASES, 7) flexions [rad] of hip, knee and ankle, left then right, and pitch of the torso, over the mean cycle.
 
-    A cycle lasts from a right foot strike to the next one. Every whole cycle of the motion is read at the
-    same evenly spaced phases, the first at the strike, and these are averaged. None if there is no whole cycle.
+    A cycle lasts from one footstrike of the right foot to the next. Every whole cycle is sampled at the same evenly
+    spaced phases, the first at the footstrike, and the samples are averaged.
+
+    Returns:
+        None if the motion holds no whole cycle.
     """
     if motion.scene is None:
         raise SurefootError("only a simulated motion has a style to compare")
@@ -166,16 +195,16 @@ def mean_cycle(motion: Motion) -> np.ndarray | None:
 
 
 def style_difference(one: np.ndarray, other: np.ndarray) -> float:
-    """Root of the mean square, over all phases and all seven angles, of two mean cycles' difference [deg]."""
+    """Root mean square difference of two mean cycles, over all phases and all seven angles [deg]."""
     return float(np.degrees(np.sqrt(((one - other) ** 2).mean())))
 
 
 _FAR = 0.5  # [m] beyond which distances do not matter
-_FPS = 50.0  # frames per second that are looked at
+_FPS = 50.0  # frames per second at which the clearance is measured
 
 
 def leg_clearance(motion: Motion) -> float:
-    """Least distance between the solid parts of the left and of the right leg [m]; negative if they overlap."""
+    """Smallest distance between the solid parts of the left and of the right leg [m]; negative if they overlap."""
     if motion.scene is None or not len(motion):
         raise SurefootError("only a simulated motion has legs whose distance can be measured")
     model, anatomy = motion.scene.model, motion.scene.table.anatomy
@@ -192,7 +221,7 @@ def leg_clearance(motion: Motion) -> float:
 
 
 def _solids(model: mujoco.MjModel, top: int) -> list[int]:
-    """Geoms that can touch something, of a body and of all that hangs on it."""
+    """Geoms that can touch something, of a body and of everything attached below it."""
     bodies = {top}
     for body in range(top + 1, model.nbody):
         if int(model.body_parentid[body]) in bodies:
@@ -201,35 +230,46 @@ def _solids(model: mujoco.MjModel, top: int) -> list[int]:
     return [int(geom) for geom in geoms if int(model.geom_bodyid[geom]) in bodies]
 
 
-EVERY = 0.05  # [s] between two looks
+EVERY = 0.05  # [s] between two samples of the heading
 
 
 def track_heading(
     population: Population, seconds: float, tell: Callable[[float], None] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run a population and return (looks, n) yaws of the root, unwrapped [rad], and (looks, n, 2) its places [m].
+    """Run a population and sample the heading and the place of every row each `EVERY` seconds.
 
-    Every `EVERY` seconds `tell` is called first, with the time since the beginning [s].
+    Args:
+        population: of a body in space; rows that fall stop.
+        seconds: how long [s].
+        tell: called before every sample with the time since the beginning [s].
+
+    Returns:
+        (samples, n) yaws of the roots, unwrapped [rad], and (samples, n, 2) their places [m].
     """
     yaws, places = [], []
-    for look in range(round(seconds / EVERY)):
+    for sample in range(round(seconds / EVERY)):
         if tell is not None:
-            tell(look * EVERY)
+            tell(sample * EVERY)
         population.run(EVERY, stop_fallen=True)
-        forward = quat.rotate(population.qpos[:, 3:7], np.array([1.0, 0.0, 0.0]))
-        yaws.append(np.arctan2(forward[:, 1], forward[:, 0]))
+        yaws.append(yaw_angles(population.qpos[:, 3:7]))
         places.append(population.qpos[:, :2].copy())
     return np.unwrap(np.array(yaws), axis=0), np.array(places)
 
 
-def smoothed(values: np.ndarray, seconds: float) -> np.ndarray:
-    """(looks − k + 1, n) mean over every stretch of k looks, about `seconds` long: the low-pass of a stride."""
-    count = max(1, round(seconds / EVERY))
+def smoothed(values: np.ndarray, seconds: float, every: float = EVERY) -> np.ndarray:
+    """(samples − k + 1, n) running means of (samples, n) values over the k samples of about `seconds`.
+
+    Args:
+        values: (samples, n).
+        seconds: over which to average, e.g. a stride [s].
+        every: time between two samples [s].
+    """
+    count = max(1, round(seconds / every))
     window = np.full(count, 1.0 / count)
     return np.stack([np.convolve(column, window, mode="valid") for column in values.T], axis=1)
 
 
-_SLICE = 0.02  # [s] between two looks
+_SAMPLE = 0.02  # [s] between two samples of the posture
 NARROW, ROLLED, TURNED = 0.06, 0.12, 0.03  # [m], [rad], [rad] what still looks like a person walking
 
 
@@ -243,22 +283,22 @@ class Posture:
     flight: np.ndarray  # share of the time with no foot loaded
 
     def costs(self) -> np.ndarray:
-        """(n,) what crossing the legs, rolling and turning cost a search; 0 is none of them."""
+        """(n,) penalties for crossed legs, for rolling and for turning; 0 is none of them."""
         crossed = 10.0 * np.clip(NARROW - self.width, 0.0, 0.3)
         leaning = 4.0 * np.clip(self.roll - ROLLED, 0.0, 1.0)
         return np.asarray(crossed + leaning + np.clip(self.turn - TURNED, 0.0, 1.0))
 
 
 def track_posture(population: Population, seconds: float) -> Posture:
-    """Run a population of a body in space for some seconds, leaving out rows that fell, and watch it."""
+    """Run a population of a body in space and measure how it carries itself; rows that fall stop."""
     model, anatomy = population.scene.model, population.scene.table.anatomy
     left, right, pelvis, torso = (
         model.body(part).id for part in (anatomy.left.foot, anatomy.right.foot, anatomy.pelvis, anatomy.torso)
     )
     places, axes = population.batch.bind("xpos"), population.batch.bind("xmat")
     widths, rolls, turns, flights = [], [], [], []
-    for _ in range(max(1, round(seconds / _SLICE))):
-        population.run(_SLICE, stop_fallen=True)
+    for _ in range(max(1, round(seconds / _SAMPLE))):
+        population.run(_SAMPLE, stop_fallen=True)
         heading = np.array([row.report[0].heading for row in population.rows])
         yaw = np.arctan2(axes[:, pelvis, 3], axes[:, pelvis, 0])
         apart = places[:, left] - places[:, right]

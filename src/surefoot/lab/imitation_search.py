@@ -1,6 +1,7 @@
-"""What a search asks of a captured gait: stay up, look like the clip, keep its time and its travel.
+"""The search for the numbers with which a captured gait walks like its clip.
 
-Tunes a skill made of a clip until it walks: first that it stays up, then that it is like the clip.
+The cost asks it to stay up, to look like the clip, and to keep the clip's time and travel. The search goes through
+stages: short runs first, until it stays up, then longer ones with pushes, until it is like the clip.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ _GOOD, _LEG_GOOD = float(np.radians(8.0)), float(np.radians(15.0))  # [rad]
 
 @dataclass(frozen=True)
 class ImitationCost:
-    """A cost to be made small: how far from a cycle a skill walks; every fall costs at least `FALL`.
+    """The cost of walking unlike a cycle; every fall costs at least `FALL_COST`.
 
     Attributes:
         cycle: what it should be like.
-        seconds: how long it must stay up.
+        seconds: how long it must stay up [s].
         replicas: noisy starts per candidate.
-        push: [N] in a random direction of the ground for 0.2 s, once; with several replicas not of the first.
+        push: force in a random horizontal direction for 0.2 s, once [N]; with several replicas the first is spared.
     """
 
     cycle: Cycle
@@ -88,60 +89,60 @@ class ImitationCost:
         seen = measure_tracking(frames, self.cycle, body, min(_SETTLED, 0.3 * self.seconds))
         if not seen.strides:
             return cost + FALL_COST
-        cost += min(8.0 * max(seen.worst(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
+        cost += min(8.0 * max(seen.worst_joint(body.legs) / _LEG_BAR - 1.0, 0.0), 3.0)
         cost += min(10.0 * abs(seen.width - seen.wanted_width), 2.0)
         cost += min(0.4 * max(seen.tilt / _TILT_GOOD - 1.0, 0.0), 2.0)
         cost += min(15.0 * abs(seen.cadence - 1.0), 3.0)
         return cost + min(5.0 * seen.travel_error, 0.75 + 2.5 * seen.travel_error, 4.0)
 
     def _untimely(self, frames: Frames, struck: Sequence[np.ndarray]) -> float:
-        """By how much of a step the footstrikes of either leg come too early or too late, on average."""
+        """Mean share of a step by which the footstrikes of either leg come too early or too late."""
         found = []
         for leg, at in enumerate(struck):
             begin, end = self.cycle.lands[1 - leg], self.cycle.lands[leg]
             done = (
                 frames.reports["phase"][at - 1] - begin + 0.3
-            ) % 1.0 - 0.3  # a little before its beginning it may be
+            ) % 1.0 - 0.3  # it may be a little before its beginning
             found += list(np.abs(done / ((end - begin) % 1.0) - 1.0))
         return float(np.mean(found)) if found else 0.5
 
     def _stalled(self, strikes: np.ndarray, stood: float) -> float:
-        """What the longest time without a footstrike costs, if it is much longer than a step."""
+        """Cost of the longest time without a footstrike, if it is much longer than a step."""
         longest = float(np.diff([0.0, *strikes, stood]).max())
         return min(2.0 * max(longest / (0.5 * self.cycle.period) - 1.6, 0.0), 3.0)
 
 
-FALLEN, HOPELESS = 10.0, 100.0  # how unlike what is wanted a walk is that falls, and one that falls at once
+FALLEN, HOPELESS = 10.0, 100.0  # error of a walk that falls, and of one that falls at once
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One search: how long it must walk, how many generations at most, and how widely it looks."""
+    """One search: how long it must walk [s], how many generations at most, and CMA-ES's first step size."""
 
     seconds: float
     generations: int
     sigma: float
-    replicas: int = 1  # the noise is another one every generation
+    replicas: int = 1  # the noise differs in every generation
     push: float = 0.0  # [N]
-    share_up: float = 0.5  # of the candidates that stay up: then the next stage begins; above 1: never before the end
-    begins: int = 1  # of the best beginnings, each of which is searched from
-    spare_above: float | None = None  # used only while what was found is more unlike its clip than this
+    share_up: float = 0.5  # the stage ends when this share of the candidates stays up; above 1: only at its end
+    starts: int = 1  # how many of the best starts are searched from
+    only_if_error_above: float | None = None  # a spare stage, run only while the error is larger
 
 
 STAGES = (
-    Stage(3.0, 8, 0.12, begins=5),
-    Stage(3.0, 14, 0.12, begins=2),
+    Stage(3.0, 8, 0.12, starts=5),
+    Stage(3.0, 14, 0.12, starts=2),
     Stage(3.0, 40, 0.15),
     Stage(5.0, 20, 0.10, share_up=0.6),
     Stage(8.0, 12, 0.08, push=60.0, share_up=0.7),
     Stage(10.0, 12, 0.06, push=120.0, share_up=2.0),
-    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, spare_above=1.0),
-    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, spare_above=1.0),
-    Stage(10.0, 15, 0.06, share_up=2.0, spare_above=1.0),
-    Stage(15.0, 15, 0.05, share_up=2.0, spare_above=1.0),
-    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLEN),
-    Stage(15.0, 15, 0.06, share_up=2.0, spare_above=FALLEN),
-    Stage(10.0, 20, 0.05, share_up=2.0, spare_above=1.0),
+    Stage(10.0, 12, 0.06, push=60.0, share_up=2.0, only_if_error_above=1.0),
+    Stage(10.0, 12, 0.08, push=60.0, share_up=2.0, only_if_error_above=1.0),
+    Stage(10.0, 15, 0.06, share_up=2.0, only_if_error_above=1.0),
+    Stage(15.0, 15, 0.05, share_up=2.0, only_if_error_above=1.0),
+    Stage(15.0, 15, 0.06, share_up=2.0, only_if_error_above=FALLEN),
+    Stage(15.0, 15, 0.06, share_up=2.0, only_if_error_above=FALLEN),
+    Stage(10.0, 20, 0.05, share_up=2.0, only_if_error_above=1.0),
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
@@ -153,12 +154,12 @@ _SLOW: dict[str, float] = {
 _KNOWN = tuple(
     f"human/captured-{gait}" for gait in ("backwards", "bent-trunk", "forward", "high-knees", "in-place", "wide-stance")
 )
-"""Captured gaits whose numbers are guesses for others."""
+"""Captured gaits whose numbers are first guesses for others."""
 Report = Callable[[str, float], None]
 
 
 def initial_guesses(without: str = "") -> tuple[dict[str, float], ...]:
-    """Numbers to begin with: as a new skill is, of a slow walk, and what was found for some captured gaits.
+    """Parameters to begin with: those of a new skill, of a slow walk, and of some captured gaits.
 
     Args:
         without: a clip whose own gait is left out, to see what a search finds that has never met it.
@@ -179,37 +180,40 @@ def imitate(
     checkpoint: Path | None = None,
     report: Report = lambda text, share: None,
 ) -> Skill:
-    """Search for the numbers with which a captured gait walks like its cycle.
+    """Search for the parameters with which a captured gait walks like its cycle.
 
     Args:
-        starts: ways to follow it, of which the search keeps one.
+        starts: skills to begin with, of which the search keeps one.
         cycle: what it should be like: the cleaned cycle, which a start may have made symmetric.
         seed: of the search.
-        stages: one after the other, each from the best that the last one found. Of those of one length, what comes
-            after a walk that stays up is left out.
-        begin_with: numbers of every beginning; by default `guesses()`.
-        unlike: how far what was found is from what is wanted: spare stages follow while it is too far, but not
-            `HOPELESS`: each from the best so far, or if that falls, which is much by chance, from the last.
+        stages: run one after the other, each from the best that the last one found. Once a walk stays up, further
+            stages of the same length are skipped.
+        begin_with: parameters to begin with; by default `initial_guesses()`.
+        unlike: error of a result. Spare stages run while it is too large but not `HOPELESS`: each from the best so
+            far, or from the last if the best falls.
         threads: 0 is all cores.
-        checkpoint: a killed search is resumed from files of this name with the stage's number added.
-        report: called after every generation with what it is at and the largest share of the work that may be done.
+        checkpoint: a stopped search resumes from files of this name with the stage's number added.
+        report: called after every generation with what is done and the largest share of the work that may be done.
+
+    Raises:
+        OutputError: a checkpoint cannot be read, or is of another search.
     """
     guessed = initial_guesses() if begin_with is None else begin_with
     field = [with_parameters(start, guess) if guess else start for start in starts for guess in guessed]
     costs = ImitationCost(cycle, stages[0].seconds).costs(field, seed, threads)
     field = [field[i] for i in np.argsort(costs)]
-    total = sum(stage.generations * stage.begins for stage in stages)
+    total = sum(stage.generations * stage.starts for stage in stages)
     search = _Search(cycle, seed, threads, checkpoint, report, total)
     up_for = 0.0  # [s]
     for number, stage in enumerate(stages):
-        if stage.spare_above is None and up_for != stage.seconds:
-            found = search.from_each(field[: stage.begins], stage, str(number))
+        if stage.only_if_error_above is None and up_for != stage.seconds:
+            found = search.from_each(field[: stage.starts], stage, str(number))
             up_for = stage.seconds if found[0].stays_up else 0.0
             field = [one.skill for one in found]
     best, far = field[0], unlike(field[0])
     last = best
     for number, stage in enumerate(stages):
-        if stage.spare_above is not None and stage.spare_above < far < HOPELESS:
+        if stage.only_if_error_above is not None and stage.only_if_error_above < far < HOPELESS:
             search.seed = seed + number
             last = search.run(best if far < FALLEN else last, stage, str(number)).skill
             best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])
@@ -225,7 +229,7 @@ class _Found:
 
 @dataclass
 class _Search:
-    """Searches of one gait, and how much of them is done."""
+    """The searches of one gait, and how many generations are done."""
 
     cycle: Cycle
     seed: int
@@ -236,7 +240,7 @@ class _Search:
     done: int = 0
 
     def from_each(self, begins: Sequence[Skill], stage: Stage, label: str) -> list[_Found]:
-        """What is found from each beginning, until one stays up; the best first."""
+        """Results of the searches from each start until one stays up, the best first."""
         found: list[_Found] = []
         for k, begin in enumerate(begins):
             found.append(self.run(begin, stage, f"{label}-{k}"))
@@ -245,7 +249,7 @@ class _Search:
         return sorted(found, key=lambda one: (not one.stays_up, one.cost))
 
     def run(self, begin: Skill, stage: Stage, label: str) -> _Found:
-        """One search."""
+        """Run one stage from one start."""
         shares = [0.0]
 
         def enough(costs: Sequence[float]) -> bool:

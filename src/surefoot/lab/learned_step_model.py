@@ -1,9 +1,7 @@
-"""Steps of limit cycle control as they begin, one at a time, out of a population that walks.
+"""A model of one step of limit cycle control, learned from recorded trials (Laszlo et al. 1996, §5.2).
 
-Learning the local model of a step from steps whose trials were recorded (Laszlo et al. 1996, §5.2, its last hope).
-
-A ridge regression from how a step begins to what it would end with unperturbed, and to the four derivatives by the
-perturbation. The law evaluates it in the step itself: no trial is simulated any more.
+A ridge regression predicts, from the state at the beginning of a step, what the step ends with unperturbed and the four
+derivatives by the perturbation. The law evaluates the model instead of simulating trials.
 """
 
 from __future__ import annotations
@@ -29,15 +27,19 @@ _LOOK = 0.1  # [s] shorter than any step
 
 
 def cycle_records(population: Population) -> list[Any]:
-    """Live CYCLE records of all rows."""
+    """The CYCLE record of every row; they change as the population advances."""
     return [python_impl(limit_cycle.cycle_of)(row.memory)[0] for row in population.rows]
 
 
 def begun_steps(population: Population, seconds: float, look: float = _LOOK) -> Iterator[int]:
-    """Advance a population for some seconds; give the row of every step that has begun since the last look.
+    """Advance a population and yield the row of every step that begins, at most `look` seconds later.
 
-    Its perturbation is chosen by then, and its CYCLE record says how the step before it ended. A step is noticed
-    within `look` seconds.
+    By then its perturbation is chosen, and its CYCLE record says how the step before it ended.
+
+    Args:
+        population: of limit cycle control; rows that fall stop.
+        seconds: how long [s].
+        look: how often new steps are looked for [s].
     """
     cycles = cycle_records(population)
     seen = np.array([float(cycle.begun) for cycle in cycles])
@@ -63,7 +65,7 @@ FARTHEST_OUTCOME = 4.0  # robust deviations
 
 @dataclass(frozen=True)
 class StepRecord:
-    """Recorded steps: (n, features) how each began, (n, 6) what its trials said."""
+    """Recorded steps: (n, features) the state each began in, (n, 6) the outcome of its trials (`OUTPUTS`)."""
 
     begins: np.ndarray
     outcomes: np.ndarray
@@ -79,19 +81,19 @@ def record_steps(
     model: Model | None = None,
     threads: int = 0,
 ) -> StepRecord:
-    """Walk with trials, pushed about, and record every step.
+    """Walk with trials under random pushes and record every step.
 
-    A walk by a model comes to other states than one by trials: those it has to know (Ross, Gordon, Bagnell 2011).
+    A walk by a model reaches other states than one by trials, and must know those too (Ross, Gordon, Bagnell 2011).
 
     Args:
         skill: one that takes trials.
         seed: of starts, pushes and commands.
         rows: walks at once.
-        seconds: how long each walks.
-        force: of pushes at most [N].
-        commands: name, lowest and highest value of what is told anew before every push.
-        model: one that chooses the perturbations; trials are taken all the same, and recorded.
-        threads: of the population; 0 is one a core.
+        seconds: how long each walks [s].
+        force: largest force of a push along either axis [N].
+        commands: name, lowest and highest value of commands that are drawn anew before every push.
+        model: chooses the perturbations; trials are recorded all the same.
+        threads: of the population; 0 is all cores.
     """
     population = Population(rows, skill=skill, threads=threads)
     rngs = [seeded_generator(seed, "foretell", skill.full_name, i) for i in range(rows)]
@@ -114,7 +116,7 @@ def record_steps(
 
 
 def _follow(model: Model, regulation: Any, cycle: Any, begin: np.ndarray) -> None:
-    """Perturb the present step as a model says."""
+    """Perturb the present step as a model predicts."""
     forward, lateral, a, b, c, d = predict(model, begin[None])[0]
     cycle.pitch, cycle.roll, _ = python_impl(solve_perturbation)(
         regulation, a, b, c, d, cycle.wanted_forward - forward, cycle.wanted_lateral - lateral
@@ -128,7 +130,7 @@ def _stir(
     force: float,
     commands: tuple[tuple[str, float, float], ...],
 ) -> None:
-    """Push a row in any direction at any moment of the next seconds, and tell it something else."""
+    """Push a row in a random direction at a random moment, and give it other commands."""
     x, y = rng.uniform(-force, force, 2)
     if np.isinf(population.fallen_at[i]):
         population.push(Push((x, y, 0.0), _PUSHED, population.time[i] + rng.uniform(0.1, 1.5)), [i])
@@ -142,16 +144,21 @@ def concatenate(*parts: StepRecord) -> StepRecord:
 
 
 def without_outliers(steps: StepRecord, farthest: float = FARTHEST_OUTCOME) -> StepRecord:
-    """The steps whose outcomes are all within so many robust deviations of the median: what falls teaches nothing."""
+    """Steps whose outcomes are all within so many robust deviations of the median: a fall teaches nothing."""
     off = np.abs(steps.outcomes - np.median(steps.outcomes, axis=0))
     kept = (off <= farthest * (1.4826 * np.median(off, axis=0) + 1e-9)).all(axis=1)
     return StepRecord(steps.begins[kept], steps.outcomes[kept])
 
 
 def fit_step_model(steps: StepRecord, ridge: float = RIDGE, ridge_derivatives: float = RIDGE_DERIVATIVES) -> Model:
-    """The linear model of least squares of the usual steps, its weights kept small; features z-scored and clipped.
+    """Fit a linear model to the steps without outliers, by ridge regression on clipped z-scores.
 
-    What hardly varies in the record (`_LEAST`) is not blown up by its small deviation.
+    A feature that hardly varies in the record is scaled by `_LEAST`, so that its small deviation is not blown up.
+
+    Args:
+        steps: the record.
+        ridge: penalty of the weights of the unperturbed outcome.
+        ridge_derivatives: penalty of the weights of the derivatives.
     """
     steps = without_outliers(steps)
     joints = (steps.begins.shape[1] - len(_LEAST)) // 2
@@ -171,14 +178,14 @@ def fit_step_model(steps: StepRecord, ridge: float = RIDGE, ridge_derivatives: f
 
 
 def predict(model: Model, begins: np.ndarray) -> np.ndarray:
-    """(n, 6) what a model says of steps that begin so."""
+    """(n, 6) predicted outcomes of steps that begin in (n, features) states."""
     z = np.clip((begins - np.array(model.mean)) / np.array(model.scale), -FARTHEST, FARTHEST)
     weights = np.array(model.weights)
     return np.asarray(z @ weights[:, :-1].T + weights[:, -1])
 
 
 def with_step_model(skill: Skill, model: Model) -> Skill:
-    """The skill with a learned model in place of trials."""
+    """A skill that uses a learned model instead of trials."""
     document = skill.model_dump(by_alias=True)
     document["parameters"]["model"] = model.model_dump()
     document["parameters"]["regulation"]["control"] = "predicted"
@@ -186,6 +193,6 @@ def with_step_model(skill: Skill, model: Model) -> Skill:
 
 
 def r_squared(model: Model, steps: StepRecord) -> np.ndarray:
-    """(6,) R² of every output on steps that the model has not seen."""
+    """(6,) R² of every output on recorded steps."""
     error = ((predict(model, steps.begins) - steps.outcomes) ** 2).sum(axis=0)
     return np.asarray(1.0 - error / ((steps.outcomes - steps.outcomes.mean(axis=0)) ** 2).sum(axis=0))

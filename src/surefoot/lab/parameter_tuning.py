@@ -1,8 +1,8 @@
-"""What a search can ask of a skill: stay up, hold a speed, bear pushes, stay near what it was.
+"""Tuning of skill parameters: cost functions, a resumable CMA-ES search, and the files `surefoot tune` writes.
 
-CMA-ES over named, bounded skill parameters; one generation is one population.
-
-What `surefoot tune` does between parsing and searching, and after.
+A cost function simulates all candidates of a generation in one population. The noise differs in every generation, so
+that no candidate is merely lucky. A checkpoint holds the costs of all generations and everything that defines the
+search, so that a stopped search goes on exactly as if it had not stopped, and no other search resumes from it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import cma
 import numpy as np
+from pydantic import BaseModel
 
 from surefoot.atomic_file import replace_file
 from surefoot.engine.population import Population
@@ -26,33 +27,39 @@ from surefoot.lab import gait_measures
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.skills import files, library_path, load, set_document_value, with_parameters
 from surefoot.skills.schema import Skill
-from surefoot.terrains.terrain import Terrain
+from surefoot.terrains.terrain import Terrain, packed_heights
 
 _SETTLE, _INTERVAL = 4.0, 3.0  # [s] before the first push and between two
 _PUSH_TIME = 0.1  # [s]
 
 
 class CostFunction(Protocol):
-    """Anything a search can make small."""
+    """A cost that a search makes small; its attributes belong to the identity of the search."""
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
-        """(n,) of every candidate."""
+        """(n,) costs of the candidates.
+
+        Args:
+            candidates: skills to simulate.
+            seed: of the noise.
+            threads: 0 is all cores.
+        """
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A cost to be made small: 0 is perfect, every fall costs at least 1.
+    """The cost of falls, of a wrong speed and, in space, of a bad posture: 0 is perfect, every fall costs at least 1.
 
     Attributes:
-        seconds: how long it must stay up.
+        seconds: how long it must stay up [s].
         replicas: noisy starts per candidate and push.
         speed: wanted speed over the second half [m/s], or None.
-        least_speed: speed below which it is penalised [m/s], or None.
+        least_speed: speed below which it is penalized [m/s], or None.
         pushes: forces along x [N]; each is a row of its own with as many pushes as fit.
-        terrain: what it stands on; a function of the seed gives another ground every generation.
+        terrain: the ground; a function of the seed gives another ground every generation.
         flight: least share of the time in the air, of a body in space, or None.
 
-    A body in space also pays for crossing its legs, rolling and turning (`lab.posture`).
+    A body in space also pays for crossing its legs, rolling and turning (`gait_measures.Posture`).
     """
 
     seconds: float = 15.0
@@ -76,22 +83,24 @@ class Objective:
                     push = Push((force, 0.0, 0.0), _PUSH_TIME, start + rng.uniform(0.0, 1.0))
                     population.scene.add_push(population.rows[i], push, 0.0)
         population.run(self.seconds / 2, stop_fallen=True)
-        x, carried = population.qpos[:, 0].copy(), np.zeros(len(rows))
-        if population.scene.table.root == "free":
+        x, in_space = population.qpos[:, 0].copy(), population.scene.table.root == "free"
+        if in_space:
             seen = gait_measures.track_posture(population, self.seconds / 2)
-            carried = seen.costs() + (
-                0.0 if self.flight is None else 4.0 * np.clip(self.flight - seen.flight, 0.0, 1.0)
-            )
+            posture = seen.costs()
+            if self.flight is not None:
+                posture = posture + 4.0 * np.clip(self.flight - seen.flight, 0.0, 1.0)
         else:
             population.run(self.seconds / 2, stop_fallen=True)
         speed = 2.0 * (population.qpos[:, 0] - x) / self.seconds
-        fallen = np.minimum(population.fallen_at, self.seconds)
-        cost = np.where(fallen < self.seconds, 2.0 - fallen / self.seconds, 0.0)
+        fallen_at = np.minimum(population.fallen_at, self.seconds)
+        fell = fallen_at < self.seconds
+        cost = np.where(fell, 2.0 - fallen_at / self.seconds, 0.0)
         if self.speed is not None:
-            cost += np.where(fallen < self.seconds, 1.0, np.minimum(np.abs(speed - self.speed), 1.0))
+            cost += np.where(fell, 1.0, np.minimum(np.abs(speed - self.speed), 1.0))
         if self.least_speed is not None:
-            cost += np.where(fallen < self.seconds, 1.0, np.clip(self.least_speed - speed, 0.0, 1.0))
-        cost += np.where(fallen < self.seconds, 1.0, np.minimum(carried, 1.0)) * (population.scene.table.root == "free")
+            cost += np.where(fell, 1.0, np.clip(self.least_speed - speed, 0.0, 1.0))
+        if in_space:
+            cost += np.where(fell, 1.0, np.minimum(posture, 1.0))
         return np.asarray(cost.reshape(len(candidates), -1).mean(axis=1))
 
 
@@ -138,108 +147,137 @@ def tune(
     report: Callable[[int, float], None] = lambda generation, best: None,
     enough: Callable[[Sequence[float]], bool] = lambda costs: False,
 ) -> TuningResult:
-    """Search for the parameters of least cost.
+    """Search for the parameters of least cost by CMA-ES.
 
     Args:
         skill: where to begin.
-        bounds: lowest and highest value of every parameter that may change.
-        objectives: what to ask for; their costs are added.
+        bounds: lowest and highest value of every parameter that may change, by dotted path.
+        objectives: cost functions; their costs are added.
         generations: how long to search.
         seed: of the search; the same seed gives the same result.
-        near: cost of one full range's distance from the beginning, in squares (keeps values near).
+        near: cost of the squared distance from the beginning, in full ranges (keeps values near).
         sigma: first step size as a share of each range.
-        popsize: candidates a generation.
+        popsize: candidates per generation; by default CMA-ES chooses.
         threads: 0 is all cores.
-        checkpoint: file that a killed search is resumed from.
+        checkpoint: file that is written after every generation and that a stopped search resumes from.
         report: called after every generation with its number and the best cost so far.
-        enough: told the costs of every generation; true ends the search.
+        enough: called with the costs of every generation; true ends the search.
+
+    Raises:
+        SurefootError: no parameter, an empty range or a negative seed.
+        OutputError: the checkpoint cannot be read, or is of another search.
     """
     names = list(bounds)
     low, high = np.array([bounds[n] for n in names], float).T
     if not (len(names) and (low < high).all() and seed >= 0):
         raise SurefootError("tuning needs a seed >= 0 and at least one parameter, each with low < high")
+
+    def values_at(point: np.ndarray) -> dict[str, float]:
+        """Parameters at a point of the unit cube that is searched."""
+        return dict(zip(names, (low + np.clip(point, 0.0, 1.0) * (high - low)).tolist(), strict=True))
+
     begin = np.clip([(parameter_value(skill, n) - a) / (b - a) for n, (a, b) in bounds.items()], 0.0, 1.0)
     options: dict[str, Any] = {"bounds": [0.0, 1.0], "seed": seed + 1, "verbose": -9}
     if popsize:
         options["popsize"] = popsize
     search = cma.CMAEvolutionStrategy(begin, sigma, options)
-    key = hashlib.sha256(skill.model_dump_json().encode()).hexdigest()[:16]
-    done = _read(checkpoint, names, seed, search.popsize, key)
+    numbers = {"seed": seed, "near": near, "sigma": sigma, "candidates": search.popsize}
+    identity = _describe_search(skill, bounds, objectives, numbers)
+    done = _read_checkpoint(checkpoint, identity, search.popsize)
     best_cost, best = np.inf, begin
     while len(done) < generations or search.countiter < len(done):
         points = search.ask()
         if search.countiter < len(done):
-            costs = done[search.countiter]  # replayed: the same seed asks the same points
+            costs = done[search.countiter]  # replayed: the same seed asks for the same points
         else:
             round_seed = seed + 7919 * search.countiter  # other noise every generation: no candidate is merely lucky
-            costs = _evaluate(skill, names, low, high, points, objectives, round_seed, threads)
+            costs = _evaluate(skill, [values_at(point) for point in points], objectives, round_seed, threads)
             costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
             done.append(costs)
-            _write(checkpoint, names, seed, done, key)
+            if checkpoint is not None:
+                replace_file(checkpoint, json.dumps({"search": identity, "costs": done}).encode())
         search.tell(points, costs)
         if min(costs) < best_cost:
             best_cost, best = min(costs), points[int(np.argmin(costs))]
         report(search.countiter, best_cost)
         if enough(costs):
             break
-    values = dict(zip(names, (low + best * (high - low)).tolist(), strict=True))
-    mean = dict(zip(names, (low + np.clip(search.mean, 0, 1) * (high - low)).tolist(), strict=True))
-    chosen = _robust_choice(skill, [values, mean], objectives, seed)
+    # the best sample or the search's mean, whichever does better on noise it was not tuned on
+    choices = [values_at(best), values_at(search.mean)]
+    candidates = [with_parameters(skill, values) for values in choices]
+    chosen = choices[int(np.argmin(sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)))]
     return TuningResult(with_parameters(skill, chosen), chosen, float(best_cost), search.countiter)
 
 
 def _evaluate(
-    skill: Skill,
-    names: list[str],
-    low: Any,
-    high: Any,
-    points: Any,
-    objectives: Sequence[CostFunction],
-    seed: int,
-    threads: int,
+    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[CostFunction], seed: int, threads: int
 ) -> list[float]:
+    """Costs of all choices of parameters; those that the schema refuses are infeasible."""
     candidates, places = [], []
-    for i, point in enumerate(points):
+    for i, values in enumerate(choices):
         try:
-            candidates.append(
-                with_parameters(skill, dict(zip(names, (low + point * (high - low)).tolist(), strict=True)))
-            )
+            candidates.append(with_parameters(skill, values))
             places.append(i)
         except SkillError:
             continue
-    costs = np.full(len(points), _INFEASIBLE)
+    costs = np.full(len(choices), _INFEASIBLE)
     if candidates:
         costs[places] = sum(o.costs(candidates, seed, threads) for o in objectives)
     return [float(c) for c in costs]
 
 
-def _robust_choice(
-    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[CostFunction], seed: int
-) -> dict[str, float]:
-    """The best sample or the search's mean, whichever does better on noise it was not tuned on."""
-    candidates = [with_parameters(skill, c) for c in choices]
-    costs = sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)
-    return choices[int(np.argmin(costs))]
+def _describe_search(
+    skill: Skill, bounds: Mapping[str, tuple[float, float]], objectives: Sequence[CostFunction],
+    numbers: Mapping[str, float],
+) -> dict[str, str]:  # fmt: skip
+    """Everything that the costs of a search depend on, in words by what it is called."""
+    found = {"skill": f"{skill.full_name} {_digest(skill.model_dump_json().encode())}"}
+    found |= {name: _in_words(value) for name, value in numbers.items()}
+    found |= {f"range of {name}": f"{low:.15g} to {high:.15g}" for name, (low, high) in bounds.items()}
+    for i, objective in enumerate(objectives):
+        prefix = f"objective {i + 1}: " if len(objectives) > 1 else ""
+        found |= {f"{prefix}{name}": _in_words(value) for name, value in vars(objective).items()}
+    return found
 
 
-def _read(path: Path | None, names: list[str], seed: int, popsize: int, key: str) -> list[list[float]]:
+def _in_words(value: object) -> str:
+    """A value of an objective as text: equal values give equal texts, in every process."""
+    if isinstance(value, (int, float)):
+        return f"{value:.15g}"
+    if isinstance(value, (tuple, list)):
+        return ", ".join(map(_in_words, value))
+    if isinstance(value, Terrain):
+        return f"{value.description} {_digest(packed_heights(value).tobytes() + repr(value.props).encode())}"
+    if isinstance(value, BaseModel):
+        return _digest(value.model_dump_json().encode())
+    return getattr(value, "__qualname__", str(value))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _read_checkpoint(path: Path | None, identity: dict[str, str], popsize: int) -> list[list[float]]:
+    """Costs of the generations that are done."""
     if path is None or not path.exists():
         return []
     try:
         saved = json.loads(path.read_text())
-        if saved["parameters"] != names or saved["seed"] != seed or saved["skill"] != key:
-            raise OutputError(f"{path} belongs to another search; remove it or choose another file")
+        before = {str(name): str(value) for name, value in saved["search"].items()}
         costs = [[float(c) for c in costs] for costs in saved["costs"]]
-        if any(len(c) != popsize for c in costs):
-            raise OutputError(f"{path} belongs to a search with other generations; remove it or choose another file")
-        return costs
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OutputError(f"cannot resume from {path}: {error}") from None
-
-
-def _write(path: Path | None, names: list[str], seed: int, done: list[list[float]], key: str) -> None:
-    if path is not None:
-        replace_file(path, json.dumps({"parameters": names, "seed": seed, "skill": key, "costs": done}).encode())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OutputError(f"cannot resume from {path}: it is damaged ({error!r}); delete it to start anew") from None
+    differs = [
+        f"{name} was {before.get(name, 'not given')}, now {identity.get(name, 'not given')}"
+        for name in dict.fromkeys([*identity, *before])
+        if before.get(name) != identity.get(name)
+    ]
+    if differs or any(len(c) != popsize for c in costs):
+        raise OutputError(
+            f"{path} is the checkpoint of another search: {'; '.join(differs) or 'other generations'}. "
+            "Delete it, or name another checkpoint (--checkpoint) or another file to save (--save)"
+        )
+    return costs
 
 
 def bounds_of(items: list[str]) -> dict[str, tuple[float, float]]:

@@ -1,4 +1,4 @@
-"""How far the three-link model may lean and come back (da Silva 2008, §3.3, figure 5), and how far it could at all."""
+"""The largest lean from which the three-link model recovers (da Silva 2008, §3.3, figure 5), and an upper bound."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ class LeanTrial(NamedTuple):
 
 
 class AnkleStand:
-    """Standing on the ankle by a regulator without end (eqs. 6 and 7)."""
+    """The three-link model kept upright by an infinite-horizon regulator (eqs. 6 and 7)."""
 
     def __init__(self, link: ThreeLink, weights: Weights) -> None:
-        """Regulate one model."""
+        """Compute the gains of a model."""
         self.link, self.weights, self.steps = link, weights, ThreeLinkDynamics(link)
         self.state, self.control = equilibrium(link)
         self.gains = infinite_horizon_lqr(self.steps.linearize(self.state, self.control), weights)
 
     def lean(self, degrees: float, direction: np.ndarray, limit: float = np.inf, seconds: float = SECONDS) -> LeanTrial:
-        """Let go of it with all links turned as one.
+        """Release it from a lean, with all links turned as one.
 
         Args:
-            degrees: how far.
+            degrees: of the lean [deg].
             direction: (axes,) pitch and roll of the turn, of unit length.
             limit: of each hip torque [N·m].
-            seconds: how long to watch.
+            seconds: how long it is simulated [s].
         """
         state, torques = self.state.copy(), []
         state[: self.link.axes] += np.radians(degrees) * direction
@@ -82,7 +82,7 @@ class AnkleStand:
         return LeanTrial(np.array(states), np.array(torques), good)
 
     def largest_lean(self, direction: np.ndarray, limit: float = np.inf, most: float = 30.0) -> float:
-        """The largest lean [°] it comes back from, within 0.05°, as from every smaller multiple of a quarter degree."""
+        """The largest lean it recovers from [deg], within 0.05°; it recovers from every smaller quarter degree too."""
         low = 0.0
         while low < most and self.lean(low + _CLIMB, direction, limit).recovered:
             low += _CLIMB
@@ -94,12 +94,12 @@ class AnkleStand:
 
 
 def center_offset(link: ThreeLink, degrees: float) -> float:
-    """How far the centre of mass is from above the ankle at a lean [m]."""
+    """Horizontal distance of the center of mass from the ankle at a lean [m]."""
     return float(ThreeLinkDynamics(link).com(equilibrium(link)[0])[2] * np.sin(np.radians(degrees)))
 
 
 def com_shift_per_radian(link: ThreeLink) -> np.ndarray:
-    """(2,) how far a swift turn by a radian, of upper body and of swing leg, moves the centre of mass along x [m].
+    """(2,) how far a swift turn by a radian, of upper body and of swing leg, moves the center of mass along x [m].
 
     The ankle gives no torque, and gravity takes time: in a swift turn the angular momentum about the ankle stays what
     it was, M₀₀ q̇₀ + M₀ⱼ q̇ⱼ = 0, and the base gives way. Let go at rest with its centre of mass x₀ ahead, the
@@ -116,7 +116,7 @@ def com_shift_per_radian(link: ThreeLink) -> np.ndarray:
 
 
 def largest_lean_bound(link: ThreeLink, upper: float, swing: float) -> float:
-    """Largest lean forward [°] that turns of upper body and swing leg by so many radians can make up for."""
+    """Largest forward lean [deg] that turns of upper body and swing leg by some radians can make up for."""
     steps, (state, _) = ThreeLinkDynamics(link), equilibrium(link)
     reach = float(np.abs(com_shift_per_radian(link)) @ [upper, swing])
     return float(np.degrees(np.arcsin(min(1.0, reach / steps.com(state)[2]))))

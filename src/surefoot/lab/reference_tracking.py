@@ -1,6 +1,6 @@
-"""How far a pelvis is from where its reference's would be, if both began at the same place.
+"""Runs of stylized skills that track a reference: joint errors, drift from the path, falls.
 
-Runs that follow a reference, and how like it they are; references of clips, made once a run of the laboratory.
+References of clips are made once and kept beside the results.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from surefoot.terrains.props import SeeSaw, tip_fraction
 
 
 class PathDrift:
-    """Goes along a reference's path as its clock goes on."""
+    """Distance of a pelvis from the path of its reference, both from the same place on."""
 
     def __init__(self, reference: Reference, ways: int, place: np.ndarray) -> None:
-        """From a place (ways,) of the pelvis on."""
+        """Start at a place (ways,) of the pelvis [m]; `ways` is 1 for a planar body, 2 in space."""
         self._reference, self._ways, self._turn, self._clock = reference, ways, 0.0, 0.0
         self._begun, self._loop = place - reference.poses[0, :ways], np.zeros(ways)
         self._squares: list[float] = []
 
-    def look(self, clock: float, place: np.ndarray) -> None:
-        """Compare with a place (ways,) at a time of the reference [s]."""
+    def add(self, clock: float, place: np.ndarray) -> None:
+        """Add a place (ways,) of the pelvis [m] at a time of the reference [s]."""
         reference, ways = self._reference, self._ways
         if reference.loops and clock < self._clock:
             path = reference.poses[:, :ways]
@@ -55,7 +55,7 @@ class PathDrift:
         return self._rotated(place, 0.0)
 
     def _rotated(self, place: np.ndarray, more: float) -> np.ndarray:
-        """A place (ways,) of the reference, turned as the loop it is in."""
+        """A place (ways,) of the reference, turned like the loop it is in."""
         return place if self._ways == 1 else np.asarray(yaw_rotation(self._turn + more)[:2, :2] @ place)
 
     @property
@@ -67,32 +67,26 @@ class PathDrift:
 
 
 TOES = "human_toes/stylized-stand"
-CLIP_TRACKING_PARAMETERS: dict[str, Any] = {
-    "style": 150.0,
-    "stepping": 0.8,
-    "balance_weight": 0.01,
-    "calm": 0.0,
-}  # of all clips, if not said
-_LOOK = 1.0 / 30.0  # [s] between looks
+CLIP_TRACKING_PARAMETERS: dict[str, Any] = {"style": 150.0, "stepping": 0.8, "balance_weight": 0.01, "calm": 0.0}
+_LOOK = 1.0 / 30.0  # [s] between two comparisons
 
 
 @dataclass(frozen=True)
 class TrackingRun:
-    """How a reference was followed.
+    """How closely a reference was tracked.
 
     Attributes:
-        seconds: how long it was to be followed.
+        seconds: how long it was to be tracked [s].
         fallen_at: when it fell, or infinity [s].
-        joints: root mean square of the actuated joints' errors [rad].
-        path: how far the pelvis went, and how far the reference's does in the same time [m].
-        solves: solutions of the quadratic program.
-        failures: how many of them were none.
-        slip: how far a foot slid while it bore, on average for a metre of the way.
-        clip: root mean square of the errors against the retargeted clip itself [rad]; 0 without one.
-        drift: distance of the pelvis from the reference's, both from the same beginning on: root mean square, and at
-            the end [m].
+        joints: root mean square error of the actuated joints [rad].
+        path: length of the pelvis's path, and of the reference's in the same time [m].
+        solves: how often the quadratic program was solved.
+        failures: how often it had no solution.
+        slip: metres that a foot slid under load per metre of the path, the mean of both feet.
+        clip: root mean square error against the retargeted clip itself [rad]; 0 without one.
+        drift: distance of the pelvis from the reference's: root mean square, and at the end [m].
         place: world x and y of the pelvis at the end [m].
-        tipped: how far a see-saw tipped at most, 1 for wholly.
+        tipped: largest tilt of a see-saw, 1 for wholly tipped.
     """
 
     seconds: float
@@ -109,7 +103,7 @@ class TrackingRun:
 
     @property
     def stays_up(self) -> bool:
-        """Whether it got to the end."""
+        """Whether it reached the end."""
         return self.fallen_at > self.seconds
 
     def __str__(self) -> str:
@@ -122,7 +116,7 @@ class TrackingRun:
 
 
 def skill_for(reference: Path | str, base: str = TOES, changes: Mapping[str, Any] | None = None) -> Skill:
-    """A skill that follows a reference."""
+    """A skill that tracks the reference of a file, with the parameters of clips and further changes."""
     return with_parameters(load(base), {**CLIP_TRACKING_PARAMETERS, **(changes or {}), "reference": str(reference)})
 
 
@@ -136,7 +130,7 @@ def reference_folder(setting: Setting) -> Path:
 def clip_reference(
     setting: Setting, stem: str, loops: bool, base: str = TOES, stretch: LegExtension | None = None
 ) -> Path | None:
-    """The file of a clip's reference; nothing without the clip."""
+    """The file of a clip's reference, made if need be; None without the clip."""
     clip = find_clip(setting, stem)
     if clip is None:
         return None
@@ -153,7 +147,16 @@ def clip_reference(
 def track_reference(
     skill: Skill, seconds: float, terrain: str = "flat", pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
 ) -> TrackingRun:
-    """Follow a reference for some time; replicas but the first begin a little elsewhere."""
+    """Run a skill that tracks a reference and compare the two.
+
+    Args:
+        skill: a stylized skill.
+        seconds: how long [s].
+        terrain: the ground.
+        pushes: timed from the beginning.
+        replica: 0 begins at the start state, others in perturbed ones.
+        seed: of the perturbation.
+    """
     sim = replica_simulation(skill, terrain, pushes, replica, seed)
     tracker, reference = tracking_state(sim)
     places = np.array([int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains])
@@ -168,7 +171,7 @@ def track_reference(
         if len(reference.clip):
             off = sim.data.qpos[places] - reference.clip[reference.index(float(tracker.clock))][places]
             clip_squares.append(float((off**2).mean()))
-        walked.look(float(tracker.clock), sim.data.qpos[:ways])
+        walked.add(float(tracker.clock), sim.data.qpos[:ways])
         tip = max(tip, tip_fraction(sim.model, sim.data)) if has_seesaw else 0.0
         went += float(np.linalg.norm(sim.data.qpos[:ways] - last))
         last = sim.data.qpos[:ways].copy()
@@ -177,24 +180,18 @@ def track_reference(
     speed = np.linalg.norm(rates[:, :ways], axis=1)
     far = float(speed.mean() * (sim.time if reference.loops else len(speed) * reference.timestep))
     return TrackingRun(
-        seconds,
-        float(fallen),
-        float(np.sqrt(np.mean(squares))),
-        (went, far),
-        int(tracker.solves),
-        int(tracker.failures),
-        float(sim.memory.slip.mean() / max(went, 0.1)),
-        float(np.sqrt(np.mean(clip_squares))) if clip_squares else 0.0,
-        walked.drift,
-        (float(sim.data.qpos[0]), float(sim.data.qpos[1]) if ways == 2 else 0.0),
-        tip,
-    )
+        seconds=seconds, fallen_at=float(fallen), joints=float(np.sqrt(np.mean(squares))), path=(went, far),
+        solves=int(tracker.solves), failures=int(tracker.failures),
+        slip=float(sim.memory.slip.mean() / max(went, 0.1)),
+        clip=float(np.sqrt(np.mean(clip_squares))) if clip_squares else 0.0, drift=walked.drift,
+        place=(float(sim.data.qpos[0]), float(sim.data.qpos[1]) if ways == 2 else 0.0), tipped=tip,
+    )  # fmt: skip
 
 
 def replica_simulation(
     skill: Skill, terrain: str, pushes: tuple[Push, ...] = (), replica: int = 0, seed: int = 0
 ) -> Simulation:
-    """A simulation of a skill; replicas but the first begin a little elsewhere."""
+    """A simulation of a skill with pushes; replica 0 begins at the start state, others in perturbed ones."""
     sim = Simulation(skill=skill, terrain=terrain)
     if replica:
         perturb_state(
@@ -206,5 +203,5 @@ def replica_simulation(
 
 
 def tracking_state(sim: Simulation) -> tuple[Any, Reference]:
-    """A simulation's record of its tracker, and what is followed."""
+    """The tracker's record in a simulation's memory, and its reference."""
     return tracker_state(sim.memory.memory), tracker_of(sim.scene, sim.skill).reference

@@ -1,6 +1,7 @@
-"""Replicas: the same run from slightly other states, since single runs lie.
+"""Replicas: rows that begin in slightly different states, from the start of a skill or from its settled gait.
 
-Rows that are well into their gait: settled, and spread over its phases.
+One run proves little: a gait may survive by luck. Random numbers depend on the seed and on a label that says what they
+are for, so that an experiment gives the same figures whatever else is run.
 """
 
 from __future__ import annotations
@@ -21,19 +22,29 @@ PHASE = 0.02  # of the cycle
 
 
 def seeded_generator(seed: int, *labels: object) -> np.random.Generator:
-    """Random numbers that depend on the seed and on what they are for, and on nothing else."""
+    """Random numbers that depend on the seed and on what they are for, and on nothing else.
+
+    Args:
+        seed: not negative.
+        labels: what the numbers are for; other labels give other numbers.
+    """
     text = "/".join(map(str, labels)).encode()
     return np.random.default_rng([seed, zlib.crc32(text)])
 
 
 def perturb_population(population: Population, rngs: Sequence[np.random.Generator]) -> None:
-    """Change every row's present state as replicas do, with the feet as far from the ground as before."""
+    """Add replica noise to the present state of every row, in place.
+
+    Args:
+        population: its feet stay as far from the ground as they are.
+        rngs: one per row.
+    """
     for i, rng in enumerate(rngs):
         perturb_state(population.scenes[i], population.qpos[i], population.qvel[i], rng)
 
 
 def perturb_state(scene: Scene, qpos: np.ndarray, qvel: np.ndarray, rng: np.random.Generator) -> None:
-    """Add replica noise to one state, in place."""
+    """Add replica noise to one state, in place: uniform within ± `ANGLE`, ± `RATE` and ± `SPEED`."""
     model, joints = scene.model, list(scene.table.gains)
     clearance = scene.clearance(qpos)
     for joint in joints:
@@ -54,7 +65,14 @@ _LOOK = 0.1  # [s] shorter than any step
 def commanded_population(
     count: int, skill: Skill, character: str | None = None, commands: Mapping[str, float] | None = None
 ) -> Population:
-    """A population of one skill on one body, by default the skill's own, that has been told something."""
+    """A population of one skill that has been given commands.
+
+    Args:
+        count: of rows.
+        skill: the same for all rows.
+        character: body; by default the skill's own.
+        commands: by name, as `Simulation.command` takes them.
+    """
     population = Population(count, character, [skill] * count)
     for row in population.rows:
         population.scene.command(row, skill, commands or {})
@@ -62,14 +80,21 @@ def commanded_population(
 
 
 def states_at_random_phases(skill: Skill, count: int, seed: int, may_run: Sequence[Skill] = ()) -> np.ndarray:
-    """(count, nstate) states of a gait at random moments of a window of 2 s after settling."""
+    """(count, nstate) states of a gait at random moments of a window of 2 s after settling.
+
+    Args:
+        skill: the gait.
+        count: of states.
+        seed: of the moments.
+        may_run: further skills that the states must have room for.
+    """
     rows = [skill] * count + list(may_run)
     population = Population(len(rows), skill=rows)
     rng = seeded_generator(seed, "phases", skill.full_name)
     wait = np.zeros(len(rows))
-    wait[:count] = SETTLE + rng.uniform(0.0, 2.0, count)
+    wait[:count] = rng.uniform(0.0, 2.0, count)
     population.run(SETTLE)
-    population.advance(np.where(wait > 0.0, wait - SETTLE, 0.0))
+    population.advance(wait)
     return population.states[:count]
 
 
@@ -96,7 +121,7 @@ def step_period(skill: Skill, character: str | None = None, commands: Mapping[st
 
 
 def step_durations(population: Population, seconds: float) -> list[list[float]]:
-    """Run a population and return how long each row's steps took that ended meanwhile [s]; a fallen row stops."""
+    """Run a population and return the durations of the steps that each row ended [s]; a fallen row stops."""
     machines = [records(row.memory, 0, 1, MACHINE)[0] for row in population.rows]
     counts = [machine.steps for machine in machines]
     found: list[list[float]] = [[] for _ in machines]

@@ -1,10 +1,8 @@
-"""The stretch of a parameter's values, around a nominal one, over which something goes on.
+"""How much a gait bears: stable ranges of a parameter, and robust thresholds of pushes.
 
-Robust thresholds: the largest push such that it and every smaller one is survived.
-
-Pushes of a walker in space: from eight directions, at a phase of its cycle (SIMBICON §7.2, "Robustness").
-
-A walker is a skill, the body that runs it (by default the skill's own) and what it is told meanwhile.
+A robust threshold is the largest level such that it and every smaller one is survived by 4 of 5 replicas. A replica
+survives if it stays up and does again, over its last 5 s, what it did before. Planar gaits are pushed ten times along x
+(SIMBICON §7.1); walkers in space are pushed once, from eight directions at a phase of the cycle (SIMBICON §7.2).
 """
 
 from __future__ import annotations
@@ -18,15 +16,22 @@ import numpy as np
 from surefoot.characters.table import CharacterTable, standing_height
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
-from surefoot.lab import replicas
-from surefoot.lab.gait_measures import IN_PLACE
-from surefoot.lab.replicas import PHASE, SETTLE, commanded_population, perturb_state, seeded_generator, step_period
+from surefoot.lab.gait_measures import IN_PLACE, yaw_angles
+from surefoot.lab.replicas import (
+    PHASE,
+    SETTLE,
+    commanded_population,
+    perturb_state,
+    replicas_on_cycle,
+    seeded_generator,
+    step_period,
+)
 from surefoot.skills.schema import Skill
 
 
 @dataclass(frozen=True)
 class StableRange:
-    """Lowest and highest value, and whether more may go on beyond the ends of what was tried."""
+    """Lowest and highest stable value, and whether nothing was tried beyond either."""
 
     low: float
     high: float
@@ -39,12 +44,12 @@ class StableRange:
         return self.high - self.low
 
     def __str__(self) -> str:
-        """As text: `≤` and `≥` where it was not tried further."""
+        """As text, with `≤` and `≥` where nothing was tried beyond."""
         return f"{'≤ ' if self.open_below else ''}{self.low:g} … {'≥ ' if self.open_above else ''}{self.high:g}"
 
 
 def stable_range(values: np.ndarray, goes: np.ndarray, center: int) -> StableRange:
-    """The contiguous stretch of (n,) ascending `values` around index `center` for which `goes` is true."""
+    """The contiguous range of (n,) ascending `values` around index `center` for which (n,) `goes` is true."""
     low = high = center
     while low > 0 and goes[low - 1]:
         low -= 1
@@ -54,13 +59,12 @@ def stable_range(values: np.ndarray, goes: np.ndarray, center: int) -> StableRan
 
 
 REPLICAS, NEEDED = 5, 4
-PUSHES, INTERVAL, REPEATED_PUSH_DURATION, REPEATED_PUSH_AFTER = 10, 5.0, 0.1, 10.0  # SIMBICON §7.1, times in seconds
 _JUDGED = 5.0  # [s] last part of the run, over which speed and stepping are judged
 _SAME_SPEED = 0.7  # share of its speed that counts as going on
 
 
 def planar_grid(highest: float) -> list[float]:
-    """Levels of 10 N below 100 N and of 20 N above [N]."""
+    """Levels of 10 N below 100 N and of 20 N above, up to the highest [N]."""
     return [10.0 * i for i in range(1, 10) if 10.0 * i <= highest] + [
         100.0 + 20.0 * i for i in range(int((highest - 100.0) // 20.0) + 1) if highest >= 100.0
     ]
@@ -69,10 +73,10 @@ def planar_grid(highest: float) -> list[float]:
 def robust_threshold(
     survives: Callable[[list[float]], list[int]], grid: list[float], block: int = 6
 ) -> tuple[float, list[tuple[float, int]]]:
-    """Climb the grid until a level is survived by too few replicas.
+    """Climb a grid until a level is survived by too few replicas.
 
     Args:
-        survives: how many replicas survive each of some levels.
+        survives: counts the replicas that survive each of some levels.
         grid: levels, ascending.
         block: levels simulated at once.
 
@@ -82,8 +86,7 @@ def robust_threshold(
     best, tried = 0.0, []
     for start in range(0, len(grid), block):
         levels = grid[start : start + block]
-        counts = survives(levels)
-        for level, count in zip(levels, counts, strict=True):
+        for level, count in zip(levels, survives(levels), strict=True):
             tried.append((level, count))
             if count < NEEDED:
                 return best, tried
@@ -91,93 +94,108 @@ def robust_threshold(
     return best, tried
 
 
+def _count_survivors(survive: Callable[[Sequence[int], Sequence[int]], np.ndarray], cases: int) -> np.ndarray:
+    """(cases,) replicas that survive; the last replicas are simulated only where they decide.
+
+    Args:
+        survive: (cases,) how many of some replicas survive each of some cases.
+        cases: how many there are.
+    """
+    counts = survive(range(cases), range(NEEDED))
+    unsure = [i for i, count in enumerate(counts) if NEEDED - (REPLICAS - NEEDED) <= count < NEEDED]
+    if unsure:
+        counts[unsure] += survive(unsure, range(NEEDED, REPLICAS))
+    return counts
+
+
 @dataclass(frozen=True)
 class UndisturbedGait:
-    """What a gait does undisturbed, over the same time."""
+    """Speed [m/s] of a gait without pushes, and its steps in the judged time."""
 
     speed: float
     steps: float
 
 
-def push_survivors(skill: Skill, direction: float, seed: int) -> Callable[[list[float]], list[int]]:
-    """How many replicas survive ten pushes of a level along x (direction ± 1)."""
-    states = replicas.replicas_on_cycle(skill, REPLICAS, seed)
-    period = 2.0 * replicas.step_period(skill)
-    shifts = [
-        seeded_generator(seed, "push", skill.full_name, i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)
-    ]
-    norm = _undisturbed(skill, states)
-
-    def run(cases: list[tuple[float, int]]) -> np.ndarray:
-        pushes = [[_push(direction * level, k, shifts[replica]) for k in range(PUSHES)] for level, replica in cases]
-        return _run(skill, states[[replica for _, replica in cases]], pushes, norm)
-
-    def survives(levels: list[float]) -> list[int]:
-        """Replicas that survive each level; the last one is run only where it decides."""
-        first = run([(level, replica) for level in levels for replica in range(NEEDED)]).reshape(-1, NEEDED).sum(axis=1)
-        open_ones = [i for i, count in enumerate(first) if count == NEEDED - 1]
-        if open_ones:
-            first[open_ones] += run([(levels[i], NEEDED) for i in open_ones])
-        return [int(count) for count in first]
-
-    return survives
-
-
-def _push(force: float, k: int, shift: float) -> Push:
-    return Push((force, 0.0, 0.0), REPEATED_PUSH_DURATION, replicas.SETTLE + 1.0 + INTERVAL * k + shift, "trunk")
-
-
-def _undisturbed(skill: Skill, states: np.ndarray) -> UndisturbedGait:
-    population = _population(skill, states[:1])
-    x, steps = _judged_stretch(population)
-    return UndisturbedGait(float(x[0]), float(steps[0]))
-
-
-def _run(skill: Skill, states: np.ndarray, pushes: list[list[Push]], norm: UndisturbedGait) -> np.ndarray:
-    population = _population(skill, states)
-    for i, queue in enumerate(pushes):
-        for push in queue:
-            population.scene.add_push(population.rows[i], push, float(population.time[i]))
-    speed, steps = _judged_stretch(population)
-    upright = np.isinf(population.fallen_at)
-    return np.asarray(upright & has_recovered(speed, steps, norm))
-
-
 def has_recovered(speed: np.ndarray, steps: np.ndarray, norm: UndisturbedGait) -> np.ndarray:
-    """Whether it does again what it did: its speed, or its stepping in place."""
+    """(n,) whether rows have their speed again, or step in place again.
+
+    Args:
+        speed: (n,) [m/s].
+        steps: (n,) in the judged time.
+        norm: what the gait does undisturbed.
+    """
     if abs(norm.speed) < IN_PLACE:
         return np.asarray((np.abs(speed - norm.speed) < IN_PLACE) & (steps > 0.5 * norm.steps))
     return np.asarray(speed * np.sign(norm.speed) >= _SAME_SPEED * abs(norm.speed))
 
 
-def _population(skill: Skill, states: np.ndarray) -> Population:
-    population = Population(len(states), skill=[skill] * len(states))
-    population.restore(states)
-    return population
-
-
-def _judged_stretch(population: Population) -> tuple[np.ndarray, np.ndarray]:
-    """Run through all pushes and 10 s more; speed and steps over the last 5 s."""
-    population.run(1.0 + INTERVAL * (PUSHES - 1) + REPEATED_PUSH_AFTER - _JUDGED, stop_fallen=True)
-    x, steps = population.qpos[:, 0].copy(), np.array([r.report[0].steps for r in population.rows])
+def _run_and_judge(population: Population, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+    """Run; (n, 2) velocities in the first two coordinates [m/s] and (n,) steps, over the last `_JUDGED` seconds."""
+    population.run(seconds - _JUDGED, stop_fallen=True)
+    before, steps = population.qpos[:, :2].copy(), population.reports["steps"]
     population.run(_JUDGED, stop_fallen=True)
-    moved = population.qpos[:, 0] - x
-    return moved / _JUDGED, np.array([r.report[0].steps for r in population.rows]) - steps
+    return (population.qpos[:, :2] - before) / _JUDGED, population.reports["steps"] - steps
 
 
-PUSH_DURATION, AT_PHASE, PUSH_AFTER = 0.4, 0.1, 10.0  # [s], of the cycle after right foot strike, [s]
+PUSHES, INTERVAL, REPEATED_PUSH_DURATION, REPEATED_PUSH_AFTER = 10, 5.0, 0.1, 10.0  # SIMBICON §7.1, times in seconds
+_ALL_PUSHES = 1.0 + INTERVAL * (PUSHES - 1) + REPEATED_PUSH_AFTER  # [s]
+
+
+def push_survivors(skill: Skill, direction: float, seed: int) -> Callable[[list[float]], list[int]]:
+    """Prepare replicas of a planar gait for ten pushes each.
+
+    Args:
+        skill: a planar gait.
+        direction: ± 1 along x.
+        seed: of the replicas and of when they are pushed.
+
+    Returns:
+        A function that counts the replicas that survive each of some levels [N].
+    """
+    states, period = replicas_on_cycle(skill, REPLICAS, seed), 2.0 * step_period(skill)
+    shifts = [
+        seeded_generator(seed, "push", skill.full_name, i).uniform(-PHASE, PHASE) * period for i in range(REPLICAS)
+    ]
+
+    def run(cases: Sequence[tuple[float, int]]) -> tuple[Population, np.ndarray, np.ndarray]:
+        """Push some replicas, each with a level."""
+        population = Population(len(cases), skill=[skill] * len(cases))
+        population.restore(states[[replica for _, replica in cases]])
+        for i, (level, replica) in enumerate(cases):
+            for k in range(PUSHES if level else 0):
+                start = SETTLE + 1.0 + INTERVAL * k + shifts[replica]
+                push = Push((direction * level, 0.0, 0.0), REPEATED_PUSH_DURATION, start, "trunk")
+                population.push(push, [i])
+        velocity, steps = _run_and_judge(population, _ALL_PUSHES)
+        return population, velocity[:, 0], steps
+
+    _, speed, steps = run([(0.0, 0)])
+    norm = UndisturbedGait(float(speed[0]), float(steps[0]))
+
+    def survives(levels: list[float]) -> list[int]:
+        def survive(which: Sequence[int], replicas: Sequence[int]) -> np.ndarray:
+            population, speed, steps = run([(levels[i], replica) for i in which for replica in replicas])
+            alive = np.isinf(population.fallen_at) & has_recovered(speed, steps, norm)
+            return np.asarray(alive.reshape(len(which), len(replicas)).sum(axis=1))
+
+        return [int(count) for count in _count_survivors(survive, len(levels))]
+
+    return survives
+
+
+PUSH_DURATION, AT_PHASE, PUSH_AFTER = 0.4, 0.1, 10.0  # [s], of the cycle after right footstrike, [s]
 STERNUM = (0.0, 0.0, 0.30)  # [m] in the human's trunk, whose origin is the waist
 _UP = (0.15 + 0.30) / 0.945  # height of the human's sternum above its hips, of that of the hips above the soles
 # (lateral, sagittal) in the order of the paper; lateral is positive to the left
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 PAPER_FORCES = (340.0, 230.0, 330.0, 220.0, 270.0, 190.0, 240.0, 190.0)  # [N] along each axis pushed
-_PUSH_JUDGED, _PUSH_SAME_SPEED, _SAME_HEADING = 5.0, 0.7, math.radians(15.0)
-_SLICE = 0.001  # [s] in which a foot strike is looked for
+_SAME_HEADING = math.radians(15.0)
+_SLICE = 0.001  # [s] in which a footstrike is looked for
 
 
 @dataclass(frozen=True)
 class StrikeStart:
-    """Replicas at a foot strike, the period of the cycle [s], and what the gait does undisturbed [m/s]."""
+    """Replicas at a footstrike, the period of the cycle [s], and the speed of the gait undisturbed [m/s]."""
 
     states: np.ndarray
     period: float
@@ -195,15 +213,19 @@ def sternum(table: CharacterTable) -> tuple[float, float, float]:
 
 
 def at_strike(
-    skill: Skill,
-    seed: int,
-    foot: int = 1,
-    count: int = REPLICAS,
-    *,
-    character: str | None = None,
+    skill: Skill, seed: int, foot: int = 1, count: int = REPLICAS, *, character: str | None = None,
     commands: Mapping[str, float] | None = None,
-) -> StrikeStart:
-    """Replicas of the moment at which a settled gait sets down its left (0) or right (1) foot."""
+) -> StrikeStart:  # fmt: skip
+    """Replicas of the moment at which a settled gait in space sets down a foot.
+
+    Args:
+        skill: the gait.
+        seed: of the replicas.
+        foot: 0 is left, 1 right.
+        count: of replicas.
+        character: body; by default the skill's own.
+        commands: given to the skill.
+    """
     one = commanded_population(1, skill, character, commands)
     one.run(SETTLE)
     report = one.rows[0].report[0]
@@ -213,9 +235,8 @@ def at_strike(
         if report.steps > steps and report.swing == 1 - foot:
             break
         steps = report.steps
-    state = one.states
     several = commanded_population(count, skill, character)
-    several.restore(np.repeat(state, count, axis=0))
+    several.restore(np.repeat(one.states, count, axis=0))
     period, shifts = 2.0 * step_period(skill, character, commands), np.zeros(count)
     for i in range(count):
         rng = seeded_generator(seed, "direction", skill.full_name, foot, i)
@@ -227,12 +248,16 @@ def at_strike(
 
 
 def push_survivors_3d(
-    skill: Skill,
-    start: StrikeStart,
-    cases: Sequence[tuple[tuple[float, float], int]],
-    character: str | None = None,
+    skill: Skill, start: StrikeStart, cases: Sequence[tuple[tuple[float, float], int]], character: str | None = None
 ) -> np.ndarray:
-    """Which (force (lateral, sagittal) [N], replica) are survived: upright, as fast as before and as headed."""
+    """(n,) which pushes are survived: upright, as fast as before, stepping, and on the same heading.
+
+    Args:
+        skill: the gait.
+        start: its replicas.
+        cases: (lateral, sagittal) force [N] and number of the replica.
+        character: body; by default the skill's own.
+    """
     population = commanded_population(len(cases), skill, character)
     population.restore(start.states[[replica for _, replica in cases]])
     table = population.scene.table
@@ -240,49 +265,41 @@ def push_survivors_3d(
     for i, ((lateral, sagittal), replica) in enumerate(cases):
         when = float(population.time[i]) + AT_PHASE * start.period + start.shifts[replica]
         push = Push((sagittal, lateral, 0.0), PUSH_DURATION, when, table.anatomy.torso, point)
-        population.scene.add_push(population.rows[i], push, float(population.time[i]))
-    population.run(AT_PHASE * start.period + PUSH_DURATION + PUSH_AFTER - _PUSH_JUDGED, stop_fallen=True)
-    before, steps = population.qpos[:, :2].copy(), np.array([r.report[0].steps for r in population.rows])
-    population.run(_PUSH_JUDGED, stop_fallen=True)
-    moved = population.qpos[:, :2] - before
-    stepped = np.array([r.report[0].steps for r in population.rows]) - steps
-    heading = np.array([r.report[0].heading for r in population.rows])
-    along = (moved[:, 0] * np.cos(heading) + moved[:, 1] * np.sin(heading)) / _PUSH_JUDGED
-    off = np.array([_yaw_off(q, h) for q, h in zip(population.qpos, heading, strict=True)])
-    walks = (
-        along >= _PUSH_SAME_SPEED * start.speed if start.speed >= IN_PLACE else np.abs(along - start.speed) < IN_PLACE
-    )
-    going = walks & (stepped > 0.5 * 2.0 * _PUSH_JUDGED / start.period) & (off < _SAME_HEADING)
+        population.push(push, [i])
+    velocity, steps = _run_and_judge(population, AT_PHASE * start.period + PUSH_DURATION + PUSH_AFTER)
+    heading, norm = population.reports["heading"], UndisturbedGait(start.speed, 2.0 * _JUDGED / start.period)
+    along = velocity[:, 0] * np.cos(heading) + velocity[:, 1] * np.sin(heading)
+    off = np.abs(np.angle(np.exp(1j * (yaw_angles(population.qpos[:, 3:7]) - heading))))
+    going = has_recovered(along, steps, norm) & (steps > 0.5 * norm.steps) & (off < _SAME_HEADING)
     return np.asarray(np.isinf(population.fallen_at) & going)
 
 
-def _yaw_off(qpos: np.ndarray, heading: float) -> float:
-    w, x, y, z = qpos[3:7]
-    yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    return abs(math.remainder(yaw - heading, 2.0 * math.pi))
-
-
 def direction_thresholds(
-    skill: Skill,
-    seed: int,
-    *,
-    foot: int = 1,
-    step: float = 10.0,
-    highest: float = 700.0,
-    tick: Callable[[float], None] = lambda share: None,
-    character: str | None = None,
+    skill: Skill, seed: int, *, foot: int = 1, step: float = 10.0, highest: float = 700.0,
+    tick: Callable[[float], None] = lambda share: None, character: str | None = None,
     commands: Mapping[str, float] | None = None,
-) -> tuple[np.ndarray, list[dict[str, float]]]:
-    """Robust thresholds [N per axis] of the eight directions, and every run as a raw record.
+) -> tuple[np.ndarray, list[dict[str, float]]]:  # fmt: skip
+    """Find the robust thresholds of a walker pushed from eight directions.
 
-    All directions climb the grid together, a level of each at a time, until too few replicas survive.
-    With `foot` 0 the push comes after left foot strike and its lateral share is mirrored.
+    All directions climb the grid together, one level of each at a time, until too few replicas survive.
+
+    Args:
+        skill: a gait in space.
+        seed: of the replicas.
+        foot: after whose footstrike it is pushed; with 0, the left one, lateral forces are mirrored.
+        step: between two levels [N].
+        highest: level that is tried [N].
+        tick: called with the share of the directions that are done.
+        character: body; by default the skill's own.
+        commands: given to the skill.
+
+    Returns:
+        (8,) thresholds [N per axis] in the order of `DIRECTIONS`, and a record of every run.
     """
     start = at_strike(skill, seed, foot, character=character, commands=commands)
     mirror, records = 1.0 if foot == 1 else -1.0, list[dict[str, float]]()
 
-    def kept(level: float, climbing: Sequence[int], replicas: Sequence[int]) -> np.ndarray:
-        """How many of some replicas survive a level in each of some directions."""
+    def survive(level: float, climbing: Sequence[int], replicas: Sequence[int]) -> np.ndarray:
         forces = [(mirror * level * DIRECTIONS[d][0], level * DIRECTIONS[d][1]) for d in climbing]
         cases = [(force, replica) for force in forces for replica in replicas]
         alive = push_survivors_3d(skill, start, cases, character)
@@ -290,28 +307,33 @@ def direction_thresholds(
             records.append({"lateral": force[0], "sagittal": force[1], "replica": replica, "survived": int(survived)})
         return np.asarray(alive.reshape(len(climbing), len(replicas)).sum(axis=1))
 
-    return climb_levels(kept, step, highest, tick), records
+    return climb_levels(survive, step, highest, tick), records
 
 
 def climb_levels(
-    kept: Callable[[float, Sequence[int], Sequence[int]], np.ndarray],
-    step: float,
-    highest: float,
+    survive: Callable[[float, Sequence[int], Sequence[int]], np.ndarray], step: float, highest: float,
     tick: Callable[[float], None] = lambda share: None,
-) -> np.ndarray:
-    """(8,) the largest level of each direction such that it and every lower one is survived by enough replicas.
+) -> np.ndarray:  # fmt: skip
+    """(8,) the robust threshold of each direction.
 
-    `kept` counts, of some replicas, those that survive a level in each of some directions. The last replicas are
-    asked only where they decide.
+    Args:
+        survive: counts, of some replicas, those that survive a level in each of some directions.
+        step: between two levels.
+        highest: level that is tried.
+        tick: called with the share of the directions that are done.
     """
     found, climbing = np.zeros(len(DIRECTIONS)), list(range(len(DIRECTIONS)))
     for k in range(1, int(highest / step + 1e-9) + 1):
-        counts = kept(k * step, climbing, range(NEEDED))
-        unsure = [i for i, count in enumerate(counts) if NEEDED - (REPLICAS - NEEDED) <= count < NEEDED]
-        if unsure:
-            counts[unsure] += kept(k * step, [climbing[i] for i in unsure], range(NEEDED, REPLICAS))
-        climbing = [d for d, count in zip(climbing, counts, strict=True) if count >= NEEDED]
-        found[climbing] = k * step
+        level, tried = k * step, tuple(climbing)
+
+        def at_level(
+            which: Sequence[int], replicas: Sequence[int], level: float = level, tried: tuple[int, ...] = tried
+        ) -> np.ndarray:
+            return survive(level, [tried[i] for i in which], replicas)
+
+        counts = _count_survivors(at_level, len(tried))
+        climbing = [d for d, count in zip(tried, counts, strict=True) if count >= NEEDED]
+        found[climbing] = level
         tick(1.0 - len(climbing) / len(DIRECTIONS))
         if not climbing:
             break

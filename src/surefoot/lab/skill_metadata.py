@@ -1,36 +1,37 @@
-"""What a skill file says of itself under `measured`: how it moves, once settled.
-
-Start states taken from a gait's own cycle, so that it begins where it is going to stay.
-"""
+"""Data of skill files that is measured: `measured`, how a settled gait moves, and `start`, a state on its cycle."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import mujoco
 import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab.gait_measures import measure_gait
+from surefoot.lab.gait_measures import measure_gait, record_for_measuring
 from surefoot.skills.schema import Measured, Skill, Start
 from surefoot.terrains.terrain import Terrain
 
-_SETTLE, _JUDGED, _FPS = 15.0, 5.0, 200.0  # [s], [s], frames per second
+_SETTLE, _JUDGED = 15.0, 5.0  # [s]
 
 
 def measure_skill(skill: Skill, terrain: str | Terrain = "flat") -> Measured | None:
-    """Speed along the heading, cadence and cost of transport of a skill simulated from its start; None if it falls.
+    """Simulate a skill from its start and measure it once it has settled.
 
-    `terrain` is the ground it is made for.
+    Args:
+        skill: the skill to measure.
+        terrain: the ground it is made for.
+
+    Returns:
+        Speed along the heading, cadence and cost of transport; None if it falls.
     """
     sim = Simulation(skill.character, skill, terrain)
     sim.step(round(_SETTLE / sim.model.opt.timestep))
-    gait = measure_gait(sim.run(_JUDGED, fps=_FPS))
+    gait = measure_gait(record_for_measuring(sim, _JUDGED))
     if sim.fallen:
         return None
-    moves = math.hypot(gait.speed, gait.sideways) > 0.05  # a cost per metre says nothing of what stays where it is
+    moves = math.hypot(gait.speed, gait.sideways) > 0.05  # a cost per metre says nothing about a gait in place
     return Measured(
         speed=round(gait.speed, 2) + 0.0,  # no negative zero
         cadence=round(gait.cadence, 2),
@@ -41,17 +42,18 @@ def measure_skill(skill: Skill, terrain: str | Terrain = "flat") -> Measured | N
 def start_on_limit_cycle(
     skill: Skill, seconds: float = 20.0, terrain: str | Terrain = "flat", digits: int = 3, state: int = 0
 ) -> Start:
-    """The moment after `seconds` at which a state is next entered with the left leg, as a start of a skill in space.
+    """Find a start state on a gait's own cycle: the next entry into a state with the left leg swinging.
 
     Args:
-        skill: a gait that goes on from its present start.
-        seconds: how long it may settle.
-        terrain: what it goes on.
-        digits: decimals that are kept.
-        state: which state; of limit cycle control the first that takes time.
-    """
-    from surefoot.engine.simulation import Simulation
+        skill: a gait in space that goes on from its present start.
+        seconds: how long it settles [s].
+        terrain: the ground it walks on.
+        digits: decimals to keep.
+        state: number of the state; of limit cycle control the first that takes time.
 
+    Raises:
+        SurefootError: the gait falls, or does not enter the state within 5 s.
+    """
     sim = Simulation(skill.character, skill, terrain)
     sim.run(seconds)
     report, before = sim.memory.report[0], float(state)
@@ -64,19 +66,22 @@ def start_on_limit_cycle(
         raise SurefootError(
             f"{skill.full_name} has no cycle to start on: it fell, or never comes back to state {state}"
         )
-    numbers = _root(sim) | {"joints": _by_role(sim, sim.data.qpos, "qposadr")}
-    numbers["rates"] = _by_role(sim, sim.data.qvel, "dofadr")
-    rounded: Any = {k: _round(v, digits) for k, v in numbers.items()}
-    return Start(state=state, swing="left", lift=_round(sim.scene.clearance(sim.data.qpos), 4), **rounded)
+    joints, rates = (
+        {role: _rounded(angle, digits) for role, angle in _by_role(sim, values, address).items()}
+        for values, address in ((sim.data.qpos, "qposadr"), (sim.data.qvel, "dofadr"))
+    )
+    root = {name: _rounded(value, digits) for name, value in _root(sim).items()}
+    lift = _rounded(sim.scene.clearance(sim.data.qpos), 4)
+    return Start.model_validate(
+        {"state": state, "swing": "left", "lift": lift, "joints": joints, "rates": rates} | root
+    )
 
 
-def _round(value: Any, digits: int) -> Any:
-    if isinstance(value, dict):
-        return {k: _round(v, digits) for k, v in value.items()}
-    return round(float(value), digits) + 0.0
+def _rounded(value: float, digits: int) -> float:
+    return round(float(value), digits) + 0.0  # no negative zero
 
 
-def _by_role(sim: Any, values: np.ndarray, address: str) -> dict[str, float]:
+def _by_role(sim: Simulation, values: np.ndarray, address: str) -> dict[str, float]:
     anatomy = sim.scene.table.anatomy
     return {
         role: float(values[getattr(sim.model.joint(joint), address)[0]])
@@ -84,7 +89,7 @@ def _by_role(sim: Any, values: np.ndarray, address: str) -> dict[str, float]:
     }
 
 
-def _root(sim: Any) -> dict[str, float]:
+def _root(sim: Simulation) -> dict[str, float]:
     """The free root's pose and velocity, turned so that its heading is 0."""
     axes, spin = np.empty(9), np.empty(3)
     mujoco.mju_quat2Mat(axes, sim.data.qpos[3:7])

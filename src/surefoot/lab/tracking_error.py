@@ -1,4 +1,4 @@
-"""How like its clip a captured gait walks: joint angles stride by stride, cadence, travel."""
+"""How closely a captured gait tracks its clip: joint angles over whole strides, cadence, travel, step width, tilt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDING = 0.5  # [s] before a fall that are not measured
 
 @dataclass(frozen=True)
 class Frames:
-    """What one row did, frame by frame."""
+    """Frames of one row of a population."""
 
     time: np.ndarray  # (n,) [s]
     qpos: np.ndarray  # (n, nq)
@@ -31,7 +31,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class TrackingError:
-    """One run against a cycle; infinite where there was no whole stride to measure."""
+    """Differences of one run from a cycle; infinite without a whole stride to measure."""
 
     strides: int
     errors: dict[str, float]  # [rad] root mean square by joint
@@ -48,7 +48,7 @@ class TrackingError:
         """Mean over all joints [rad]."""
         return float(np.mean(list(self.errors.values())))
 
-    def worst(self, names: Sequence[str]) -> float:
+    def worst_joint(self, names: Sequence[str]) -> float:
         """The largest error of some joints [rad]."""
         return max(self.errors[name] for name in names)
 
@@ -62,10 +62,10 @@ class TrackingError:
 
 
 class BodyPoses:
-    """Where in `qpos` a character's joints are, and where its ankles and its torso are in a pose."""
+    """Addresses of a character's joints in `qpos`, and the places of its ankles and its torso in a pose."""
 
     def __init__(self, scene: Scene) -> None:
-        """Of the scene's character."""
+        """Read the scene's character."""
         self.table, self._model, self._data = scene.table, scene.model, mujoco.MjData(scene.model)
         self.joints = {name: int(scene.model.joint(name).qposadr[0]) for name in scene.table.gains}
         upper = scene.table.anatomy.upper
@@ -88,13 +88,18 @@ class BodyPoses:
         )
 
     def width(self, cycle: Cycle) -> float:
-        """The mean of the same in a cycle [m]."""
+        """Mean step width of a cycle [m]."""
         left, right = hips_over_ankles(cycle, self.table)
         return float((right - left)[:, 1].mean())
 
 
 def record_frames(population: Population, seconds: float) -> list[Frames]:
-    """Advance a population and keep its frames; rows that fall stay as they are."""
+    """Advance a population and keep its frames, `FPS` a second; rows that fall stop.
+
+    Args:
+        population: begins with its present state.
+        seconds: how long [s].
+    """
     time, qpos, reports = [], [], []
     for i in range(round(seconds * FPS) + 1):
         if i:
@@ -107,10 +112,16 @@ def record_frames(population: Population, seconds: float) -> list[Frames]:
 
 
 def measure_tracking(frames: Frames, cycle: Cycle, body: BodyPoses, after: float) -> TrackingError:
-    """Measure a run from `after` [s] on, over whole strides, against a cycle.
+    """Compare whole strides of a run with a cycle.
 
-    A stride lasts from one coming down of the left foot to the next. Time within it is taken evenly, whatever the
-    controller's own phase was, so that what comes too early or too late counts as an error.
+    A stride lasts from one footstrike of the left foot to the next. Its time is divided evenly, whatever the
+    controller's own phase is, so that a movement that comes too early or too late counts as an error.
+
+    Args:
+        frames: the run.
+        cycle: what it should be like.
+        body: of the character.
+        after: when measuring begins [s].
     """
     joints = body.joints
     time, starts = frames.time, strike_frames(frames, 0)
@@ -141,7 +152,7 @@ def measure_tracking(frames: Frames, cycle: Cycle, body: BodyPoses, after: float
 
 
 def strike_frames(frames: Frames, leg: int) -> np.ndarray:
-    """The frames before which a foot has come down."""
+    """Frames of a leg's footstrikes: 0 is left, 1 right."""
     swings = frames.reports["state"] == leg
     return np.asarray(np.flatnonzero(swings[:-1] & ~swings[1:]) + 1)
 

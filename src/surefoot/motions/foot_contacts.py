@@ -15,8 +15,9 @@ from surefoot.motions.floor_fit import GRAVITY, StanceHeights, horizontal_speeds
 from surefoot.motions.motion import Motion
 from surefoot.motions.signals import Span, fill_short, frame_time, span_mask, true_spans
 
-LOADED_FORCE = 20.0  # [N] vertical force of a foot that carries weight
-SHORTEST_SWING = 0.05  # [s] a foot that was unloaded for less has not left the ground
+LOADED_FORCE = 20.0  # [N] vertical force that counts as standing on a foot
+SHORTEST_SWING = 0.05  # [s] a foot unloaded for less has not left the ground
+SHORTEST_STANCE = 0.02  # [s] a foot loaded for less has only scuffed it
 
 _HIGH = 0.03, 0.05  # [leg lengths] a sole stands below the first height until it is above the second
 _FAST = 0.45, 0.75  # [leg lengths/s] the same for its speed
@@ -32,17 +33,18 @@ _SHORTEST, _GAP = 0.06, 0.08  # [s] shortest contact, and shortest gap between t
 
 def footstrikes(motion: Motion) -> list[tuple[int, int]]:
     """(frame, foot) of every footstrike of a simulated motion, in order."""
-    loaded = motion.contact_force[:, :, 2] > LOADED_FORCE
-    found = []
-    for foot in range(loaded.shape[1]):
-        lifted = None
-        for frame in range(len(motion)):
-            if not loaded[frame, foot]:
-                lifted = frame if lifted is None else lifted
-            elif lifted is not None:
-                if motion.time[frame] - motion.time[lifted] >= SHORTEST_SWING:
-                    found.append((frame, foot))
-                lifted = None
+    time, found = motion.time, list[tuple[int, int]]()
+    for foot in range(motion.contact_force.shape[1]):
+        loaded = motion.contact_force[:, foot, 2] > LOADED_FORCE
+        stands = loaded.copy()
+        for first, stop in true_spans(~loaded):
+            if stop < len(time) and time[stop] - time[first] < SHORTEST_SWING:
+                stands[first:stop] = True
+        for first, stop in true_spans(stands):
+            frames = np.flatnonzero(loaded[first:stop])
+            lasts = stop == len(time) or np.diff(time)[first + frames].sum() >= SHORTEST_STANCE
+            if first > 0 and lasts:
+                found.append((first, foot))
     return sorted(found)
 
 

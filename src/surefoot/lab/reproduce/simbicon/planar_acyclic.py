@@ -71,7 +71,7 @@ def _one_foot(result: Result, setting: Setting) -> None:
 def _big_step(result: Result, setting: Setting) -> None:
     walking = Population(1, skill=[skill("walk")])
     walking.run(8.0)
-    usual = measure_gait(walking.run(5.0, fps=200)[0]).step_length
+    usual = measure_gait(walking.run(5.0, fps=200)[0]).foot_spread_at_strike
     population = _enter(setting, "walk", "big-step")
     motions, after = population.run(4.0, fps=200), 5.0 if setting.quick else 20.0
     population.run(after, stop_fallen=True)
