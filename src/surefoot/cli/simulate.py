@@ -1,28 +1,35 @@
-"""What `surefoot simulate` does between parsing and printing."""
+"""`surefoot simulate`: run a skill, print what it did, save what was asked for."""
 
 from __future__ import annotations
 
+import json
 import math
-import time
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
+import typer
 
-from surefoot.engine.recorder import MAX_SECONDS, frame_steps
-from surefoot.engine.scene import Push
-from surefoot.engine.simulation import Simulation
+from surefoot.cli.options import Character, Json, Skill, Terrain
+from surefoot.cli.terminal import Bar, print_pairs
 from surefoot.errors import CommandError, OutputError
-from surefoot.lab.gait_measures import measure_gait, record_for_measuring
-from surefoot.motions import formats
-from surefoot.motions.motion import Motion
-from surefoot.skills.schema import Skill
-from surefoot.tasks import load as load_task
-from surefoot.terrains import load as load_terrain
-from surefoot.terrains.props import with_props
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from surefoot.engine.scene import Push, Setup
+    from surefoot.engine.simulation import Simulation
+    from surefoot.motions.motion import Motion
+    from surefoot.skills.schema import Skill as AnySkill
+
+_COMMANDS = (
+    "NAME=VALUE: speed in m/s; heading, lean, sideways, width, slope, lift in degrees; of a biped skill sideways in "
+    "m/s, step_time in s, step_height and step_width in m, stop 0 or 1; of a stepping skill crouch, and pull in N; "
+    "repeatable."
+)
+_TASKS = "NAME:ARGUMENTS, e.g. follow-path:2,0,4,2,speed=0.6 (metres); for skills that any biped can do; repeatable."
 _CHUNK = 1.0  # [s] between two ticks of the progress bar
 _LOOP_FPS = 120.0  # [1/s] recorded at least where a cycle is to be cut
 _JUDGED = 5.0  # [s] at the end, over which the gait is measured
@@ -37,31 +44,91 @@ _MEASURES_3D = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Options:
+class _Options(NamedTuple):
     """Everything the command line can say about one simulation."""
 
-    skill: str
-    character: str | None
-    terrain: str
+    setup: Setup
     seconds: float
     commands: dict[str, float]  # as they are written, angles in degrees
     pushes: list[str]
     switches: list[str]
-    proportions: dict[str, float]
-    backpack: float
-    self_collision: bool
-    seed: int
+    tasks: list[str]
     fps: float
     save: list[Path]
     in_place: bool
     loop: bool
-    tasks: list[str] = field(default_factory=list)
-    skinned: bool = False
+    skinned: bool
 
 
-def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, Any]:
+def simulate(
+    skill: Skill = "walk",
+    character: Character = None,
+    terrain: Terrain = "flat",
+    seconds: Annotated[float, typer.Option(help="How long.")] = 10.0,
+    speed: Annotated[float | None, typer.Option(help="Commanded speed in m/s.")] = None,
+    command: Annotated[list[str] | None, typer.Option(help=_COMMANDS)] = None,
+    push: Annotated[list[str] | None, typer.Option(help="T,FX,FY,FZ,DURATION in s and N; repeatable.")] = None,
+    switch: Annotated[list[str] | None, typer.Option(help="T:SKILL; repeatable.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help=_TASKS)] = None,
+    proportion: Annotated[
+        list[str] | None, typer.Option(help="NAME=FACTOR, e.g. thigh_length=1.1; repeatable.")
+    ] = None,
+    backpack: Annotated[float, typer.Option(help="Mass on its back in kg.")] = 0.0,
+    self_collision: Annotated[
+        bool, typer.Option("--self-collision", help="Its parts collide with each other.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    fps: Annotated[float, typer.Option(help="Recorded frames per second.")] = 100.0,
+    save: Annotated[
+        list[Path] | None, typer.Option(help=".npz .csv .png .gif .mp4 .bvh .glb .usda .html; repeatable.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Save it without its travel and turn.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Save one whole cycle that ends as it began.")] = False,
+    skinned: Annotated[bool, typer.Option("--skinned", help="Save a .glb as one skin over a skeleton.")] = False,
+    view: Annotated[bool, typer.Option("--view", help="Watch it in MuJoCo's viewer.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Simulate a skill, print what it did, save what was asked for."""
+    from surefoot.engine.scene import Setup
+
+    setup = Setup(
+        skill, character, terrain, seed, _pairs(proportion or [], "a proportion is NAME=FACTOR"),
+        skills=[name for _, name in map(_switch, switch or [])], backpack=backpack, self_collision=self_collision,
+    )  # fmt: skip
+    options = _Options(
+        setup, seconds, _commands(command or [], speed), push or [], switch or [], task or [], fps, save or [],
+        in_place, loop, skinned,
+    )  # fmt: skip
+    if view:
+        from surefoot.engine.simulation import FRAME
+
+        sim, events = _prepare(options)
+
+        def switch_when_due() -> None:
+            for at, name in events:
+                if at <= sim.time < at + FRAME:
+                    sim.switch(name)
+
+        sim.view(each_frame=switch_when_due)
+        return 0
+    with Bar(hidden=as_json) as tick:
+        summary = _run(options, tick)
+    if as_json:
+        sys.stdout.write(json.dumps(summary) + "\n")
+    else:
+        print_pairs(summary)
+    undone = any(one["status"] != "done" for one in summary.get("tasks", ()))
+    return 1 if summary["fallen_at"] is not None or undone else 0
+
+
+def _run(options: _Options, tick: Callable[[str, float], None]) -> dict[str, Any]:
     """Run, save, and sum up."""
+    import numpy as np
+
+    from surefoot.engine.recorder import MAX_SECONDS, frame_steps
+    from surefoot.lab.gait_measures import record_for_measuring
+    from surefoot.motions import formats
+
     if not 0.0 < options.seconds <= MAX_SECONDS:
         raise CommandError(f"seconds must be within 0 … {MAX_SECONDS:g}, got {options.seconds:g}")
     for path in options.save:
@@ -76,7 +143,8 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
     total, done = max(1, round(options.seconds / dt)), 0
     requests = [(round(at / dt), wanted) for at, wanted in events]
     fps = max(options.fps, _LOOP_FPS) if options.loop and options.fps > 0.0 else options.fps
-    parts, ending = list[Motion](), list[Motion]()
+    parts: list[Motion] = []
+    ending: list[Motion] = []
     while done < total:
         for at, wanted in requests:
             if at == done:
@@ -88,7 +156,7 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
         else:  # every physics step, so that what is measured does not depend on --fps
             frames = np.cumsum([0, *frame_steps(seconds, fps, dt)])
             ending.append(record_for_measuring(sim, seconds))
-            parts.append(select_frames(ending[-1], frames))
+            parts.append(ending[-1].select(frames))
         done = until
         tick(f"simulating {sim.skill.name}", done / total)
     motion = joined(parts)
@@ -101,50 +169,19 @@ def simulate(options: Options, tick: Callable[[str, float], None]) -> dict[str, 
     return _summary(sim, motion.root_position[-1] - motion.root_position[0], joined(ending), options)
 
 
-def watch(options: Options) -> None:
-    """Show it in MuJoCo's own viewer, in real time, until the window is closed."""
-    try:
-        import mujoco.viewer
-
-        sim, events = _prepare(options)
-        with mujoco.viewer.launch_passive(sim.model, sim.data) as window:
-            begin = time.monotonic() - sim.time
-            while window.is_running():
-                for at, wanted in events:
-                    if sim.time <= at < sim.time + 0.02:
-                        sim.switch(wanted)
-                sim.step(round(0.02 / sim.model.opt.timestep))
-                window.sync()
-                time.sleep(max(0.0, begin + sim.time - time.monotonic()))
-    except (RuntimeError, ImportError, OSError) as error:
-        raise CommandError(f"no viewer here: {str(error).splitlines()[0]}") from None
-
-
 def joined(parts: list[Motion]) -> Motion:
     """Consecutive stretches as one motion; each begins with the frame the one before ended with."""
+    import numpy as np
+
+    from surefoot.motions.motion import Motion
+
     first = parts[0]
-    whole = {
-        name: np.concatenate([getattr(p, name)[(i > 0) :] for i, p in enumerate(parts)]) for name in _frames_of(first)
-    }
+    names = [name for name in first.arrays() if not name.startswith("skeleton")]
+    whole = {name: np.concatenate([getattr(p, name)[(i > 0) :] for i, p in enumerate(parts)]) for name in names}
     return Motion(skeleton=first.skeleton, scene=first.scene, **whole)
 
 
-def select_frames(motion: Motion, frames: np.ndarray) -> Motion:
-    """The motion with some of its frames only: their numbers, or (n,) whether to keep each."""
-    return replace(motion, **{name: getattr(motion, name)[frames] for name in _frames_of(motion)})
-
-
-def _frames_of(motion: Motion) -> list[str]:
-    """Names of the arrays that have an entry for every frame."""
-    return [name for name in motion.arrays() if not name.startswith("skeleton")]
-
-
-def factors_of(items: list[str]) -> dict[str, float]:
-    """Proportions written as NAME=FACTOR."""
-    return _pairs(items, "a proportion is NAME=FACTOR")
-
-
-def commands_of(items: list[str], speed: float | None) -> dict[str, float]:
+def _commands(items: list[str], speed: float | None) -> dict[str, float]:
     """Commands written as NAME=VALUE, and the one that has an option of its own."""
     found = _pairs(items, "a command is NAME=VALUE")
     if speed is not None:
@@ -175,25 +212,31 @@ def _commanded(sim: Simulation, name: str, value: float) -> float:
     return sim.scene.controller(sim.skill).commands[name].from_written(name, value)
 
 
-def _prepare(options: Options) -> tuple[Simulation, list[tuple[float, Skill]]]:
-    switches = [_switch(text) for text in options.switches]
+def _prepare(options: _Options) -> tuple[Simulation, list[tuple[float, AnySkill]]]:
+    """Build the simulation with its commands, pushes and tasks; when it is to switch to which skill [s]."""
+    from surefoot.engine.simulation import Simulation
+    from surefoot.tasks import load as load_task
+    from surefoot.terrains import load as load_terrain
+    from surefoot.terrains.props import with_props
+
     tasks = [load_task(text) for text in options.tasks]
     props = [prop for task in tasks for prop in task.props()]
-    terrain = with_props(load_terrain(options.terrain), props) if props else options.terrain
-    sim = Simulation(
-        options.character, options.skill, terrain, options.seed, proportions=options.proportions,
-        skills=[name for _, name in switches], backpack=options.backpack, self_collision=options.self_collision,
-    )  # fmt: skip
+    setup = options.setup
+    if props and isinstance(setup.terrain, str):
+        setup = replace(setup, terrain=with_props(load_terrain(setup.terrain), props))
+    sim = Simulation.from_setup(setup)
     told = {name: _commanded(sim, name, value) for name, value in options.commands.items()}
     sim.scene.command(sim.memory, sim.skill, told)
     for text in options.pushes:
         sim.scene.add_push(sim.memory, _push(text), 0.0)
     for task in tasks:
         sim.add(task)
-    return sim, [(at, sim.scene.find(name)) for at, name in switches]
+    return sim, [(at, sim.scene.find(name)) for at, name in map(_switch, options.switches)]
 
 
 def _push(text: str) -> Push:
+    from surefoot.engine.scene import Push
+
     try:
         start, fx, fy, fz, duration = (float(part) for part in text.split(","))
     except ValueError:
@@ -214,6 +257,8 @@ def _switch(text: str) -> tuple[float, str]:
 
 def check_writable(path: Path) -> None:
     """Refuse a file that could not be saved, before any work is done."""
+    from surefoot.motions import formats
+
     if path.suffix.lower() not in formats.suffixes():
         raise OutputError(f"cannot save as {path.suffix or path.name!r}; valid: {', '.join(formats.suffixes())}")
     check_place(path)
@@ -230,14 +275,16 @@ def check_place(path: Path) -> None:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def _summary(sim: Simulation, way: np.ndarray, ending: Motion, options: Options) -> dict[str, Any]:
+def _summary(sim: Simulation, way: np.ndarray, ending: Motion, options: _Options) -> dict[str, Any]:
     """What is printed of a run: its way (3,) from beginning to end [m], and measures of its last seconds."""
-    ending = select_frames(ending, ending.time >= ending.time[-1] - _JUDGED - 0.5 * sim.model.opt.timestep)
+    from surefoot.lab.gait_measures import measure_gait
+
+    ending = ending.select(ending.time >= ending.time[-1] - _JUDGED - 0.5 * sim.model.opt.timestep)
     gait = measure_gait(ending) if not sim.fallen and len(ending) > 2 else None
     planar = sim.scene.table.root == "planar"
     found: dict[str, Any] = {
         "skill": sim.skill.full_name,
-        "terrain": options.terrain,
+        "terrain": options.setup.terrain,
         "seconds": round(sim.time, 6),
         "fallen_at": round(sim.fallen_at, 4) if sim.fallen else None,
         "fall_cause": sim.fall_cause if sim.fallen else None,

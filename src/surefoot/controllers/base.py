@@ -1,7 +1,7 @@
 """The interface between Surefoot and a controller, and the registry of controllers.
 
-A controller is a compiled law, the model of its skills' parameters, and a few numbers around both. The built-in ones are
-registered by entry points like those of any other package (`surefoot.plugins`).
+A controller is a compiled law, the model of its skills' parameters, and a few numbers around both. The built-in
+ones are registered by entry points like those of any other package (`surefoot.plugins`).
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class Planner(ABC):
     def plan(self, handles: Sequence[RowHandle]) -> None:
         """Plan those of some rows that are due now; planning twice at the same moment is planning once."""
 
-    def prepare(self, skill: Skill) -> None:
+    def prepare(self, skill: Skill) -> None:  # noqa: B027
         """Make ready for a skill that a row may run."""
 
-    def begin(self, skill: Skill, qpos: np.ndarray, qvel: np.ndarray) -> None:
+    def begin(self, skill: Skill, qpos: np.ndarray, qvel: np.ndarray) -> None:  # noqa: B027
         """Change a row's start state, if the skill's own is not where it begins."""
 
-    def request(self, row: userdata.Row, skill: Skill) -> None:
+    def request(self, row: userdata.Row, skill: Skill) -> None:  # noqa: B027
         """Take note that another skill waits in the free slot of a row that this controller drives."""
 
     def running_skill(self, row: userdata.Row) -> Skill | None:
@@ -178,7 +178,7 @@ class Controller(ABC):
     def begin(self, row: userdata.Row, skill: Skill, seed: int) -> None:
         """Write what a row remembers at its start; its memory is zero before."""
 
-    def rescale(self, row: userdata.Row, length: float, torque: float) -> None:
+    def rescale(self, row: userdata.Row, length: float, torque: float) -> None:  # noqa: B027
         """Let a row's memory follow a body whose legs and torques are so many times what they were."""
 
     def set_command(self, row: userdata.Row, name: str, value: float) -> None:

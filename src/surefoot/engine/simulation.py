@@ -48,7 +48,7 @@ class Snapshot:
     masses: tuple[float, ...] = ()
 
 
-_FRAME = 0.02  # [s] simulated between two pictures of the viewer
+FRAME = 0.02  # [s] simulated between two pictures of the viewer
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 T = TypeVar("T", bound=Task)
 
@@ -229,11 +229,12 @@ class Simulation:
             recorder.add(self.data.time, self.data.qpos, self.data.qvel, self.data.userdata)
         return recorder.motion()
 
-    def view(self, seconds: float = math.inf) -> None:
+    def view(self, seconds: float = math.inf, each_frame: Callable[[], object] = lambda: None) -> None:
         """Show it in MuJoCo's own viewer and let it go on in real time until the window is closed.
 
         Args:
             seconds: how long at most [s].
+            each_frame: called before every frame of `FRAME` seconds.
 
         Raises:
             CommandError: there is no display, or no viewer for it.
@@ -244,7 +245,8 @@ class Simulation:
             with mujoco.viewer.launch_passive(self.model, self.data) as window:
                 begin, end = time.monotonic() - self.time, self.time + seconds
                 while window.is_running() and self.time < end:
-                    self.step(max(1, round(_FRAME / self.model.opt.timestep)))
+                    each_frame()
+                    self.step(max(1, round(FRAME / self.model.opt.timestep)))
                     window.sync()
                     time.sleep(max(0.0, begin + self.time - time.monotonic()))
         except (RuntimeError, ImportError, OSError) as error:

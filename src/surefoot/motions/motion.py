@@ -111,11 +111,11 @@ class Motion:
         """Whether all positions and rotations are finite numbers."""
         return bool(np.isfinite(self.root_position).all() and np.isfinite(self.rotations).all())
 
-    def select(self, frames: slice) -> Motion:
+    def select(self, frames: slice | np.ndarray) -> Motion:
         """The motion of some of the frames, at their own times.
 
         Args:
-            frames: which ones, in order.
+            frames: which ones, in order: a slice, their numbers, or (n,) whether to keep each.
         """
         tables: dict[str, Any] = {
             name: table[frames]
