@@ -9,7 +9,7 @@ import pytest
 
 from strangers_walk import NAMES, hops, walk
 from surefoot.errors import SurefootError
-from surefoot.motions import bvh, floor_fit, leg_ik
+from surefoot.motions import bvh, clip_leg_ik, floor_fit
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts, find_body_parts
 from surefoot.motions.cleaning import Cleaned, clean
@@ -271,7 +271,9 @@ def test_a_leg_reaches_what_is_wanted() -> None:
     goal = places[:, PARTS.left.ankle] + rng.normal(0.0, 0.02, (len(WALK), 3)) + [0.0, 0.0, 0.05]
     foot, toe = (quat.exp(rng.normal(0.0, 0.4, (len(WALK), 3))) for _ in range(2))
     across = places[:, PARTS.left.hip] - places[:, PARTS.right.hip]
-    there, turns = world_poses(replace(WALK, rotations=leg_ik.reach_ankle(WALK, PARTS.left, across, goal, foot, toe)))
+    there, turns = world_poses(
+        replace(WALK, rotations=clip_leg_ik.reach_ankle(WALK, PARTS.left, across, goal, foot, toe))
+    )
     assert np.abs(there[:, PARTS.left.ankle] - goal).max() < 1e-9
     assert angles(turns[:, PARTS.left.ankle], foot).max() < 1e-5
     assert angles(turns[:, PARTS.left.toe], toe).max() < 1e-5
@@ -285,7 +287,7 @@ def test_a_leg_stretches_towards_what_it_cannot_reach() -> None:
     across = hip - places[:, PARTS.right.hip]
     ankle_turn, toe_turn = turns[:, PARTS.left.ankle], turns[:, PARTS.left.toe]
     there, _ = world_poses(
-        replace(WALK, rotations=leg_ik.reach_ankle(WALK, PARTS.left, across, goal, ankle_turn, toe_turn))
+        replace(WALK, rotations=clip_leg_ik.reach_ankle(WALK, PARTS.left, across, goal, ankle_turn, toe_turn))
     )
     reached = there[:, PARTS.left.ankle] - hip
     assert np.linalg.norm(np.cross(quat.unit_vectors(reached), quat.unit_vectors(goal - hip)), axis=1).max() < 1e-6

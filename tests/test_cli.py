@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.cli.main import main
 from surefoot.controllers.simbicon.law import COMMANDS
-from surefoot.lab import bench
+from surefoot.lab import benchmarks
 from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment
 from surefoot.lab.gait_measures import measure_gait, record_for_measuring
 from surefoot.skills import library_path
@@ -436,7 +436,7 @@ def test_help_is_status_0() -> None:
 def test_bench_prints_one_json_object_and_its_status_follows_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     for holds, status in ((True, 0), (None, 0), (False, 1)):
         row = {"case": "a", "ours": "1", "bar": "≤ 2", "holds": holds}
-        monkeypatch.setattr(bench, "measure_all", lambda quick, tick, row=row: [row])
+        monkeypatch.setattr(benchmarks, "measure_all", lambda quick, tick, row=row: [row])
         outcome = call("bench", "--json")
         assert outcome.status == status
         only_object(outcome.out)

@@ -25,7 +25,7 @@ from surefoot.controllers.genbicon.memory import SHIFT, STAND, STEP
 from surefoot.controllers.genbicon.style import KNOTS, WIDTH, curve_at
 from surefoot.engine.simulation import Simulation
 from surefoot.native.kernels import python_impl
-from surefoot.native.links import limbs_of
+from surefoot.native.limb_records import limbs_of
 from surefoot.native.physics import world_of
 from surefoot.native.userdata import COMMANDS, Sizes
 from surefoot.reflexes import limb_servo, pendulum

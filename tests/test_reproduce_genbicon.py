@@ -15,7 +15,7 @@ from imported_bodies import SKEW, Y_UP, Body
 from surefoot.characters import load as load_character
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
-from surefoot.lab import bench, gait_measures, robustness
+from surefoot.lab import benchmarks, gait_measures, robustness
 from surefoot.lab import replicas as cycles
 from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.gait_measures import EVERY, Gait
@@ -335,12 +335,12 @@ def test_a_quick_look_at_every_experiment_gives_rows_with_a_bar(name: str, tmp_p
 def test_the_humanoids_control_may_cost_three_tenths_of_a_step(
     ratio: float, holds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "_interleaved", lambda character, rounds: (10.0 * ratio, 10.0))
-    monkeypatch.setattr(bench, "_real_time", lambda character, seconds: 27.0)
-    monkeypatch.setattr(bench, "_population", lambda character, rounds: (1000.0, 1900.0))
-    monkeypatch.setattr(bench, "_first_step", lambda character, cache: 1.0)
-    monkeypatch.setattr(bench, "_row_bytes", lambda character: 2048.0)
-    rows = {row["case"]: row for row in bench.measure_all(True, lambda label, share: None)}
+    monkeypatch.setattr(benchmarks, "_interleaved", lambda character, rounds: (10.0 * ratio, 10.0))
+    monkeypatch.setattr(benchmarks, "_real_time", lambda character, seconds: 27.0)
+    monkeypatch.setattr(benchmarks, "_population", lambda character, rounds: (1000.0, 1900.0))
+    monkeypatch.setattr(benchmarks, "_first_step", lambda character, cache: 1.0)
+    monkeypatch.setattr(benchmarks, "_row_bytes", lambda character: 2048.0)
+    rows = {row["case"]: row for row in benchmarks.measure_all(True, lambda label, share: None)}
     assert rows["humanoid: physics + control ÷ bare mj_step"]["holds"] is holds
     assert rows["human: physics + control ÷ bare mj_step"]["holds"] is False
     assert rows["humanoid: × real time, one core"]["holds"] is None

@@ -12,7 +12,7 @@ from conftest import graph_of
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene, Setup
 from surefoot.engine.simulation import Simulation
-from surefoot.lab import bench, figures, gait_measures, replicas, skill_metadata
+from surefoot.lab import benchmarks, figures, gait_measures, replicas, skill_metadata
 from surefoot.lab.experiment import Result, Run, Setting
 from surefoot.lab.reproduce import experiments
 from surefoot.lab.reproduce.simbicon import (
@@ -20,7 +20,7 @@ from surefoot.lab.reproduce.simbicon import (
     error_learning,
     gait_transitions,
     gaits,
-    parameters,
+    parameter_sweeps,
     spatial_robustness,
     table_gaits,
 )
@@ -236,7 +236,7 @@ def test_grounds_begin_level_and_have_their_edge_where_it_is_said_to_be() -> Non
 
 
 def test_a_sideways_command_is_walked_to_its_side() -> None:
-    velocities, population = parameters.told([{"sideways": 0.08}, {"sideways": -0.08}], 2.0, 2.0)
+    velocities, population = parameter_sweeps.told([{"sideways": 0.08}, {"sideways": -0.08}], 2.0, 2.0)
     assert np.isinf(population.fallen_at).all()
     assert velocities[0, 1] > 0.1
     assert velocities[1, 1] < -0.1
@@ -260,11 +260,11 @@ def test_replicas_of_what_was_learned_are_soft_and_learn_no_more() -> None:
 
 
 def test_what_can_be_blended_is_told_from_what_cannot() -> None:
-    assert parameters._alike(WALK, named("other", with_parameters(WALK, {"states.0.cd": 0.7})))
+    assert parameter_sweeps._alike(WALK, named("other", with_parameters(WALK, {"states.0.cd": 0.7})))
     timed = WALK.model_dump(by_alias=True)
     assert timed["parameters"]["states"][1]["until"] == "contact"
     other = with_parameters(WALK, {"states.1.until": None, "states.1.duration": 0.1})
-    assert not parameters._alike(WALK, named("timed", other))
+    assert not parameter_sweeps._alike(WALK, named("timed", other))
 
 
 def test_figures_are_drawn_where_they_are_kept_and_nowhere_else(tmp_path: Path) -> None:
@@ -307,13 +307,15 @@ def test_the_catalogue_measures_the_human_on_the_ground_it_is_made_for() -> None
 
 
 def test_benchmark_rows_are_named_by_character(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "_interleaved", lambda character, rounds: (11.5 if character == "human" else 10.5, 10.0))
-    monkeypatch.setattr(bench, "_real_time", lambda character, seconds: 27.0)
-    monkeypatch.setattr(bench, "_population", lambda character, rounds: (1000.0, 1900.0))
-    monkeypatch.setattr(bench, "_first_step", lambda character, cache: 1.0)
-    monkeypatch.setattr(bench, "_row_bytes", lambda character: 2048.0)
+    monkeypatch.setattr(
+        benchmarks, "_interleaved", lambda character, rounds: (11.5 if character == "human" else 10.5, 10.0)
+    )
+    monkeypatch.setattr(benchmarks, "_real_time", lambda character, seconds: 27.0)
+    monkeypatch.setattr(benchmarks, "_population", lambda character, rounds: (1000.0, 1900.0))
+    monkeypatch.setattr(benchmarks, "_first_step", lambda character, cache: 1.0)
+    monkeypatch.setattr(benchmarks, "_row_bytes", lambda character: 2048.0)
     ticks: list[float] = []
-    rows = bench.measure_all(True, lambda label, share: ticks.append(share))
+    rows = benchmarks.measure_all(True, lambda label, share: ticks.append(share))
     holds = {row["case"]: row["holds"] for row in rows}
     assert holds["planar: physics + control ÷ bare mj_step"] is True
     assert holds["human: physics + control ÷ bare mj_step"] is False

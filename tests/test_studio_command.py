@@ -17,7 +17,7 @@ from surefoot.cli.bench import _measurements
 from surefoot.cli.bench import bench as bench_command
 from surefoot.cli.main import main
 from surefoot.errors import SurefootError
-from surefoot.lab import bench
+from surefoot.lab import benchmarks
 from surefoot.studio import app
 from surefoot.studio.benchmark import Visitor
 
@@ -141,7 +141,7 @@ def test_addresses_are_written_for_a_browser() -> None:
 def test_bench_measures_the_studio_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from surefoot.studio import benchmark
 
-    assert _measurements(None) is bench.measure_all
+    assert _measurements(None) is benchmarks.measure_all
     assert _measurements("studio") is benchmark.measure_studio
     with pytest.raises(SurefootError, match="valid: studio"):
         _measurements("moon")

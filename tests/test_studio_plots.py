@@ -17,13 +17,7 @@ from surefoot.studio.panels import plot_tab
 from surefoot.studio.panels.plot_tab import PlotTab
 from surefoot.studio.session import Session
 from surefoot.studio.style_parameters import evaluate_array
-from surefoot.studio.telemetry import (
-    WINDOW_POINTS,
-    WINDOW_SECONDS,
-    Telemetry,
-    hinge_angles,
-    rotation_matrix,
-)
+from surefoot.studio.telemetry import WINDOW_POINTS, WINDOW_SECONDS, Telemetry, hinge_angles, rotation_matrix
 from test_genbicon_parts import python
 
 SETUPS = {

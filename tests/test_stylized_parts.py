@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from stylized_bodies import body, generic_state
-from surefoot.controllers.stylized import foot_planting, step_adaptation
+from surefoot.controllers.stylized import reference_balancing, step_adaptation
 from surefoot.controllers.stylized.action_graph import ActionGraph
+from surefoot.controllers.stylized.contact_patches import FLAT, FREE, HEEL, TOE, contact_modes, reference_contact_modes
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, contact_modes, reference_contact_modes
-from surefoot.controllers.stylized.foot_planting import LegKinematics, extend_contacts, plant_feet, pose_rates
 from surefoot.controllers.stylized.law import TRACKER_STATE
 from surefoot.controllers.stylized.qp import factorize, solve_factorized
 from surefoot.controllers.stylized.reference import Reference, load_reference, reference_from_poses
+from surefoot.controllers.stylized.reference_balancing import LegKinematics, extend_contacts, plant_feet, pose_rates
 from surefoot.controllers.stylized.reference_sources import best_cycle, motion_as_retargeted
 from surefoot.errors import CommandError, SurefootError
 
@@ -66,7 +66,7 @@ def test_rotation_vectors_point_along_the_axis_by_the_angle(seed: int, angle: fl
     four, nine = np.empty(4), np.empty(9)
     mujoco.mju_axisAngle2Quat(four, axis, angle)
     mujoco.mju_quat2Mat(nine, four)
-    for rotation_vector in (step_adaptation.rotation_vector, foot_planting.rotation_vector):
+    for rotation_vector in (step_adaptation.rotation_vector, reference_balancing.rotation_vector):
         assert rotation_vector(nine.reshape(3, 3)) == pytest.approx(angle * axis, abs=1e-6)
 
 
@@ -74,8 +74,8 @@ def test_rotation_vectors_point_along_the_axis_by_the_angle(seed: int, angle: fl
 def test_a_pitched_foot_bears_on_the_edge_that_is_down_in_a_reference_and_in_the_simulation(
     degrees: float, mode: int
 ) -> None:
-    axes = np.tile(foot_planting._axes(0.3, np.radians(degrees)), (2, 1, 1))
-    assert np.degrees(foot_planting.pitch_up(axes[0])) == pytest.approx(degrees)
+    axes = np.tile(reference_balancing._axes(0.3, np.radians(degrees)), (2, 1, 1))
+    assert np.degrees(reference_balancing.pitch_up(axes[0])) == pytest.approx(degrees)
     assert reference_contact_modes(axes[None], np.array([[True, False]])).tolist() == [[mode, FREE]]
     assert contact_modes((FLAT, FREE), (True, False), axes) == (mode, FREE)
 
@@ -127,7 +127,7 @@ def test_rates_and_twists_are_those_of_the_motion(name: str) -> None:
     feet, twists = legs.feet_over_time(np.array(poses)), legs.foot_twists(np.array(poses), rates)
     assert twists[2, :, :3] == pytest.approx((feet.ankles[3] - feet.ankles[1]) / (2.0 * dt), abs=1e-5)
     for side in (0, 1):
-        turned = foot_planting.rotation_vector(feet.axes[3, side] @ feet.axes[1, side].T) / (2.0 * dt)
+        turned = reference_balancing.rotation_vector(feet.axes[3, side] @ feet.axes[1, side].T) / (2.0 * dt)
         assert twists[2, side, 3:] == pytest.approx(turned, abs=1e-5)
 
 
@@ -142,7 +142,7 @@ def test_planted_feet_stand_still_and_flush_and_no_sole_is_below_the_ground() ->
     stands[20:40, 1] = False
     bears = extend_contacts(legs, feet, 0.01, stands)
     ankles, axes = plant_feet(legs, feet, bears)
-    soles = foot_planting.sole_ends(legs)
+    soles = reference_balancing.sole_ends(legs)
     assert bears[:, 0].all()
     assert np.ptp(ankles[:, 0], axis=0).max() < 1e-9
     for end in (soles.rear, soles.front):
@@ -154,7 +154,7 @@ def test_planted_feet_stand_still_and_flush_and_no_sole_is_below_the_ground() ->
 def test_the_center_of_mass_obeys_the_pendulum_over_the_given_pressure(seed: int, share: float) -> None:
     rng = np.random.default_rng(seed)
     pressure, ends = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
-    found = foot_planting._com_from_zmp(pressure, ends, share)
+    found = reference_balancing._com_from_zmp(pressure, ends, share)
     assert found[[0, -1]] == pytest.approx(ends[[0, -1]])
     assert found[1:-1] - share * np.diff(found, 2, axis=0) == pytest.approx(pressure[1:-1], abs=1e-9)
 

@@ -11,9 +11,9 @@ import pytest
 import surefoot as sf
 from stylized_bodies import body
 from surefoot.characters import load as load_character
-from surefoot.controllers.stylized.foot_contacts import FLAT, foot_patches
-from surefoot.controllers.stylized.foot_planting import LegKinematics, make_balanced
+from surefoot.controllers.stylized.contact_patches import FLAT, foot_patches
 from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.reference_balancing import LegKinematics, make_balanced
 from surefoot.controllers.stylized.reference_sources import (
     clip_sequence,
     motion_as_retargeted,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from stylized_bodies import at, body, generic_state, link_com_jacobian
-from surefoot.controllers.stylized import foot_planting, qp, step_adaptation
+from surefoot.controllers.stylized import qp, reference_balancing, step_adaptation
+from surefoot.controllers.stylized.contact_patches import EDGE, FLAT, foot_patches, friction_cone_edges
 from surefoot.controllers.stylized.controller import composite_inertias
-from surefoot.controllers.stylized.foot_contacts import EDGE, FLAT, foot_patches, friction_cone_edges
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, patch_arrays
 from surefoot.controllers.stylized.three_link import three_link_groups
 
@@ -157,7 +157,9 @@ def test_leg_is_led_where_its_foot_shall_be_by_the_damped_inverse() -> None:
         mujoco.mju_quat2Mat(axes[i], four)
     now, wanted = axes.reshape(2, 3, 3)
     found = step_adaptation.leg_ik_step(six, qvel, np.arange(6), dofs, way, now, wanted, twist, 1e-3)
-    goals = np.column_stack([np.concatenate([way, foot_planting.rotation_vector(wanted @ now.T)]), twist - six @ qvel])
+    goals = np.column_stack(
+        [np.concatenate([way, reference_balancing.rotation_vector(wanted @ now.T)]), twist - six @ qvel]
+    )
     leg = six[:, dofs]
     free = leg.T @ np.linalg.solve(leg @ leg.T + 1e-3 * np.eye(6), goals)
     assert found == pytest.approx(free * np.minimum(1.0, [0.5, 10.0] / np.abs(free).max(axis=0)))

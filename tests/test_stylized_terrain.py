@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from surefoot.controllers.stylized import reference_sources
+from surefoot.controllers.stylized.contact_patches import FLAT, FREE
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE
 from surefoot.controllers.stylized.multibody_dynamics import LinkComs
 from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, Swing
 from surefoot.controllers.stylized.step_adaptation import speed_up_step

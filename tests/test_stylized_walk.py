@@ -11,10 +11,10 @@ import pytest
 import surefoot as sf
 from stylized_bodies import body
 from surefoot.controllers.stylized import balance_policy, reference
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, HEEL, TOE, contact_modes
-from surefoot.controllers.stylized.foot_planting import LegKinematics, make_balanced
+from surefoot.controllers.stylized.contact_patches import FLAT, FREE, HEEL, TOE, contact_modes
 from surefoot.controllers.stylized.law import tracker_state
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, LinkComs
+from surefoot.controllers.stylized.reference_balancing import LegKinematics, make_balanced
 from surefoot.controllers.stylized.reference_sources import reference_from_skill
 from surefoot.controllers.stylized.three_link import three_link_groups
 from surefoot.engine.scene import Scene, Setup

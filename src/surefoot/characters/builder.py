@@ -23,7 +23,7 @@ from surefoot.characters.table import (
     standing_height,
 )
 from surefoot.errors import CharacterError, UnknownNameError
-from surefoot.native import links as limb_layout
+from surefoot.native import limb_records as limb_layout
 from surefoot.native.physics import ANATOMY, ELSEWHERE, GROUND, OTHER
 from surefoot.native.userdata import Sizes
 from surefoot.terrains.ground_shapes import is_moving_ground

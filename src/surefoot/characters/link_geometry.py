@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from surefoot.characters.links import KINDS, LEFT, RIGHT, Limbs, Link
-from surefoot.native.links import BIPED, CHAIN, LINK
+from surefoot.native.limb_records import BIPED, CHAIN, LINK
 
 _RIM = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 

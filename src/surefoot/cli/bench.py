@@ -37,7 +37,7 @@ def bench(
 def _measurements(which: str | None) -> Callable[[bool, Callable[[str, float], None]], list[dict[str, Any]]]:
     """What measures the benchmark of a name; None is the simulations'."""
     if which is None:
-        from surefoot.lab.bench import measure_all
+        from surefoot.lab.benchmarks import measure_all
 
         return measure_all
     if which != "studio":

@@ -20,7 +20,7 @@ from surefoot.controllers.genbicon import law as genbicon
 from surefoot.errors import CommandError, UnknownNameError
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
-from surefoot.native.links import limbs_of
+from surefoot.native.limb_records import limbs_of
 
 if TYPE_CHECKING:
     from surefoot.engine.scene import Scene

@@ -18,8 +18,8 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers.imitation.captured_gait import skill_from_gait
 from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.foot_planting import STRAIGHT, LegExtension
 from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.reference_balancing import STRAIGHT, LegExtension
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation

@@ -16,9 +16,9 @@ import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.foot_planting import LegExtension
 from surefoot.controllers.stylized.law import tracker_state
 from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.stylized.reference_balancing import LegExtension
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation

@@ -12,8 +12,8 @@ import numpy as np
 from surefoot.characters.table import SAGITTAL, CharacterTable
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
+from surefoot.motions.clip_leg_ik import leg_bones_of, level_foot_above_ground, solve_leg
 from surefoot.motions.forward_kinematics import segment_poses
-from surefoot.motions.leg_ik import leg_bones_of, level_foot_above_ground, solve_leg
 from surefoot.motions.motion_editing import travel_on_arc
 from surefoot.motions.retargeting import RetargetedClip, hinge_angles_of
 from surefoot.motions.signals import smoothstep

@@ -15,9 +15,7 @@ from surefoot.characters.links import LEFT, RIGHT, Link, limbs_of_table
 from surefoot.characters.table import CharacterTable, Hinge, Segment
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts
-from surefoot.motions.foot_contacts import foot_stands
-from surefoot.motions.forward_kinematics import check_is_table, hinge_rotations, segment_poses
-from surefoot.motions.leg_ik import (
+from surefoot.motions.clip_leg_ik import (
     ankle_goals,
     extend_leg,
     ground_weights,
@@ -25,6 +23,8 @@ from surefoot.motions.leg_ik import (
     level_foot_above_ground,
     root_correction,
 )
+from surefoot.motions.foot_contacts import foot_stands
+from surefoot.motions.forward_kinematics import check_is_table, hinge_rotations, segment_poses
 from surefoot.motions.motion import Motion, SimulatedScene, Skeleton
 from surefoot.motions.segment_frames import SegmentFrames, project_to_sagittal, segment_frames_of
 

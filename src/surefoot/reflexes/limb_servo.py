@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import (

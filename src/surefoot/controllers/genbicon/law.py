@@ -34,7 +34,7 @@ from surefoot.controllers.genbicon.style import (
     style_of,
 )
 from surefoot.native.kernels import array_kernel, block, kernel, noinline, records
-from surefoot.native.links import Limbs, limbs_of
+from surefoot.native.limb_records import Limbs, limbs_of
 from surefoot.native.physics import ELSEWHERE, GROUND, World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, add, from_axis_angle, from_yaw_roll_pitch, multiply

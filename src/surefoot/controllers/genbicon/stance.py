@@ -23,7 +23,7 @@ from surefoot.controllers.genbicon.style import (
     curve_value,
 )
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import (

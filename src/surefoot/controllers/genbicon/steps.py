@@ -8,7 +8,7 @@ from typing import Any
 from surefoot.controllers.genbicon.memory import SHIFT, STEP, begin_stand, begin_step
 from surefoot.controllers.genbicon.style import Style
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import COMMAND_GIVEN, Row
 from surefoot.native.vectors import Vector, norm, subtract, to_heading_frame

@@ -14,7 +14,7 @@ import numpy as np
 from surefoot.controllers.genbicon.steps import compensated_speed, fast_walk_share, wanted_width
 from surefoot.controllers.genbicon.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, Style, curve_value
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import (
@@ -42,13 +42,7 @@ from surefoot.reflexes.limb_servo import (
     relative_target,
     weight_torque,
 )
-from surefoot.reflexes.pendulum import (
-    pendulum_after,
-    pendulum_frequency,
-    speed_offset,
-    stopping_distance,
-    sway_offset,
-)
+from surefoot.reflexes.pendulum import pendulum_after, pendulum_frequency, speed_offset, stopping_distance, sway_offset
 from surefoot.reflexes.servo import clamp
 
 # Constants beyond the paper; docs/genbicon.md gives the reason of each.

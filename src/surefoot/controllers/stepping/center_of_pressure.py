@@ -15,7 +15,7 @@ from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, SHIFT, STEP, WA
 from surefoot.controllers.stepping.slip import leg_force
 from surefoot.controllers.stepping.support import Region, is_beyond, on_sole, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.vectors import Vector, norm, to_heading_frame
 from surefoot.reflexes.pendulum import (
     GRAVITY,

@@ -13,7 +13,7 @@ from surefoot.controllers.stepping.foot_target import place_goal
 from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
 from surefoot.controllers.stepping.support import Region, is_beyond, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, to_heading_frame

@@ -14,7 +14,7 @@ from surefoot.controllers.stepping.plan import BALANCE, WALK
 from surefoot.controllers.stepping.slip import step_distance, with_spring_loss
 from surefoot.controllers.stepping.support import Region
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, to_heading_frame

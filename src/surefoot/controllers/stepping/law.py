@@ -21,7 +21,7 @@ from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, STEP, STEPPER, 
 from surefoot.controllers.stepping.slip import pull_bias
 from surefoot.controllers.stepping.support import Region, foot_region, on_sole, within_foot
 from surefoot.native.kernels import array_kernel, kernel, noinline, records
-from surefoot.native.links import Limbs, limbs_of
+from surefoot.native.limb_records import Limbs, limbs_of
 from surefoot.native.physics import World
 from surefoot.native.userdata import COMMAND_GIVEN, Row
 from surefoot.native.vectors import Vector, add, from_axis_angle, from_yaw_roll_pitch, limit_norm, scale, subtract

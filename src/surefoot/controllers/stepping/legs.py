@@ -15,7 +15,7 @@ import numpy as np
 from surefoot.controllers.stepping.foot_target import bezier, control_height, travel_share
 from surefoot.controllers.stepping.plan import CONTACT_SCALE, KD, KP, LIMIT
 from surefoot.native.kernels import kernel, noinline
-from surefoot.native.links import Limbs
+from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import (

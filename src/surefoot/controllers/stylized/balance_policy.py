@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 
 from surefoot.atomic_file import replace_file
-from surefoot.controllers.stylized.foot_contacts import FREE
+from surefoot.controllers.stylized.contact_patches import FREE
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, LinkComs
 from surefoot.controllers.stylized.reference import Reference, npz_bytes
 from surefoot.controllers.stylized.three_link import (

@@ -16,7 +16,7 @@ from numba import njit
 from numpy import ndarray
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.stylized.foot_contacts import EDGE, FACE, HINGE, Patch, friction_cone_edges
+from surefoot.controllers.stylized.contact_patches import EDGE, FACE, HINGE, Patch, friction_cone_edges
 
 if TYPE_CHECKING:
     from surefoot.controllers.stylized.three_link import ThreeLinkGroups

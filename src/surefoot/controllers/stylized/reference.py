@@ -13,9 +13,9 @@ import mujoco
 import numpy as np
 
 from surefoot.atomic_file import replace_file
-from surefoot.controllers.stylized.foot_contacts import FLAT, FREE, reference_contact_modes
-from surefoot.controllers.stylized.foot_planting import LegKinematics, pose_rates
+from surefoot.controllers.stylized.contact_patches import FLAT, FREE, reference_contact_modes
 from surefoot.controllers.stylized.multibody_dynamics import compiled
+from surefoot.controllers.stylized.reference_balancing import LegKinematics, pose_rates
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.errors import SurefootError
 

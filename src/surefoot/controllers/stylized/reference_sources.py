@@ -24,8 +24,8 @@ from scipy.signal import butter, sosfiltfilt
 from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import ControlledScene, RecordedWalk
-from surefoot.controllers.stylized.foot_planting import LegExtension, LegKinematics, make_balanced
 from surefoot.controllers.stylized.reference import Reference, reference_from_poses
+from surefoot.controllers.stylized.reference_balancing import LegExtension, LegKinematics, make_balanced
 from surefoot.errors import SurefootError
 from surefoot.motions import clips, retargeting
 from surefoot.motions import quaternions as quat

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from surefoot.controllers.base import ControlledScene
-from surefoot.controllers.stylized.foot_contacts import FREE
+from surefoot.controllers.stylized.contact_patches import FREE
 from surefoot.controllers.stylized.law import TrackerState, tracker_memory
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics
 from surefoot.controllers.stylized.reference import Reference, ReferenceFrame

@@ -19,7 +19,7 @@ import numpy as np
 from surefoot.controllers.base import ControlledScene
 from surefoot.controllers.stylized import qp
 from surefoot.controllers.stylized.balance_policy import BalancePolicy, balance_policy
-from surefoot.controllers.stylized.foot_contacts import FREE, contact_modes, foot_patches
+from surefoot.controllers.stylized.contact_patches import FREE, contact_modes, foot_patches
 from surefoot.controllers.stylized.law import TRACKER_STATE, TrackerState, tracker_state
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, patch_arrays
 from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, held_pose, load_reference

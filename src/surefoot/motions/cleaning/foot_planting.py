@@ -14,7 +14,7 @@ from scipy import ndimage, sparse
 from scipy.interpolate import BSpline
 from scipy.sparse import linalg
 
-from surefoot.motions import leg_ik
+from surefoot.motions import clip_leg_ik
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts, LegJoints
 from surefoot.motions.findings import Findings
@@ -210,7 +210,7 @@ def plant_feet(
     for limb, goal in zip(limbs, goals, strict=True):
         places, _ = world_poses(motion)
         across = places[:, parts.left.hip] - places[:, parts.right.hip]
-        motion = replace(motion, rotations=leg_ik.reach_ankle(motion, limb, across, *goal))
+        motion = replace(motion, rotations=clip_leg_ik.reach_ankle(motion, limb, across, *goal))
     return replace(motion, rotations=quat.make_continuous(motion.rotations))
 
 
@@ -322,7 +322,7 @@ def _lowered(
     places, _ = world_poses(motion)
     short = np.zeros(len(motion))
     for limb, ankle, foot in zip(limbs, ankles, feet, strict=True):
-        long = leg_ik.LONGEST_REACH * leg_length(places, limb)
+        long = clip_leg_ik.LONGEST_REACH * leg_length(places, limb)
         away = places[:, limb.hip] - ankle
         room = np.sqrt(np.maximum(long**2 - (away[:, :2] ** 2).sum(axis=1), 0.25 * long**2))
         own = np.where(span_mask(foot.toe, len(motion)), away[:, 2] - room, 0.0)

@@ -15,13 +15,7 @@ from surefoot.lab.experiment import Result, Setting
 from surefoot.lab.reproduce.genbicon.walks import SKILL
 from surefoot.lab.reproduce.simbicon.gaits import human
 from surefoot.lab.reproduce.simbicon.spatial_robustness import ROBUST, WORDS, survivors_by_direction
-from surefoot.lab.robustness import (
-    DIRECTIONS,
-    NEEDED,
-    PAPER_FORCES,
-    REPLICAS,
-    direction_thresholds,
-)
+from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER_FORCES, REPLICAS, direction_thresholds
 from surefoot.skills import load
 from surefoot.skills.schema import Skill
 

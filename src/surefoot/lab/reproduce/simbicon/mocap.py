@@ -19,7 +19,7 @@ from surefoot.lab.experiment import Result, Setting, clips_folder, find_clip
 from surefoot.lab.imitation_search import STAGES, Stage, initial_guesses
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
-from surefoot.lab.reproduce.simbicon.parameters import turning
+from surefoot.lab.reproduce.simbicon.parameter_sweeps import turning
 from surefoot.motions.filmstrip import filmstrip
 from surefoot.motions.painter import View
 from surefoot.motions.retargeting import to_motion

@@ -26,14 +26,7 @@ from surefoot.lab.gait_measures import mean_cycle, style_difference
 from surefoot.lab.reproduce.replica_walks import highest_level
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, human, missing, replicas_from_start, skill, typical, upright
 from surefoot.lab.reproduce.simbicon.table_gaits import UPHILL
-from surefoot.lab.robustness import (
-    DIRECTIONS,
-    NEEDED,
-    PAPER_FORCES,
-    at_strike,
-    direction_thresholds,
-    push_survivors_3d,
-)
+from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER_FORCES, at_strike, direction_thresholds, push_survivors_3d
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 

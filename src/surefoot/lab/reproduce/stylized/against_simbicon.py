@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.foot_planting import STRAIGHT
+from surefoot.controllers.stylized.reference_balancing import STRAIGHT
 from surefoot.controllers.stylized.reference_sources import REFERENCE_RATE, Cycle
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.foot_planting import LegKinematics
 from surefoot.controllers.stylized.reference import load_reference
+from surefoot.controllers.stylized.reference_balancing import LegKinematics
 from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures

@@ -17,7 +17,7 @@ from scipy.linalg import solve_banded
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.stylized.foot_contacts import FLAT, PITCHED, TOE, foot_patches, reference_contact_modes
+from surefoot.controllers.stylized.contact_patches import FLAT, PITCHED, TOE, foot_patches, reference_contact_modes
 from surefoot.controllers.stylized.multibody_dynamics import leg_indices
 from surefoot.motions.signals import true_spans
 from surefoot.reflexes.pendulum import GRAVITY
