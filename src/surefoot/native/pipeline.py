@@ -88,7 +88,12 @@ class _Lower(Lower):  # type: ignore[misc]
             context.cast(self.builder, self.loadvar(side.name), self.typeof(side.name), kind)
             for side, kind in zip((expression.lhs, expression.rhs), signature.args, strict=True)
         ]
-        function = context.get_function(context.typing_context.resolve_value_type(operation), signature)
+        operator_type = context.typing_context.resolve_value_type(operation)
+        try:
+            function = context.get_function(operator_type, signature)
+        except KeyError:  # a registry was loaded since the types were found: this type has not seen the operands yet
+            operator_type.get_call_type(context.typing_context, signature.args, {})
+            function = context.get_function(operator_type, signature)
         return context.cast(self.builder, function(self.builder, operands), signature.return_type, result)
 
 
