@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 import mujoco
@@ -83,6 +84,7 @@ def collect() -> dict[str, np.ndarray]:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # what trial steps would choose is not asked for here
     if not getattr(config, "DISABLE_JIT", False):
         sys.exit("set NUMBA_DISABLE_JIT=1")
     callback.install()

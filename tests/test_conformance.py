@@ -352,6 +352,8 @@ def test_a_number_that_is_not_finite_counts_as_a_fall_and_raises_nothing() -> No
 def test_a_skill_moves_as_its_file_says(name: str) -> None:
     said, found = load(name).measured, measure_skill(load(name), GROUNDS.get(name, "flat"))
     assert found is not None
-    assert found.speed == pytest.approx(said.speed, rel=0.05, abs=0.02)
-    assert found.cadence == pytest.approx(said.cadence, rel=0.05, abs=0.201)  # one footstrike more or less in 5 s
-    assert found.cost_of_transport == pytest.approx(said.cost_of_transport, rel=0.05, abs=0.02)
+    rounding = {"speed": 0.02, "cadence": 0.201, "cost_of_transport": 0.02}  # one footstrike more or less in 5 s
+    for what, near in rounding.items():
+        value, written = getattr(found, what), getattr(said, what)
+        assert (value is None) == (written is None), what
+        assert value is None or value == pytest.approx(written, rel=0.05, abs=near), what

@@ -38,11 +38,11 @@ _DAMAGE = """
 import mujoco
 import numpy as np
 import surefoot as sf
-from surefoot.native import memory
+from surefoot.native import userdata
 sim = sf.Simulation(skill={skill!r})
 sim.step(20)
 header = sim.memory.header[0]
-before = {{name: float(header[name]) for name in memory.HEADER.names}}
+before = {{name: float(header[name]) for name in userdata.HEADER.names}}
 for name, value in {damages!r}:
     header[name] = float(value)
     sim.data.ctrl[:] = 0.25

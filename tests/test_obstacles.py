@@ -41,7 +41,7 @@ def finished(simulation: sf.Simulation, task: Task) -> Task:
 
 
 def test_a_path_over_something_passes_its_knots_and_rests_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swing, "_segment", python_impl(swing._hermite))
+    monkeypatch.setattr(swing, "_hermite", python_impl(swing._hermite))
     path = python_impl(swing.obstacle_path)
     places = np.array([path(s, *KNOTS) for s in np.linspace(0.0, 1.0, 20_001)])
     assert places[0] == pytest.approx(KNOTS[:2])

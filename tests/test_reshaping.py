@@ -94,7 +94,7 @@ def test_body_and_gains_are_those_of_one_built_so(character: str, skill: str) ->
         assert np.array_equal(getattr(other.model, name), getattr(fresh.model, name)), name
     active = int(other.memory.header[0].active)
     assert np.array_equal(other.memory.slots[active], fresh.memory.slots[0])
-    assert other.scene.proportions == LONG
+    assert other.scene.setup.proportions == LONG
     plainly = Simulation(character, skill)
     assert not np.array_equal(other.model.actuator_forcerange, plainly.model.actuator_forcerange)
 

@@ -194,8 +194,8 @@ def test_a_path_that_goes_round_with_its_reference_does_not_drift_and_another_do
     for i in range(1, 3 * n):
         heading = turn * ((i - 1) // n)
         place = place + 0.01 * np.array([math.cos(heading), math.sin(heading)])
-        same.look((i % n) * dt, place)
-        still.look((i % n) * dt, np.array([3.0, -1.0]))
+        same.add((i % n) * dt, place)
+        still.add((i % n) * dt, np.array([3.0, -1.0]))
     assert same.drift == pytest.approx((0.0, 0.0), abs=1e-9)
     assert still.drift[1] > 1.0
 

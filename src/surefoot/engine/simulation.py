@@ -105,6 +105,7 @@ class Simulation:
         data = mujoco.MjData(scene.model)
         row = scene.begin(data.qpos, data.qvel, data.userdata, scene.skill, setup.seed)
         self._hold(scene, data, row, scene.skill, None)
+        self._scheduled.steps_to_next()  # which the row notes
         mujoco.mj_forward(self.model, self.data)
 
     def _hold(
@@ -114,7 +115,6 @@ class Simulation:
         self.scene, self.model, self.data, self._row = scene, scene.model, data, row
         self.skill, self._requested, self.seed = skill, requested, scene.setup.seed
         self._scheduled = Row(scene, row, data.qpos, data.qvel, lambda: self.time, self._state)
-        self._scheduled.steps_to_next()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are equal and independent: model, data, the controller's memory, tasks, all of it."""

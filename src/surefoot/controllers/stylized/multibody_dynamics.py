@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.stylized.contact_patches import EDGE, FACE, HINGE, Patch, friction_cone_edges
+from surefoot.native.compiling import can_cache
 
 if TYPE_CHECKING:
     from surefoot.controllers.stylized.three_link import ThreeLinkGroups
@@ -33,7 +34,7 @@ class LinkComs(NamedTuple):
 
 def compiled(function: F) -> F:
     """Compile a function for calls from Python, and cache the machine code."""
-    return njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(cache=can_cache(function), error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 @compiled
