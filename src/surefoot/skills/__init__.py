@@ -64,9 +64,9 @@ def summary(full_name: str) -> str:
     end = next((i for i in range(at + 1, len(lines)) if lines[i][:1].strip() not in ("", "#")), len(lines))
     if text and text[0] not in "\"'>|[{&*!#%@`" and end == at + 1 and " #" not in text:
         return text
-    from surefoot.skills import files
+    from ruamel.yaml import YAML
 
-    return str(files.parse("\n".join(lines[at:end]), full_name)["summary"])
+    return str(YAML(typ="safe", pure=True).load("\n".join(lines[at:end]))["summary"])
 
 
 def load(name: str | Path, character: str | None = None) -> Skill:
