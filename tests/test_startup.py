@@ -53,5 +53,6 @@ def test_summaries_are_read_without_checking_files_and_say_the_same() -> None:
 
 def test_every_public_name_can_be_imported() -> None:
     imported(
-        "import surefoot\nfor name in surefoot.__all__: getattr(surefoot, name)\nassert set(surefoot.__all__) <= set(dir(surefoot))"
+        "import surefoot\nfor name in surefoot.__all__: getattr(surefoot, name)\n"
+        "assert set(surefoot.__all__) <= set(dir(surefoot))"
     )

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from surefoot.errors import TerrainError
 from surefoot.terrains.ground_shapes import FINEST, MAX_POINTS, Plane, Platform, Profile, height_field
@@ -276,11 +275,13 @@ def image(path: str | Path, size: float | tuple[float, float], height: float) ->
     return Terrain(text, height_field(grey[::-1] * height, spacing, (-0.5 * long, -0.5 * wide)))
 
 
-_UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error, Image.DecompressionBombError)
+_UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 
 
 def _read_grey(path: Path) -> np.ndarray:
     """(rows, columns) brightness 0 … 1, the picture's top row first."""
+    from PIL import Image  # which takes a while to import
+
     try:
         if not path.is_file():
             raise TerrainError(f"no picture {str(path)!r}; an image takes the path of a PNG file")
@@ -296,7 +297,7 @@ def _read_grey(path: Path) -> np.ndarray:
                 return np.asarray(picture.convert("L"), float) / 255.0
     except Image.DecompressionBombWarning:
         raise TerrainError(f"picture {path.name!r} has more than {MAX_POINTS} × {MAX_POINTS} pixels") from None
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, Image.DecompressionBombError) as error:
         reason = str(error).splitlines() or [type(error).__name__]
         raise TerrainError(f"picture {path.name!r} cannot be read as a PNG file: {reason[0][:120]}") from None
 
