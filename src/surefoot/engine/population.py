@@ -1,7 +1,4 @@
-"""What a population is built with: one thing for all rows, or one for each.
-
-Many simulations at once, on all cores, bit-identical to one at a time.
-"""
+"""Many simulations at once, on all cores, bit-identical to one at a time."""
 
 from __future__ import annotations
 

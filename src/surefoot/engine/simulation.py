@@ -1,7 +1,4 @@
-"""A moment of a simulation, to come back to.
-
-One character, one terrain, one skill, together.
-"""
+"""One simulated character: a scene, one row of it, and moments of it to come back to."""
 
 from __future__ import annotations
 

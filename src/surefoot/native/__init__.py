@@ -1,1 +1,1 @@
-"""The engine room: the layout of MuJoCo's memory, the callback, named views of `userdata`."""
+"""What kernels are made of: the layout of MuJoCo's memory, the decorators, named views of `userdata` and of the physics."""

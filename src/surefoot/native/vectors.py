@@ -1,7 +1,4 @@
-"""Orientations in the world as quaternions, and servos that act on them with a torque vector.
-
-Vectors and quaternions (w first) as plain tuples: a kernel allocates nothing.
-"""
+"""Vectors and quaternions (w first) as plain tuples, for kernels, which allocate nothing."""
 
 from __future__ import annotations
 

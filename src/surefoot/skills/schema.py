@@ -1,6 +1,6 @@
 """What every skill file holds, whatever its controller. Loading one never executes anything.
 
-A number for every skill: by it a row of memory says which skill it runs, wherever the row came from.
+`number_of` gives every skill a number, by which a row of memory says which skill runs in it.
 """
 
 from __future__ import annotations
