@@ -230,7 +230,11 @@ class Population:
         return [recorder.motion() for recorder in recorders]
 
     def advance(self, seconds: Sequence[float] | np.ndarray) -> None:
-        """Advance each row by its own time [s], (n,)."""
+        """Advance each row by its own time.
+
+        Args:
+            seconds: (n,) [s].
+        """
         if len(seconds) != self.n:
             raise SurefootError(f"{len(seconds)} times for {self.n} rows")
         for one in seconds:
@@ -276,6 +280,12 @@ class Population:
         """Put all rows into states of a population of the same character and skills that learn alike.
 
         States know nothing of tasks: once a row with tasks has begun, only a `Simulation` can go back.
+
+        Args:
+            states: (n, nstate), as `states` gave them.
+
+        Raises:
+            SurefootError: they do not fit, or a task has begun.
         """
         if any(task.status != "waiting" for tasks in self.tasks for task in tasks):
             raise SurefootError("rows whose tasks have begun cannot be restored; Simulation.restore covers tasks")
@@ -284,7 +294,12 @@ class Population:
         self.batch.state[:] = states
 
     def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
-        """Queue a push in some rows, or in all."""
+        """Queue a push.
+
+        Args:
+            push: what acts, and when in the rows' own time.
+            rows: numbers of the rows; None is all.
+        """
         for i in self._rows(rows):
             self.scenes[i].add_push(self.rows[i], push, float(self._time[i]))
 
@@ -299,7 +314,12 @@ class Population:
             self.scenes[i].command(self.rows[i], self.skills[i], values)
 
     def switch(self, skill: str | Path | Skill, rows: Sequence[int] | None = None) -> None:
-        """Ask some rows, or all, for another skill."""
+        """Ask for another skill, as `Simulation.switch` does.
+
+        Args:
+            skill: name, full name, path or object.
+            rows: numbers of the rows; None is all.
+        """
         wanted = self.scene.find(skill)
         for i in self._rows(rows):
             self.scenes[i].request(self.rows[i], wanted, float(self._time[i]))

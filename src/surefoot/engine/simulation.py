@@ -196,6 +196,9 @@ class Simulation:
     def add(self, task: T) -> T:
         """Give it a task, which begins when time moves on; tasks run side by side.
 
+        Args:
+            task: one that nobody has begun.
+
         Returns:
             The same task, whose `status` and `reason` tell how it goes.
         """
@@ -257,30 +260,64 @@ class Simulation:
         point: tuple[float, float, float] | None = None,
         delay: float = 0.0,
     ) -> None:
-        """Push a body: newtons in the world frame, at a point of its frame (default: its COM).
+        """Push a body; the push lasts an exact number of physics steps.
 
-        It begins `delay` seconds from now and lasts an exact number of physics steps. `trunk` is any body's torso.
+        Args:
+            force: in the world frame [N].
+            duration: how long [s].
+            body: name of the body that is pushed; `trunk` is the torso of every character.
+            point: where, in the body's frame [m]; None is its center of mass.
+            delay: from now until it begins [s].
+
+        Raises:
+            CommandError: there is no such body, or the numbers are not valid.
         """
         self.scene.add_push(self._row, Push(force, duration, self.time + delay, body, point), self.time)
 
     def throw(self, position: tuple[float, float, float], velocity: tuple[float, float, float], ball: int = 0) -> None:
-        """Let a ball of the terrain (`terrains.Ball`) fly from a place of the world [m] with a velocity [m/s]."""
+        """Throw a ball of the terrain (`terrains.Ball`).
+
+        Args:
+            position: where it begins to fly, in the world [m].
+            velocity: its velocity there [m/s].
+            ball: its number.
+        """
         balls.throw(self.model, self.data, ball, position, velocity)
 
     def remove_ball(self, ball: int = 0) -> None:
-        """Take a ball out of the way again."""
+        """Take a ball out of the way again.
+
+        Args:
+            ball: its number.
+        """
         balls.park(self.model, self.data, ball)
 
     def hold(self, crate: str | None = "crate") -> None:
-        """Have a crate of the terrain (`terrains.Crate`, with handles) in the hands from now on; None lets go."""
+        """Put a crate of the terrain (`terrains.Crate`, with handles) into the hands.
+
+        Args:
+            crate: its name; None lets go of what is held.
+        """
         carry_object.hold_crate(self.scene, self.data, self._row, self.skill, crate)
 
     def set_mass(self, mass: float, crate: str = "crate") -> None:
-        """Give a crate another mass [kg], at once."""
+        """Give a crate another mass, at once.
+
+        Args:
+            mass: [kg].
+            crate: its name.
+        """
         carry_object.set_crate_mass(self.scene, self._row, self.skill, crate, mass)
 
     def command(self, **values: float) -> None:
-        """Tell the running skill something it understands; an unknown command lists the known ones."""
+        """Tell the running skill something it understands.
+
+        Args:
+            values: by name, angles in radians.
+
+        Raises:
+            CommandError: an unknown command, with a list of the known ones, or a value out of its limits.
+        """
         self.scene.command(self._row, self.skill, values)
 
     def switch(self, skill: str | Path | Skill) -> None:
@@ -288,6 +325,12 @@ class Simulation:
 
         One of another controller begins at the next footstrike, or from quiet standing, without the commands given.
         A node of the action graph is gone to over the graph's edges, and over other nodes if need be.
+
+        Args:
+            skill: name, full name, path, object, or node of the action graph.
+
+        Raises:
+            CommandError: it is another character's, or needs more memory than this simulation has.
         """
         wanted = self.scene.find(skill)
         self._settle()
@@ -295,17 +338,35 @@ class Simulation:
         self._requested = wanted
 
     def blend(self, other: str | Path | Skill, share: float) -> None:
-        """Interpolate the running skill's numbers towards another of the same structure (share 0 … 1)."""
+        """Interpolate the running skill's numbers towards those of another skill of the same structure.
+
+        Args:
+            other: the other skill.
+            share: 0 is the running skill, 1 the other one.
+
+        Raises:
+            CommandError: they differ in structure, or the share is not within 0 … 1.
+        """
         edit_running_skill.blend(self.scene, self._row, self.skill, self.scene.find(other), share)
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
-        """Change the running skill's numbers by dotted path (`states.1.cd`), at once."""
+        """Change the running skill's numbers, at once.
+
+        Args:
+            values: by dotted path (`states.1.cd`).
+
+        Raises:
+            SkillError: there is no such parameter, or the value is not valid.
+        """
         changed = with_parameters(self.skill, values)
         self.scene.fill(self._row, int(self._row.header[0].active), changed)
         self.skill = changed
 
     def edit_skill(self, skill: Skill) -> bool:
-        """Let the running skill be another version of itself, at once.
+        """Replace the running skill by another version of itself, at once.
+
+        Args:
+            skill: the other version.
 
         Returns:
             False, and nothing is changed, where it cannot go on from here: it is of another controller, its states
@@ -344,7 +405,14 @@ class Simulation:
         return state
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot, bit for bit."""
+        """Go back to a snapshot, bit for bit.
+
+        Args:
+            snapshot: of this simulation, or of one built alike.
+
+        Raises:
+            SurefootError: it is of another kind of simulation.
+        """
         if snapshot.state.shape != (mujoco.mj_stateSize(self.model, _STATE),):
             raise SurefootError("the snapshot is of another kind of simulation")
         mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)

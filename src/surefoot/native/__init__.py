@@ -1,1 +1,1 @@
-"""What kernels are made of: the layout of MuJoCo's memory, the decorators, named views of `userdata` and of the physics."""
+"""What kernels are made of: decorators, the layout of MuJoCo's memory, named views of it and of `userdata`."""

@@ -125,9 +125,14 @@ def library_path(full_name: str) -> Path:
 def with_parameters(skill: Skill, values: Mapping[str, float | int | str | None]) -> Skill:
     """A copy with other values, by dotted path.
 
-    Paths are as in the file: `states.1.cd`, `states.0.targets.swing_hip`, `learning.bins`, `start.speed`,
-    `states.0.feedback.stance_ankle.1` (0 is the gain of d, 1 that of v). One that begins with neither
-    `start.` nor `fall.` is sought in the parameters.
+    Args:
+        skill: is not changed.
+        values: by path as in the file: `states.1.cd`, `states.0.targets.swing_hip`, `learning.bins`, `start.speed`,
+            `states.0.feedback.stance_ankle.1` (0 is the gain of d, 1 that of v). A path that begins with neither
+            `start.` nor `fall.` is looked for in the parameters.
+
+    Raises:
+        SkillError: there is no such parameter, or the changed skill is not valid.
     """
     from surefoot.skills import files
 
