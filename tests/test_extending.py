@@ -137,12 +137,12 @@ def test_a_package_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPa
 
 
 def test_two_packages_that_register_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
     from surefoot import plugins
 
     both = [EntryPoint("one", value, plugins.TASKS) for value in ("a:b", "c:d")]
-    monkeypatch.setattr(plugins, "entry_points", lambda group: both)
+    monkeypatch.setattr(plugins, "_installed", lambda: EntryPoints(both))
     plugins._registered.cache_clear()
     try:
         with pytest.raises(surefoot.SurefootError, match="two installed packages register the task 'one': a:b and c:d"):

@@ -7,7 +7,7 @@ A package registers a controller, a body, a terrain, a task or a folder of skill
 from __future__ import annotations
 
 import functools
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import ModuleType
 from typing import Any
 
@@ -26,9 +26,15 @@ _KINDS = {
 
 
 @functools.cache
+def _installed() -> EntryPoints:
+    """All entry points of all installed packages, read once."""
+    return entry_points()  # type: ignore[return-value]
+
+
+@functools.cache
 def _registered(group: str) -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
+    for entry in sorted(_installed().select(group=group), key=lambda entry: entry.name):
         other = found.setdefault(entry.name, entry)
         if other.value != entry.value:
             raise SurefootError(
