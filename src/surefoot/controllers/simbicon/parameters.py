@@ -76,7 +76,7 @@ class Reaction(Strict):
 
 
 class Sensing(Strict):
-    """How d and v are measured: of which point, how late [s], with how much noise (standard deviations [m], [m/s])."""
+    """How d and v are measured: at which point, with which delay [s] and noise (standard deviations [m], [m/s])."""
 
     point: Literal["hips", "com"] = "hips"
     delay: float = Field(0.0, ge=0.0, le=0.25)

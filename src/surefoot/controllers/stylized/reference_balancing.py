@@ -129,9 +129,9 @@ class LegKinematics:
 
         Args:
             pose: (nq,) to begin from.
-            ankles: (2, 3) where the ankles shall be [m].
-            axes: (2, 3, 3) how the feet shall be oriented.
-            flat: (2,) which feet's toes shall lie level.
+            ankles: (2, 3) where the ankles have to be [m].
+            axes: (2, 3, 3) how the feet have to be oriented.
+            flat: (2,) which feet keep their toes level.
 
         Returns:
             The new pose (nq,).

@@ -143,8 +143,9 @@ def leg_ik_step(
 ) -> ndarray:  # fmt: skip
     """(leg, 2) changes of a leg's angles [rad] and rates [rad/s] that bring its foot to a place and a motion.
 
-    `six` (6, nv) is the Jacobian of the foot, of which `rows` count; `way` (3,) leads to the place [m]; the foot's
-    `axes` (3, 3) shall become `wanted`, its velocity and spin `twist` (6,) [m/s, rad/s]. `softness` damps the inverse.
+    `six` (6, nv) is the Jacobian of the foot, of which `rows` count; `way` (3,) leads to the place [m]; `wanted` is
+    what the foot's `axes` (3, 3) have to become, `twist` (6,) its velocity and spin [m/s, rad/s]. `softness` damps the
+    inverse.
     """
     n, turn, now = len(rows), rotation_vector(wanted @ axes.T), six @ qvel
     goals, leg = np.empty((n, 2)), np.empty((n, len(dofs)))
