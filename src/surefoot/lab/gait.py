@@ -43,7 +43,7 @@ NORMS: Mapping[str, tuple[tuple[float, float], ...]] = {
 
 
 def norm_curves() -> dict[str, np.ndarray]:
-    """(POINTS,) published mean of every curve over a stride of level walking [deg]; foot pitch follows from the rest."""
+    """(POINTS,) published mean of every curve over a stride of level walking [deg]."""
     at, found = np.linspace(0.0, 100.0, POINTS), dict[str, np.ndarray]()
     for name, knots in NORMS.items():
         percent, degrees = np.array([*knots, (100.0, knots[0][1])]).T

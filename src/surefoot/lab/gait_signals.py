@@ -276,7 +276,7 @@ def _center_of_mass(markers: _Markers) -> np.ndarray:
 
     def between(one: np.ndarray, other: np.ndarray, part: str) -> np.ndarray:
         mass, share = _MASSES[part]
-        return mass * (one + share * (other - one))
+        return np.asarray(mass * (one + share * (other - one)))
 
     found = between(markers.trunk_low, markers.neck, "trunk")
     for leg in (0, 1):
