@@ -302,6 +302,7 @@ def _block(model: mujoco.MjModel, table: CharacterTable, limbs: Limbs | None) ->
     head = (
         len(joints), 2, len(anatomy.roles), len(sides), anatomy.hip_hinges,
         *(sides.index(role) if role in sides else -1 for role in ("knee", "ankle", "shoulder")),
+        anatomy.roles.index("neck") if "neck" in anatomy.roles else -1,
         table.root == "planar", len(anatomy.channels), model.body(anatomy.pelvis).id, model.body(anatomy.torso).id,
         standing_height(table), table.sole_depth, float(model.body_subtreemass[root]), *up,
     )  # fmt: skip

@@ -117,8 +117,20 @@ class TuningResult:
     generations: int
 
 
+def expand_paths(skill: Skill, values: Mapping[str, float]) -> dict[str, float]:
+    """Values by path, with `states.*.cd` written out for every state."""
+    found, count = dict[str, float](), len(getattr(skill.parameters, "states", ()))
+    for path, value in values.items():
+        found |= {path.replace("*", str(i)): value for i in range(count if "*" in path else 1)}
+    return found
+
+
 def parameter_value(skill: Skill, path: str) -> float:
-    """The present value of a parameter; a feedback that is not written down is 0."""
+    """The present value of a parameter; of all states' that of the first.
+
+    A feedback that is not written down is 0, and a factor of a servo's gains is 1.
+    """
+    path = path.replace("*", "0")
     node: Any = skill.model_dump()
     keys = path.split(".")
     node = node if keys[0] in ("start", "fall") else node["parameters"]
@@ -126,7 +138,7 @@ def parameter_value(skill: Skill, path: str) -> float:
         try:
             node = node[int(key) if key.isdigit() and not isinstance(node, dict) else key]
         except (KeyError, IndexError, TypeError):
-            return 0.0
+            return 1.0 if "stiffness" in keys else 0.0
     if not isinstance(node, (int, float)):
         raise SkillError(f"{path} of {skill.full_name} is not a number")
     return float(node)
@@ -144,6 +156,7 @@ def tune(
     popsize: int | None = None,
     threads: int = 0,
     checkpoint: Path | None = None,
+    keep_mean: bool = False,
     report: Callable[[int, float], None] = lambda generation, best: None,
     enough: Callable[[Sequence[float]], bool] = lambda costs: False,
 ) -> TuningResult:
@@ -151,7 +164,8 @@ def tune(
 
     Args:
         skill: where to begin.
-        bounds: lowest and highest value of every parameter that may change, by dotted path.
+        bounds: lowest and highest value of every parameter that may change, by dotted path; `states.*.cd` is one
+            value for all states.
         objectives: cost functions; their costs are added.
         generations: how long to search.
         seed: of the search; the same seed gives the same result.
@@ -159,6 +173,7 @@ def tune(
         sigma: first step size as a share of each range.
         popsize: candidates per generation; by default CMA-ES chooses.
         threads: 0 is all cores.
+        keep_mean: return the search's mean; otherwise the best sample, if it does better on other noise.
         checkpoint: file that is written after every generation and that a stopped search resumes from.
         report: called after every generation with its number and the best cost so far.
         enough: called with the costs of every generation; true ends the search.
@@ -203,9 +218,11 @@ def tune(
         if enough(costs):
             break
     # the best sample or the search's mean, whichever does better on noise it was not tuned on
-    choices = [values_at(best), values_at(search.mean)]
-    candidates = [with_parameters(skill, values) for values in choices]
-    chosen = choices[int(np.argmin(sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)))]
+    choices = [expand_paths(skill, values_at(point)) for point in (search.mean, best)]
+    chosen = choices[0]
+    if not keep_mean:
+        candidates = [with_parameters(skill, values) for values in choices]
+        chosen = choices[int(np.argmin(sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)))]
     return TuningResult(with_parameters(skill, chosen), chosen, float(best_cost), search.countiter)
 
 
@@ -216,7 +233,7 @@ def _evaluate(
     candidates, places = [], []
     for i, values in enumerate(choices):
         try:
-            candidates.append(with_parameters(skill, values))
+            candidates.append(with_parameters(skill, expand_paths(skill, values)))
             places.append(i)
         except SkillError:
             continue
@@ -302,7 +319,7 @@ def check_bounds(skill: Skill, bounds: Mapping[str, tuple[float, float]]) -> Non
             raise CommandError(f"{path}: a range takes low < high, got {low:g}:{high:g}")
         parameter_value(skill, path)
         for value in (low, high):
-            with_parameters(skill, {path: value})
+            with_parameters(skill, expand_paths(skill, {path: value}))
 
 
 def tuned_name(path: Path) -> str:

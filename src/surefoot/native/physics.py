@@ -18,9 +18,10 @@ from surefoot.native.kernels import array_at, kernel, records, view_at
 from surefoot.native.sections import Laid, Layout, Section, lay_out, lower_section
 
 ANATOMY = np.dtype([(n, "f8") for n in (
-    "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "planar", "channels",
+    "actuators", "feet", "roles", "side_roles", "hip_hinges", "knee", "ankle", "shoulder", "neck", "planar", "channels",
     "pelvis", "torso", "standing_height", "sole_depth", "mass", "up_x", "up_y", "up_z")])  # fmt: skip
-"""Counts; where a side's knee, ankle and shoulder stand among its roles (−1: it has none); bodies; [m]; [kg];
+"""Counts; where a side's knee, ankle and shoulder stand among its roles, and the neck among all (−1: it has none);
+bodies; [m]; [kg];
 where up is in the frame of the pelvis when it stands."""
 GROUND, OTHER = -1.0, -2.0  # what a body is to the feet's owner; 0, 1, … are its feet
 ELSEWHERE = -3.0  # a body that is not the character's: an obstacle, a ball

@@ -1,7 +1,7 @@
 """The finite state machine of SIMBICON §3.1: states that end by time or by contact, and switching.
 
 A graph lies in a parameter slot as one `GRAPH` record, the gains of every role, and for each state a
-`STATE` record, a target angle and two feedback gains for every role.
+`STATE` record, a target angle, two feedback gains and a factor of the servo gains for every role.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ GRAPH = np.dtype([(n, "f8") for n in (
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high",
     "learning_rate", "learning_limit", "bins", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate",
-    "arm_swing", "arm_circle", "load_lean")])  # fmt: skip
+    "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "knots", "entries", "usual_speed")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in (
-    "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw")])  # fmt: skip
+    "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw",
+    "push_off", "trailing_push_off")])  # fmt: skip
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
-    "state", "entered", "step_start", "period", "steps", "phase", "usual_period",
-    "speed_step", "speed_time", "speed_x", "speed_y", "lean",
+    "state", "previous", "entered", "step_start", "period", "steps", "phase", "usual_period",
+    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "speed_trim",
     "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
 
 _PERIOD_RATE = 0.05  # share of the last step's duration in the estimate of the usual one
@@ -44,17 +45,18 @@ class Graph(NamedTuple):
     states: Any  # (capacity,) STATE
     targets: Any  # (capacity, roles) [rad]
     feedback: Any  # (capacity, roles, 2) [rad/m], [rad·s/m]
+    stiffness: Any  # (capacity, roles) factor of kp and kd
 
 
 def slot_size(capacity: int, roles: int) -> int:
     """Numbers in a slot for at most `capacity` states."""
-    return _GRAPH + roles * _GAIN + capacity * (_STATE + 3 * roles)
+    return _GRAPH + roles * _GAIN + capacity * (_STATE + 4 * roles)
 
 
 @kernel
 def graph_of(slot: np.ndarray, roles: int) -> Graph:
     """Lay the views of a graph over a slot."""
-    capacity = min(CAPACITY, (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 3 * roles))
+    capacity = min(CAPACITY, (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 4 * roles))
     at = _GRAPH
     gains = records(slot, at, roles, GAIN)
     at += _GAIN * roles
@@ -63,7 +65,9 @@ def graph_of(slot: np.ndarray, roles: int) -> Graph:
     targets = block(slot, at, (capacity, roles))
     at += capacity * roles
     feedback = block(slot, at, (capacity, roles, 2))
-    return Graph(records(slot, 0, 1, GRAPH), gains, states, targets, feedback)
+    at += 2 * capacity * roles
+    stiffness = block(slot, at, (capacity, roles))
+    return Graph(records(slot, 0, 1, GRAPH), gains, states, targets, feedback, stiffness)
 
 
 @kernel
@@ -107,6 +111,7 @@ def _is_over(state: Any, machine: Any, touch: np.ndarray, time: float, dt: float
 @kernel
 def _enter(machine: Any, state: float, exchanges_legs: bool, time: float) -> None:
     """Enter a state; an exchange of legs begins a new step and renews the estimate of its period."""
+    machine.previous = machine.state
     machine.state = state
     machine.entered = time
     if exchanges_legs:
@@ -165,7 +170,7 @@ def _change_skill(row: Row, machine: Any, swing: float, order: float, roles: int
 @kernel
 def begin_at(machine: Any, graph: Graph, swing: float, time: float) -> None:
     """Begin with the first state in which a leg swings."""
-    machine.state = _state_of(graph, swing, 0.0)
+    machine.state = machine.previous = _state_of(graph, swing, 0.0)
     machine.entered = machine.step_start = time
 
 

@@ -27,7 +27,7 @@ def features(table: CharacterTable) -> int:
 
 def slot_size(table: CharacterTable) -> int:
     """Numbers in a parameter slot of this character."""
-    return graph.slot_size(table) + limit_cycle.regulation_size(features(table))
+    return regulation_begin(table) + limit_cycle.regulation_size(features(table))
 
 
 def regulation_begin(table: CharacterTable) -> int:

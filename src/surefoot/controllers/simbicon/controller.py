@@ -105,9 +105,11 @@ class Simbicon(PoseGraphController):
         start = skill.start
         machine = records(row.memory, 0, 1, MACHINE)[0]
         other_half = start.swing == "right" and skill.parameters.halves == 2
-        machine.state = start.state + (len(skill.parameters.states) if other_half else 0)
+        machine.state = machine.previous = start.state + (len(skill.parameters.states) if other_half else 0)
         machine.heading = row.commands[law.HEADING] = start.heading
         machine.random = python_impl(random_state)(seed)
+        if skill.parameters.by_speed:
+            machine.gait_speed = skill.parameters.by_speed.usual
         python_impl(law.learners_of)(row.memory, self.roles, self._channels)["bin"] = -1.0
 
     def rescale(self, row: userdata.Row, length: float, torque: float) -> None:

@@ -32,9 +32,19 @@ from surefoot.reflexes.balance import (
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
 from surefoot.reflexes.handover import take_over
-from surefoot.reflexes.pose_graph import MACHINE, Graph, advance, balanced_target, begin_at, graph_of
+from surefoot.reflexes.pose_graph import (
+    CAPACITY,
+    MACHINE,
+    Graph,
+    advance,
+    balanced_target,
+    begin_at,
+    graph_of,
+    slot_size,
+)
 from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
+from surefoot.reflexes.speed_schedule import follow_speed, schedule_of, set_gait_speed
 
 SWING_HIP = 0
 
@@ -52,6 +62,7 @@ LEAN, SPEED, HEADING, SIDEWAYS, WIDTH, SLOPE, LIFT, SPEED_GIVEN = range(8)
 
 # The memory: a MACHINE, displacements of the targets, a LEARNER for every learned torque, delayed samples.
 _MACHINE, _LEARNER, _SAMPLE = MACHINE.itemsize // 8, LEARNER.itemsize // 8, SAMPLE.itemsize // 8
+_graph_size = kernel(slot_size)
 
 
 def memory_size(roles: int, channels: int, samples: int) -> int:
@@ -82,7 +93,9 @@ def law(world: World, row: Row, is_new: bool) -> None:
     elif is_new:
         _sense(world, row, machine, graph.head[0], stance, roles)
         _displace(world, row, machine, graph.head[0], int(state.swing), roles)
-    if is_new and row.commands[SPEED_GIVEN] != 0.0:
+    if is_new and graph.head[0].knots > 0.0:
+        _set_speed(world, row, machine, graph.head[0], roles)
+    elif is_new and row.commands[SPEED_GIVEN] != 0.0:
         lean_for_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
     if planar:
         feedback, feedforward = _planar_hips(world, row, machine, graph, is_new)
@@ -102,6 +115,17 @@ def _begin(world: World, row: Row, machine: Any, roles: int) -> None:
     for i in range(len(learners)):
         learners[i].bin = -1.0
     begin_at(machine, graph_of(row.slots[int(row.header[0].active)], roles), row.report[0].swing, world.time)
+
+
+@noinline
+def _set_speed(world: World, row: Row, machine: Any, head: Any, roles: int) -> None:
+    """Once a step, write the numbers of the speed at which the gait shall go."""
+    wanted = row.commands[SPEED] if row.commands[SPEED_GIVEN] != 0.0 else head.usual_speed
+    slot = row.slots[int(row.header[0].active)]
+    schedule, knots = schedule_of(slot, _graph_size(CAPACITY, roles)), int(head.knots)
+    wanted = clamp(wanted, schedule.speeds[0], schedule.speeds[knots - 1])
+    if follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted):
+        set_gait_speed(slot, schedule, knots, int(head.entries), machine.gait_speed)
 
 
 @noinline
@@ -134,11 +158,37 @@ def _target(world: World, row: Row, machine: Any, graph: Graph, role: int) -> fl
     at = int(machine.state)
     if world.anatomy[0].planar != 0.0:
         return balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
-    displacement = row.memory[_MACHINE + role]
+    displacement = row.memory[_MACHINE + role] - _yet_to_ease(world, machine, graph, role)
     if world.plane[role] == 0.0:
         return displacement + balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
     sign = world.outward[int(graph.states[at].swing), role]
     return displacement + balanced_target(graph, at, role, sign * machine.lateral_d, sign * machine.lateral_v)  # type: ignore[no-any-return]
+
+
+@kernel
+def _yet_to_ease(world: World, machine: Any, graph: Graph, role: int) -> float:
+    """What is left of the change of a role's target from the last state to this one [rad]; 0 without `ease`.
+
+    When legs are exchanged, what was the target of a swing joint is that of a stance joint. Hips have none in stance.
+    """
+    ease, at, before = graph.head[0].ease, int(machine.state), int(machine.previous)
+    since = world.time - machine.entered
+    if ease <= 0.0 or since >= ease or before == at:
+        return 0.0
+    side, hinges = int(world.anatomy[0].side_roles), int(world.anatomy[0].hip_hinges)
+    was = role
+    if graph.states[before].swing != graph.states[at].swing and role < 2 * side:
+        if role < hinges or side <= role < side + hinges:
+            return 0.0
+        was = role + side if role < side else role - side
+    return (1.0 - since / ease) * (graph.targets[at, role] - graph.targets[before, was])  # type: ignore[no-any-return]
+
+
+@kernel
+def _to_level_head(world: World, machine: Any, joint: int) -> float:
+    """Angle of a hinge of the neck that undoes the trunk's rotation from upright and straight ahead [rad]."""
+    upright = from_yaw_roll_pitch(machine.heading, 0.0, 0.0)
+    return along_axis(world, joint, rotation_between(upright, world.xquat[int(world.anatomy[0].torso)]))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -147,15 +197,22 @@ def _drive_joints(world: World, row: Row, machine: Any, graph: Graph, soft: floa
     anatomy, gains, head = world.anatomy[0], graph.gains, graph.head[0]
     at, hinges, side, roles = int(machine.state), int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
     swing, planar, learns = int(graph.states[at].swing), anatomy.planar != 0.0, head.bins > 0.0
-    d, v = machine.d, machine.v
+    d, v, state, ankle, neck = machine.d, machine.v, graph.states[at], int(anatomy.ankle), int(anatomy.neck)
+    levels = head.level_head != 0.0 and neck >= 0
     squares, learned_squares = 0.0, 0.0
     for role in range(roles):
         if role < hinges or side <= role < side + hinges:
             continue
         joint = int(world.role[swing, role])
         target = balanced_target(graph, at, role, d, v) if planar else _target(world, row, machine, graph, role)
+        if levels and role >= neck:
+            target += _to_level_head(world, machine, joint)
         error = target - world.qpos[int(world.qadr[joint])]
-        torque = servo(gains[role], error, world.qvel[int(world.dof[joint])])
+        torque = graph.stiffness[at, role] * servo(gains[role], error, world.qvel[int(world.dof[joint])])
+        if role == ankle:  # the load times a lever: push-off grows with what the leg bears
+            torque -= state.trailing_push_off * row.contact_force[swing, 2]
+        elif role == side + ankle:
+            torque -= state.push_off * row.contact_force[1 - swing, 2]
         if learns and world.channel[role] >= 0.0:
             torque *= soft
             learned = _learned_torque(
@@ -262,9 +319,10 @@ def _thigh_torque(world: World, row: Row, machine: Any, graph: Graph, leg: int, 
     if first != SWING_HIP:  # the outward direction of the other leg is the opposite one
         lateral -= 2.0 * outward * _hip_spread(row, graph, at)
         yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
-    thigh = int(world.leg[leg, 0])
+    thigh, stiffness = int(world.leg[leg, 0]), graph.stiffness[at, first]
     error = rotation_between(from_yaw_roll_pitch(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
-    return limit_norm(world_servo(gain.kp, gain.kd, error, world.cvel[thigh]), gain.limit)
+    torque = world_servo(stiffness * gain.kp, stiffness * gain.kd, error, world.cvel[thigh])
+    return limit_norm(torque, gain.limit)
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -11,12 +12,15 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import unknown_names, unknown_start_roles
 from surefoot.errors import SurefootError
 from surefoot.reflexes.pose_graph import CAPACITY
+from surefoot.reflexes.speed_schedule import MAX_SPEEDS
 from surefoot.skills import load as load_skill
-from surefoot.skills.schema import Angle, Problem, Skill, Strict
+from surefoot.skills.schema import Angle, Problem, Skill, Speed, Strict
 
 MAX_STATES = CAPACITY  # of the expanded graph: a row of memory has room for so many
 
 Feedback = Annotated[float, Field(ge=-20.0, le=20.0)]
+Stiffness = Annotated[float, Field(ge=0.0, le=10.0)]
+Lever = Annotated[float, Field(ge=-0.3, le=0.3)]  # [m]
 
 
 class PoseState(Strict):
@@ -24,6 +28,10 @@ class PoseState(Strict):
 
     `cd_lateral` and `cv_lateral` are the coronal gains of the swing hip (the rows "lat"). Roll and yaw of the
     middle (`torso_roll`, `torso_yaw`, the targets of waist and neck) are given for a left leg that swings.
+
+    `stiffness` multiplies the servo gains of roles. `push_off` plantarflexes the stance ankle with a torque of the
+    foot's load times a lever [m]: the centre of pressure moves forward by so much. `trailing_push_off` does the same
+    with the swing foot as long as it still bears load.
     """
 
     leg: Literal["same", "other"] = "same"  # which leg swings: that of the graph's beginning, or the other
@@ -39,6 +47,9 @@ class PoseState(Strict):
     torso_yaw: Angle = 0.0
     targets: dict[str, Angle]
     feedback: dict[str, tuple[Feedback, Feedback]] = Field(default_factory=dict)
+    stiffness: dict[str, Stiffness] = Field(default_factory=dict)
+    push_off: Lever = 0.0
+    trailing_push_off: Lever = 0.0
 
     @model_validator(mode="after")
     def _ends_once(self) -> PoseState:
@@ -91,6 +102,28 @@ class Arms(Strict):
     circle: float = Field(0.0, ge=0.0, le=1.2)
 
 
+class BySpeed(Strict):
+    """Parameters that depend on the speed: their values at a few speeds [m/s], interpolated between.
+
+    The gait goes at `usual` unless a speed is commanded.
+    """
+
+    speeds: list[Speed] = Field(min_length=2, max_length=MAX_SPEEDS)
+    usual: Speed
+    values: dict[str, list[float]] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> BySpeed:
+        if any(b - a < 1e-3 for a, b in pairwise(self.speeds)):
+            raise ValueError("speeds ascend, by at least 0.001 m/s")
+        for path, values in self.values.items():
+            if len(values) != len(self.speeds):
+                raise ValueError(f"{path}: {len(values)} values for {len(self.speeds)} speeds")
+        if not self.speeds[0] <= self.usual <= self.speeds[-1]:
+            raise ValueError(f"the usual speed lies within {self.speeds[0]:g} … {self.speeds[-1]:g} m/s")
+        return self
+
+
 class SwitchPoint(Strict):
     """The phase of a step for which a switch of skills waits, and the state in which the new skill then begins."""
 
@@ -114,6 +147,9 @@ class SimbiconParameters(Strict):
     reaction: Reaction | None = None
     sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
     arms: Arms = Arms(swing=0.0, circle=0.0)
+    ease: float = Field(0.0, ge=0.0, le=0.5)  # [s] in which targets move from one state's to the next's
+    level_head: bool = False  # the neck holds the head upright in the world, facing ahead
+    by_speed: BySpeed | None = None
     turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
     entry: SwitchPoint | None = None  # for requests of this skill
     exit: SwitchPoint | None = None  # for requests to leave it
@@ -147,7 +183,7 @@ def unknown_roles(skill: Skill, table: CharacterTable) -> Iterator[Problem]:
     """Joints of a pose graph and its start that the body does not have."""
     valid = table.anatomy.roles
     for i, state in enumerate(skill.parameters.states):
-        for part in ("targets", "feedback"):
+        for part in ("targets", "feedback", "stiffness"):
             yield from unknown_names(("parameters", "states", i, part), getattr(state, part, {}), valid, "role")
     yield from unknown_start_roles(skill, table)
 

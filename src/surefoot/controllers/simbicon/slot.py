@@ -12,10 +12,13 @@ import numpy as np
 
 from surefoot.characters.table import SAGITTAL, CharacterTable, Gain
 from surefoot.controllers.base import write_header
-from surefoot.controllers.simbicon.parameters import MAX_STATES, GainModel, PoseState
+from surefoot.controllers.simbicon.parameters import GainModel, PoseState
+from surefoot.errors import SkillError
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
 from surefoot.reflexes.pose_graph import Graph
+from surefoot.reflexes.speed_schedule import MAX_ENTRIES, schedule_of, schedule_size, set_gait_speed
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _ENDINGS = {
@@ -24,9 +27,14 @@ _ENDINGS = {
 }  # fmt: skip
 
 
+def schedule_begin(roles: int) -> int:
+    """Where in a slot the numbers behind the graph begin."""
+    return pose_graph.slot_size(pose_graph.CAPACITY, roles)
+
+
 def slot_size(table: CharacterTable) -> int:
     """Numbers in a parameter slot of this character."""
-    return pose_graph.slot_size(MAX_STATES, len(table.anatomy.roles))
+    return schedule_begin(len(table.anatomy.roles)) + schedule_size()
 
 
 def write_slot(
@@ -41,6 +49,39 @@ def write_slot(
         timestep: physics step [s].
         find: gives the skill that `then` names.
     """
+    _write_graph(slot, skill, table, timestep, find)
+    if skill.parameters.by_speed:
+        _write_schedule(slot, skill, table, timestep, find)
+
+
+def _write_schedule(
+    slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]
+) -> None:
+    """Write the numbers of the slot that differ between the speeds of a skill, and those of its usual speed."""
+    given, roles = skill.parameters.by_speed, len(table.anatomy.roles)
+    begin = schedule_begin(roles)
+    images = []
+    for k in range(len(given.speeds)):
+        image = np.zeros(begin)
+        at_speed = with_parameters(skill, {"by_speed": None} | {path: v[k] for path, v in given.values.items()})
+        _write_graph(image, at_speed, table, timestep, find)
+        images.append(image)
+    values = np.array(images).T
+    places = np.flatnonzero((values != values[:, :1]).any(axis=1))
+    if len(places) > MAX_ENTRIES:
+        raise SkillError(f"{skill.full_name}: {len(places)} numbers depend on the speed, at most {MAX_ENTRIES} can")
+    schedule = python_impl(schedule_of)(slot, begin)
+    schedule.speeds[: len(given.speeds)] = given.speeds
+    schedule.places[: len(places)] = places
+    schedule.values[: len(places), : len(given.speeds)] = values[places]
+    head = _view(slot, roles).head[0]
+    head.knots, head.entries, head.usual_speed = len(given.speeds), len(places), given.usual
+    python_impl(set_gait_speed)(slot, schedule, len(given.speeds), len(places), given.usual)
+
+
+def _write_graph(
+    slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]
+) -> None:
     roles = table.anatomy.roles
     parameters = skill.parameters
     write_header(slot, skill)
@@ -53,6 +94,7 @@ def write_slot(
     if parameters.exit:
         head.exit_phase, head.exit_order = parameters.exit.phase, parameters.exit.state
     head.arm_swing, head.arm_circle = parameters.arms.swing, parameters.arms.circle
+    head.ease, head.level_head = parameters.ease, parameters.level_head
     write_gains(graph, skill, table)
     count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
     if parameters.then:
@@ -108,6 +150,7 @@ def write_states(
             mirror = 1.0 if record.swing == 0.0 else -1.0
             record.order, record.torso, record.both = order, state.torso, state.both
             record.torso_roll, record.torso_yaw = mirror * state.torso_roll, mirror * state.torso_yaw
+            record.push_off, record.trailing_push_off = state.push_off, state.trailing_push_off
             _write_pose(graph, at, state, table, mirror)
     return begin + int(halves) * n
 
@@ -119,6 +162,7 @@ def _write_pose(graph: Graph, at: int, state: PoseState, table: CharacterTable, 
         turns = role in anatomy.middle and hinges[role].plane != SAGITTAL
         graph.targets[at, i] = state.targets.get(role, 0.0) * (mirror if turns else 1.0)
         graph.feedback[at, i] = state.feedback.get(role, (0.0, 0.0))
+        graph.stiffness[at, i] = state.stiffness.get(role, 1.0)
     graph.feedback[at, 0] += (state.cd, state.cv)
     if anatomy.hip_hinges > 1:
         graph.feedback[at, 1] += (state.cd_lateral, state.cv_lateral)
