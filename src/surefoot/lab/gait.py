@@ -29,7 +29,7 @@ CURVES = ("thigh", "knee", "ankle", "foot_pitch")
 _TREMBLE = 7.0, 25.0  # [Hz] faster than any voluntary part of a gait
 _SLOWEST = 0.2  # [Hz] of what counts as motion of joints at all
 _HEAD_BAND = 10.0  # [Hz] above which the acceleration of the head is noise of capture
-_MIDDLE = slice(25, 36)  # [% of the stride] middle of the stance
+_MIDDLE = 0.4, 0.6  # of the stance
 _LOADING, _TERMINAL = (0.0, 0.4), (0.6, 1.0)  # parts of the stance in which the two force peaks lie
 _FLIES = 0.02  # share of the time in the air from which on a gait is a run
 _MIN_STRIDES = 1
@@ -220,7 +220,7 @@ def gait_card(source: Motion | GaitSignals) -> GaitCard:
     return GaitCard(
         speed=speed, cadence=cadence, step_length=step_length, walk_ratio=step_length / cadence,
         strike_knee=float(knees[0].mean()), loading_knee=float(knees[:31].max(axis=0).mean()),
-        stance_knee=float(knees[_MIDDLE].mean()), swing_knee=float(knees[50:].max(axis=0).mean()),
+        stance_knee=_mid_stance_knee(signals, strides), swing_knee=float(knees[50:].max(axis=0).mean()),
         thigh_range=float(np.ptp(curves["thigh"], axis=0).mean()),
         strike_pitch=_at_events(signals, strides, first=True), toe_off_pitch=_at_events(signals, strides, first=False),
         plantarflexion=float(curves["ankle"].min(axis=0).mean()),
@@ -291,6 +291,16 @@ def _stance_end(signals: GaitSignals, leg: int, stride: tuple[int, int]) -> int:
     """The last frame of a stride in which its foot bears load."""
     off = np.flatnonzero(~signals.stands[stride[0] : stride[1], leg])
     return stride[0] + (int(off[0]) if len(off) else stride[1] - stride[0]) - 1
+
+
+def _mid_stance_knee(signals: GaitSignals, strides: list[list[tuple[int, int]]]) -> float:
+    """Mean flexion of the knee in the middle fifth of the stances [deg]."""
+    found = []
+    for leg in (0, 1):
+        for stride in strides[leg]:
+            a, n = stride[0], _stance_end(signals, leg, stride) - stride[0]
+            found.append(signals.knee[a + int(_MIDDLE[0] * n) : a + int(_MIDDLE[1] * n) + 1, leg].mean())
+    return float(np.degrees(np.mean(found)))
 
 
 def _at_events(signals: GaitSignals, strides: list[list[tuple[int, int]]], first: bool) -> float:

@@ -137,7 +137,7 @@ class GaitObjective:
         population = Population(len(skills), skill=skills, timestep=self.timestep, threads=threads)
         perturb_population(population, [seeded_generator(seed, "gait", label) for label in labels])
         if self.commands:
-            population.command(**self.commands)
+            population.command(None, **self.commands)
         return population
 
     def _undisturbed(self, candidates: Sequence[Skill], seed: int, threads: int) -> np.ndarray:
