@@ -21,7 +21,7 @@ from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.robustness import PUSH_DURATION, sternum
 from surefoot.skills.schema import Skill
 
-FELL = 60.0  # cost of a replica that falls at once; later falls cost down to half of it
+FELL = 200.0  # cost of a replica that falls at once; later falls cost down to half of it
 _PUSHED_AT = 1.0, 2.2  # [s] when pushes come
 _AFTER_PUSH = 4.0  # [s] that a pushed replica must go on
 _WEAKEST, _STRONGEST = 0.5, 1.15  # of the pushes that are asked for
@@ -120,7 +120,7 @@ class GaitObjective:
     measured: float = 3.5
     timestep: float = 0.002
     commands: Mapping[str, float] = field(default_factory=dict)
-    push_weight: float = 0.4
+    push_weight: float = 0.15
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate."""

@@ -49,3 +49,19 @@ WALK_BOUNDS: Bounds = {
     "states.*.feedback.stance_ankle_roll.1": (-0.6, 0.6),
     "ease": (0.0, 0.12),
 }
+
+_RUN_TARGETS = {
+    "swing_hip": (-0.5, 1.5), "swing_knee": (-2.3, -0.1), "swing_ankle": (-0.6, 0.8), "stance_knee": (-1.6, 0.0),
+    "stance_ankle": (-0.9, 0.7),
+}  # fmt: skip
+RUN_BOUNDS: Bounds = {
+    **WALK_BOUNDS,
+    "states.0.duration": (0.03, 0.2),
+    "states.1.duration": (0.03, 0.2),
+    "states.2.duration": (0.02, 0.2),
+    "states.*.torso": (-0.35, 0.1),
+    **{f"states.{i}.targets.{role}": span for i in range(4) for role, span in _RUN_TARGETS.items()},
+    "states.1.push_off": (0.0, 0.15),
+    "gains.knee.kp": (200.0, 1200.0),
+    "gains.ankle.kp": (100.0, 800.0),
+}
