@@ -1,0 +1,1 @@
+"""Experiments that judge motion by how people move."""
