@@ -104,6 +104,7 @@ class GaitObjective:
         speed: wanted along the heading [m/s].
         wishes: for the measures of its card.
         pushes: (sagittal, lateral) forces of 0.4 s on the sternum [N]; lateral ones come from either side.
+        tried: how many of the pushes are tried in a generation, drawn anew for each.
         replicas: undisturbed ones with noisy starts.
         settle: before it is measured [s].
         measured: how long it is measured [s].
@@ -114,7 +115,8 @@ class GaitObjective:
 
     speed: float
     wishes: Mapping[str, Wish] = field(default_factory=lambda: WALK)
-    pushes: tuple[tuple[float, float], ...] = ((200.0, 0.0), (-120.0, 0.0), (0.0, 120.0))
+    pushes: tuple[tuple[float, float], ...] = ((80.0, 0.0), (-60.0, 0.0), (0.0, 50.0))
+    tried: int = 2
     replicas: int = 2
     settle: float = 2.5
     measured: float = 3.5
@@ -165,16 +167,17 @@ class GaitObjective:
 
     def _pushed(self, candidates: list[Skill], seed: int, threads: int) -> np.ndarray:
         rng = seeded_generator(seed, "gait pushes")
-        skills = [skill for skill in candidates for _ in self.pushes]
-        population = self._population(skills, seed, [k for _ in candidates for k in range(len(self.pushes))], threads)
+        chosen = rng.permutation(len(self.pushes))[: self.tried]
+        skills = [skill for skill in candidates for _ in chosen]
+        population = self._population(skills, seed, [k for _ in candidates for k in range(len(chosen))], threads)
         table, last = population.scene.table, 0.0
-        for k, (sagittal, lateral) in enumerate(self.pushes):
+        for k, (sagittal, lateral) in enumerate(self.pushes[i] for i in chosen):
             strength, side = rng.uniform(_WEAKEST, _STRONGEST), rng.choice([-1.0, 1.0])
             start = rng.uniform(*_PUSHED_AT)
             last = max(last, start + PUSH_DURATION + _AFTER_PUSH)
             force = (strength * sagittal, side * strength * lateral, 0.0)
             push = Push(force, PUSH_DURATION, start, table.anatomy.torso, sternum(table))
-            population.push(push, range(k, len(skills), len(self.pushes)))
+            population.push(push, range(k, len(skills), len(chosen)))
         population.run(last, stop_fallen=True)
         fallen_at = np.minimum(population.fallen_at, last)
         fell = np.where(fallen_at < last, FELL * (1.0 - 0.5 * fallen_at / last), 0.0)

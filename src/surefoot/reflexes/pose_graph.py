@@ -22,14 +22,15 @@ GRAPH = np.dtype([(n, "f8") for n in (
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high",
     "learning_rate", "learning_limit", "bins", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate",
-    "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "knots", "entries", "usual_speed")])  # fmt: skip
+    "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "knots", "entries", "usual_speed",
+    "recovery", "alarm_speed", "calm_steps")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in (
     "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw",
-    "push_off", "trailing_push_off")])  # fmt: skip
+    "push_off", "trailing_push_off", "feedback_speed")])  # fmt: skip
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
     "state", "previous", "entered", "step_start", "period", "steps", "phase", "usual_period",
-    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "speed_trim",
+    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "speed_trim", "alarm_step",
     "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
 
 _PERIOD_RATE = 0.05  # share of the last step's duration in the estimate of the usual one
@@ -91,7 +92,7 @@ def advance(row: Row, machine: Any, roles: int, time: float, dt: float) -> None:
         if row.header[0].pending != 0.0 and _waited_for(row, roles)[0] < 0.0:
             _change_skill(row, machine, following.swing, following.order, roles, time)
         else:
-            _enter(machine, state.next, following.swing != state.swing, time)
+            enter_state(machine, state.next, following.swing != state.swing, time)
     _keep_phase(machine, time)
 
 
@@ -109,7 +110,7 @@ def _is_over(state: Any, machine: Any, touch: np.ndarray, time: float, dt: float
 
 
 @kernel
-def _enter(machine: Any, state: float, exchanges_legs: bool, time: float) -> None:
+def enter_state(machine: Any, state: float, exchanges_legs: bool, time: float) -> None:
     """Enter a state; an exchange of legs begins a new step and renews the estimate of its period."""
     machine.previous = machine.state
     machine.state = state
@@ -164,7 +165,7 @@ def _change_skill(row: Row, machine: Any, swing: float, order: float, roles: int
     best = _state_of(graph, swing, order)
     row.header[0].active = 1.0 - row.header[0].active
     row.header[0].pending = 0.0
-    _enter(machine, best, old.swing != swing, time)
+    enter_state(machine, best, old.swing != swing, time)
 
 
 @kernel

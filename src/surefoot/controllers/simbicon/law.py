@@ -42,6 +42,7 @@ from surefoot.reflexes.pose_graph import (
     graph_of,
     slot_size,
 )
+from surefoot.reflexes.recovery import recover_balance
 from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 from surefoot.reflexes.speed_schedule import follow_speed, schedule_of, set_gait_speed
@@ -93,6 +94,8 @@ def law(world: World, row: Row, is_new: bool) -> None:
     elif is_new:
         _sense(world, row, machine, graph.head[0], stance, roles)
         _displace(world, row, machine, graph.head[0], int(state.swing), roles)
+    if is_new and graph.head[0].recovery > 0.0 and recover_balance(graph, machine, world.time):
+        machine.gait_speed, machine.speed_trim = machine.v, 0.0
     if is_new and graph.head[0].knots > 0.0:
         _set_speed(world, row, machine, graph.head[0], roles)
     elif is_new and row.commands[SPEED_GIVEN] != 0.0:
@@ -103,6 +106,7 @@ def law(world: World, row: Row, is_new: bool) -> None:
     else:
         feedback, feedforward = _spatial_hips(world, row, machine, graph, is_new)
 
+    state = graph.states[int(machine.state)]
     row.report[0].state, row.report[0].phase = machine.state, cycle_phase(machine.phase, state.swing)
     report_measured(row, machine, state.swing, feedback, feedforward)
 
@@ -160,7 +164,7 @@ def _target(world: World, row: Row, machine: Any, graph: Graph, role: int) -> fl
         return balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
     displacement = row.memory[_MACHINE + role] - _yet_to_ease(world, machine, graph, role)
     if world.plane[role] == 0.0:
-        return displacement + balanced_target(graph, at, role, machine.d, machine.v)  # type: ignore[no-any-return]
+        return displacement + balanced_target(graph, at, role, machine.d, machine.v - graph.states[at].feedback_speed)  # type: ignore[no-any-return]
     sign = world.outward[int(graph.states[at].swing), role]
     return displacement + balanced_target(graph, at, role, sign * machine.lateral_d, sign * machine.lateral_v)  # type: ignore[no-any-return]
 

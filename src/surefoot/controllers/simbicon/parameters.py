@@ -14,7 +14,7 @@ from surefoot.errors import SurefootError
 from surefoot.reflexes.pose_graph import CAPACITY
 from surefoot.reflexes.speed_schedule import MAX_SPEEDS
 from surefoot.skills import load as load_skill
-from surefoot.skills.schema import Angle, Problem, Skill, Speed, Strict
+from surefoot.skills.schema import Angle, Name, Problem, Skill, Speed, Strict
 
 MAX_STATES = CAPACITY  # of the expanded graph: a row of memory has room for so many
 
@@ -124,6 +124,18 @@ class BySpeed(Strict):
         return self
 
 
+class Recovery(Strict):
+    """A sturdier gait of the same body whose steps catch this one when it is disturbed.
+
+    They take over when the hips are faster or slower than `feedback_speed`, or faster sideways, by more than `alarm`
+    [m/s], and hand back after as many `steps` without an alarm.
+    """
+
+    skill: Name
+    alarm: float = Field(0.45, gt=0.0, le=5.0)
+    steps: int = Field(3, ge=1, le=50)
+
+
 class SwitchPoint(Strict):
     """The phase of a step for which a switch of skills waits, and the state in which the new skill then begins."""
 
@@ -149,6 +161,8 @@ class SimbiconParameters(Strict):
     arms: Arms = Arms(swing=0.0, circle=0.0)
     ease: float = Field(0.0, ge=0.0, le=0.5)  # [s] in which targets move from one state's to the next's
     level_head: bool = False  # the neck holds the head upright in the world, facing ahead
+    feedback_speed: Speed = 0.0  # [m/s] of the hips at which v has no effect: v − feedback_speed is fed back
+    recovery: Recovery | None = None
     by_speed: BySpeed | None = None
     turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
     entry: SwitchPoint | None = None  # for requests of this skill

@@ -97,9 +97,25 @@ def _write_graph(
     head.ease, head.level_head = parameters.ease, parameters.level_head
     write_gains(graph, skill, table)
     count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
+    graph.states["feedback_speed"][:count] = parameters.feedback_speed
     if parameters.then:
         count = _splice(graph, skill, find(parameters.then), count, table)
+    if parameters.recovery:
+        head.recovery, head.alarm_speed = count, parameters.recovery.alarm
+        head.calm_steps = parameters.recovery.steps
+        count = _write_recovery(graph, skill, find(parameters.recovery.skill), count, table)
     head.states = count
+
+
+def _write_recovery(graph: Graph, skill: Skill, sturdier: Skill, begin: int, table: CharacterTable) -> int:
+    """Write the states of the gait that recovers behind a graph; its gains become factors of the graph's."""
+    them = sturdier.parameters
+    end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
+    graph.states["feedback_speed"][begin:end] = them.feedback_speed
+    own = np.array([gain.kp for gain in body_gains(skill, table)])
+    theirs = np.array([gain.kp for gain in body_gains(sturdier, table)])
+    graph.stiffness[begin:end] *= theirs / own
+    return end
 
 
 def _splice(graph: Graph, skill: Skill, follower: Skill, begin: int, table: CharacterTable) -> int:

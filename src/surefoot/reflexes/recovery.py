@@ -1,0 +1,50 @@
+"""Steps of another gait that catch a disturbed one: a stumble, and then on as before.
+
+A natural gait bears little: its steps are long and slow. When the hips move much faster or slower than it lets them,
+the states of a sturdier gait take over with the leg that swings. They lie behind the gait's own states in the same
+graph. After a few steps without a new alarm the gait goes on, at the speed the body then has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.native.kernels import kernel
+from surefoot.reflexes.pose_graph import Graph, enter_state
+
+_LATE = 0.22  # [s] after which a step is no longer begun anew: its foot is on its way down
+_SETTLED = 0.6  # of the alarm: the lateral speed at which a gait may go on
+
+
+@kernel
+def recover_balance(graph: Graph, machine: Any, time: float) -> bool:
+    """Change to the recovering states or back, when it is time; true when the gait goes on and needs a new speed."""
+    head, state = graph.head[0], graph.states[int(machine.state)]
+    first, sideways = int(head.recovery), abs(machine.lateral_v)
+    if machine.state < first:
+        if max(abs(machine.v - state.feedback_speed), sideways) > head.alarm_speed:
+            order = 0.0 if time - machine.step_start < _LATE else 1.0
+            enter_state(machine, _state_from(graph, first, int(head.states), state.swing, order), False, time)
+            machine.alarm_step = machine.steps
+        return False
+    if sideways > head.alarm_speed:
+        machine.alarm_step = machine.steps
+    if state.order != 0.0 or machine.entered != time or machine.steps - machine.alarm_step < head.calm_steps:
+        return False
+    if sideways > _SETTLED * head.alarm_speed:
+        return False
+    enter_state(machine, _state_from(graph, 0, first, state.swing, 0.0), False, time)
+    return True
+
+
+@kernel
+def _state_from(graph: Graph, first: int, stop: int, swing: float, order: float) -> float:
+    """Of the states from `first` to before `stop` that of a leg whose order is nearest."""
+    best, least = float(first), np.inf
+    for i in range(first, stop):
+        miss = abs(graph.states[i].order - order) + (1000.0 if graph.states[i].swing != swing else 0.0)
+        if miss < least:
+            best, least = float(i), miss
+    return best
