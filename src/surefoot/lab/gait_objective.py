@@ -23,7 +23,7 @@ from surefoot.skills.schema import Skill
 
 FELL = 200.0  # cost of a replica that falls at once; later falls cost down to half of it
 _PUSHED_AT = 1.0, 2.2  # [s] when pushes come
-_AFTER_PUSH = 4.0  # [s] that a pushed replica must go on
+_AFTER_PUSH = 3.0  # [s] that a pushed replica must go on
 _WEAKEST, _STRONGEST = 0.5, 1.15  # of the pushes that are asked for
 
 Bounds = tuple[float, float]
@@ -118,8 +118,8 @@ class GaitObjective:
     pushes: tuple[tuple[float, float], ...] = ((80.0, 0.0), (-60.0, 0.0), (0.0, 50.0))
     tried: int = 2
     replicas: int = 2
-    settle: float = 2.5
-    measured: float = 3.5
+    settle: float = 2.0
+    measured: float = 3.0
     timestep: float = 0.002
     commands: Mapping[str, float] = field(default_factory=dict)
     push_weight: float = 0.15

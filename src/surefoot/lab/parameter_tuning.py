@@ -117,14 +117,6 @@ class TuningResult:
     generations: int
 
 
-def expand_paths(skill: Skill, values: Mapping[str, float]) -> dict[str, float]:
-    """Values by path, with `states.*.cd` written out for every state."""
-    found, count = dict[str, float](), len(getattr(skill.parameters, "states", ()))
-    for path, value in values.items():
-        found |= {path.replace("*", str(i)): value for i in range(count if "*" in path else 1)}
-    return found
-
-
 def parameter_value(skill: Skill, path: str) -> float:
     """The present value of a parameter; of all states' that of the first.
 
@@ -218,7 +210,7 @@ def tune(
         if enough(costs):
             break
     # the best sample or the search's mean, whichever does better on noise it was not tuned on
-    choices = [expand_paths(skill, values_at(point)) for point in (search.mean, best)]
+    choices = [values_at(point) for point in (search.mean, best)]
     chosen = choices[0]
     if not keep_mean:
         candidates = [with_parameters(skill, values) for values in choices]
@@ -233,7 +225,7 @@ def _evaluate(
     candidates, places = [], []
     for i, values in enumerate(choices):
         try:
-            candidates.append(with_parameters(skill, expand_paths(skill, values)))
+            candidates.append(with_parameters(skill, values))
             places.append(i)
         except SkillError:
             continue
@@ -319,7 +311,7 @@ def check_bounds(skill: Skill, bounds: Mapping[str, tuple[float, float]]) -> Non
             raise CommandError(f"{path}: a range takes low < high, got {low:g}:{high:g}")
         parameter_value(skill, path)
         for value in (low, high):
-            with_parameters(skill, expand_paths(skill, {path: value}))
+            with_parameters(skill, {path: value})
 
 
 def tuned_name(path: Path) -> str:

@@ -48,7 +48,7 @@ def set_gait_speed(slot: np.ndarray, schedule: Schedule, knots: int, entries: in
     while upper < knots - 1 and schedule.speeds[upper] < speed:
         upper += 1
     low, high = schedule.speeds[upper - 1], schedule.speeds[upper]
-    share = clamp((speed - low) / (high - low), 0.0, 1.0)
+    share = min(max((speed - low) / (high - low), 0.0), 1.0)
     for i in range(entries):
         below, above = schedule.values[i, upper - 1], schedule.values[i, upper]
         slot[int(schedule.places[i])] = below + share * (above - below)

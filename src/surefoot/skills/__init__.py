@@ -128,8 +128,8 @@ def with_parameters(skill: Skill, values: Mapping[str, float | int | str | None]
     Args:
         skill: is not changed.
         values: by path as in the file: `states.1.cd`, `states.0.targets.swing_hip`, `learning.bins`, `start.speed`,
-            `states.0.feedback.stance_ankle.1` (0 is the gain of d, 1 that of v). A path that begins with neither
-            `start.` nor `fall.` is looked for in the parameters.
+            `states.0.feedback.stance_ankle.1` (0 is the gain of d, 1 that of v); `states.*.cd` is that of all states.
+            A path that begins with neither `start.` nor `fall.` is looked for in the parameters.
 
     Raises:
         SkillError: there is no such parameter, or the changed skill is not valid.
@@ -146,6 +146,10 @@ def with_parameters(skill: Skill, values: Mapping[str, float | int | str | None]
 
 def set_document_value(document: Any, path: str, value: Any) -> None:
     """Set one value of a skill's document by its dotted path, making parts that are not written down yet."""
+    if "*" in path:
+        for i in range(len(document["parameters"].get("states", ()))):
+            set_document_value(document, path.replace("*", str(i), 1), value)
+        return
     keys: list[Any] = [int(k) if k.isdecimal() else k for k in path.split(".")]
     node: Any = document if keys[0] in ("start", "fall") else document["parameters"]
     for key, following in itertools.pairwise(keys):

@@ -81,6 +81,7 @@ class Simbicon(PoseGraphController):
             yield from parameters.invalid_in_plane(skill)
         yield from parameters.invalid_hips_and_reaction(skill)
         yield from parameters.invalid_follower(skill)
+        yield from parameters.invalid_speeds(skill)
 
     @property
     def slot_size(self) -> int:

@@ -14,6 +14,7 @@ from surefoot.errors import SurefootError
 from surefoot.reflexes.pose_graph import CAPACITY
 from surefoot.reflexes.speed_schedule import MAX_SPEEDS
 from surefoot.skills import load as load_skill
+from surefoot.skills import with_parameters
 from surefoot.skills.schema import Angle, Name, Problem, Skill, Speed, Strict
 
 MAX_STATES = CAPACITY  # of the expanded graph: a row of memory has room for so many
@@ -108,9 +109,9 @@ class BySpeed(Strict):
     The gait goes at `usual` unless a speed is commanded.
     """
 
-    speeds: list[Speed] = Field(min_length=2, max_length=MAX_SPEEDS)
+    speeds: tuple[Speed, ...] = Field(min_length=2, max_length=MAX_SPEEDS)
     usual: Speed
-    values: dict[str, list[float]] = Field(min_length=1)
+    values: dict[str, tuple[float, ...]] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _fits(self) -> BySpeed:
@@ -191,6 +192,22 @@ class SimbiconSkill(Skill):
 
     controller: Literal["simbicon"]
     parameters: SimbiconParameters
+
+
+def at_speed(skill: Skill, k: int) -> Skill:
+    """A skill whose numbers depend on the speed, at the k-th of its speeds."""
+    values = {path: values[k] for path, values in skill.parameters.by_speed.values.items()}
+    return with_parameters(skill, {"by_speed": None} | values)
+
+
+def invalid_speeds(skill: Skill) -> Iterator[Problem]:
+    """Values at a speed that are not valid, or are of no parameter."""
+    given = skill.parameters.by_speed
+    for k, speed in enumerate(given.speeds if given else ()):
+        try:
+            at_speed(skill, k)
+        except SurefootError as error:
+            yield ("parameters", "by_speed", "values"), f"at {speed:g} m/s: {error}"
 
 
 def unknown_roles(skill: Skill, table: CharacterTable) -> Iterator[Problem]:

@@ -12,13 +12,12 @@ import numpy as np
 
 from surefoot.characters.table import SAGITTAL, CharacterTable, Gain
 from surefoot.controllers.base import write_header
-from surefoot.controllers.simbicon.parameters import GainModel, PoseState
+from surefoot.controllers.simbicon.parameters import GainModel, PoseState, at_speed
 from surefoot.errors import SkillError
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
 from surefoot.reflexes.pose_graph import Graph
 from surefoot.reflexes.speed_schedule import MAX_ENTRIES, schedule_of, schedule_size, set_gait_speed
-from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _ENDINGS = {
@@ -54,6 +53,25 @@ def write_slot(
         _write_schedule(slot, skill, table, timestep, find)
 
 
+class _SkillsAtSpeeds:
+    """The last few skills whose numbers depend on the speed, each as the skills it is at its speeds."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[Skill, list[Skill]]] = []
+
+    def of(self, skill: Skill) -> list[Skill]:
+        """The skills at all speeds; many rows are filled with the same skill."""
+        for known, found in self._known:
+            if known is skill:
+                return found
+        found = [at_speed(skill, k) for k in range(len(skill.parameters.by_speed.speeds))]
+        self._known = [*self._known[-7:], (skill, found)]
+        return found
+
+
+_AT_SPEEDS = _SkillsAtSpeeds()
+
+
 def _write_schedule(
     slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]
 ) -> None:
@@ -61,10 +79,9 @@ def _write_schedule(
     given, roles = skill.parameters.by_speed, len(table.anatomy.roles)
     begin = schedule_begin(roles)
     images = []
-    for k in range(len(given.speeds)):
+    for one in _AT_SPEEDS.of(skill):
         image = np.zeros(begin)
-        at_speed = with_parameters(skill, {"by_speed": None} | {path: v[k] for path, v in given.values.items()})
-        _write_graph(image, at_speed, table, timestep, find)
+        _write_graph(image, one, table, timestep, find)
         images.append(image)
     values = np.array(images).T
     places = np.flatnonzero((values != values[:, :1]).any(axis=1))
