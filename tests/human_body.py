@@ -24,12 +24,12 @@ ENDLESS = 1e9  # [N·m] a limit that does not limit
 
 def walk(**changes: Any) -> Skill:
     """The human's walk with other values; a double underscore is a dot of the path."""
-    return with_parameters(load("human/walk"), {k.replace("__", "."): v for k, v in changes.items()})
+    return with_parameters(load("human/walk-as-printed"), {k.replace("__", "."): v for k, v in changes.items()})
 
 
 def made_human(states: list[dict[str, Any]], start: dict[str, Any] | None = None, **parameters: Any) -> Skill:
     """A human's skill with a pose graph of one's own and the walk's start."""
-    document = load("human/walk").model_dump(by_alias=True)
+    document = load("human/walk-as-printed").model_dump(by_alias=True)
     document["name"], document["measured"] = "made", {}
     document["parameters"] = {"states": [{"targets": {}} | state for state in states]} | parameters
     document["start"] = document["start"] | (start or {})

@@ -233,7 +233,7 @@ def test_the_graph_of_the_library_leads_from_every_node_to_every_other_and_start
         ("nodes: {}", "at least one node"),
         ("nodes: {a: {skill: human/stylized-walk}}\nedges: [{from: a, to: b}]", "'b', which is no node; nodes are: a"),
         ("nodes: {a: {skill: human/stylized-walk}}\nedges: [{from: a, to: a}]", "to itself"),
-        ("nodes: {a: {skill: human/walk}}", "stylized skills of one character"),
+        ("nodes: {a: {skill: human/walk-as-printed}}", "stylized skills of one character"),
         ("nodes: {a: {skill: human/stylized-walk, then: a}}", "no edge leads from 'a' to 'a'"),
         ("nodes: {a: {skill: human/stylized-walk, colour: red}}", "nodes.a.colour"),
     ],

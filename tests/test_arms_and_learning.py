@@ -197,7 +197,7 @@ def test_evaluating_a_moment_again_learns_nothing_twice() -> None:
 
 def test_a_skill_that_learns_needs_room() -> None:
     with pytest.raises(CommandError, match=rf"learns a table of {2 * 9 * COUNT} numbers.*name it in `skills`"):
-        Simulation(skill="human/walk").switch(walk(learning__bins=9))
+        Simulation(skill="human/walk-as-printed").switch(walk(learning__bins=9))
 
 
 # ------------------------------------------------------------------------------------------------- reaction

@@ -171,15 +171,15 @@ def test_simulate_does_what_the_program_interface_does() -> None:
 def test_a_walker_in_space_does_what_the_program_interface_does() -> None:
     given_ = ("--command", "heading=35", "--command", "width=5", "--backpack", "6", "--self-collision")
     more = ("--command", "speed=0.4", "--proportion", "thigh_length=1.05", "--terrain", "bumps:3,0.01")
-    summary = only_object(call("simulate", "human/walk", "--seconds", "2", *given_, *more, "--json").out)
+    summary = only_object(call("simulate", "human/walk-as-printed", "--seconds", "2", *given_, *more, "--json").out)
     sim = sf.Simulation(
-        skill="human/walk", terrain="bumps:3,0.01", proportions={"thigh_length": 1.05}, backpack=6.0,
+        skill="human/walk-as-printed", terrain="bumps:3,0.01", proportions={"thigh_length": 1.05}, backpack=6.0,
         self_collision=True,
     )  # fmt: skip
     sim.command(heading=np.radians(35.0), width=np.radians(5.0), speed=0.4)
     motion = record_for_measuring(sim, 2.0)
     way, gait = motion.root_position[-1] - motion.root_position[0], measure_gait(motion)
-    assert summary["skill"] == "human/walk"
+    assert summary["skill"] == "human/walk-as-printed"
     assert summary["distance"] == pytest.approx(np.hypot(way[0], way[1]), abs=1e-9)
     for key, value in {
         "speed": gait.speed, "sideways": gait.sideways, "step_width": gait.step_width, "narrowest": gait.narrowest,
@@ -197,7 +197,7 @@ def test_measures_of_space_are_not_given_of_a_planar_body() -> None:
 
 def test_the_skill_names_its_body_unless_another_is_asked_for() -> None:
     for arguments, full in (
-        (("human/walk",), "human/walk"), (("walk",), "planar/walk"), (("walk", "--character", "human"), "human/walk"),
+        (("human/walk-as-printed",), "human/walk-as-printed"), (("walk",), "planar/walk"), (("walk", "--character", "human"), "human/walk-as-printed"),
     ):  # fmt: skip
         assert only_object(call("simulate", *arguments, *SHORT, "--json").out)["skill"] == full
 
@@ -257,8 +257,8 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
     ("arguments", "valid"),
     [
         (("fly",), "planar/walk"),
-        (("human/fly",), "human/walk"),
-        (("human/walk", "--character", "planar"), "not for 'planar'"),
+        (("human/fly",), "human/walk-as-printed"),
+        (("human/walk-as-printed", "--character", "planar"), "not for 'planar'"),
         (("missing.yaml",), "missing.yaml"),
         (("walk", "run"), "run"),
         (
@@ -289,10 +289,10 @@ def test_a_skill_file_of_ones_own_can_be_simulated(tmp_path: Path) -> None:
         (("--command", "self=1"), "lean, speed"),
         (("--command", "lean=1", "--command", "lean=2"), "twice"),
         (("--command", "speed=1", "--speed", "1"), "twice"),
-        (("human/walk", "--command", "width=30"), "-11.459 … 22.918 degrees"),
+        (("human/walk-as-printed", "--command", "width=30"), "-11.459 … 22.918 degrees"),
         (("--backpack", "5"), "human"),
-        (("human/walk", "--backpack", "-5"), "0 … 60 kg"),
-        (("human/walk", "--backpack", "nan"), "0 … 60 kg"),
+        (("human/walk-as-printed", "--backpack", "-5"), "0 … 60 kg"),
+        (("human/walk-as-printed", "--backpack", "nan"), "0 … 60 kg"),
         (("--loop",), "--save"),
         (("--in-place",), "--save"),
         (("--loop", "--fps", "0", "--save", "walk.npz"), "0 …"),
@@ -385,7 +385,7 @@ OPTIONS = (
     value=st.one_of(
         st.text(max_size=12),
         st.lists(st.floats() | st.integers(-3, 3), min_size=1, max_size=5).map(lambda v: ",".join(map(str, v))),
-        st.sampled_from(["0.001:run", "flat:", "mass=1", "lean=-1e400", "human", "walk", "1e3", "-0", "0x1", "1_0"]),
+        st.sampled_from(["0.001:run", "flat:", "mass=1", "lean=-1e400", "human", "walk-as-printed", "1e3", "-0", "0x1", "1_0"]),
     ),
 )
 def test_no_value_of_an_option_gives_a_traceback(option: str, value: str) -> None:
@@ -599,7 +599,7 @@ def test_tune_says_what_differs_from_the_search_of_a_checkpoint_and_how_to_go_on
     assert os.listdir(tmp_path) == ["search.json"]
 
 
-@pytest.mark.parametrize("skill", ["planar/skip", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/skip", "human/walk-as-printed"])
 def test_the_numbers_of_a_gait_do_not_depend_on_the_frame_rate(skill: str) -> None:
     rates = ("15", "100", "977")
     found = [only_object(call("simulate", skill, "--seconds", "6.3", "--fps", fps, "--json").out) for fps in rates]

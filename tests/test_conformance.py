@@ -165,7 +165,7 @@ def test_height_is_what_a_ray_from_above_meets(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS if not text.startswith("image")])  # that is not plane
-@pytest.mark.parametrize("full", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("full", ["planar/walk", "human/walk-as-printed"])
 def test_soles_touch_the_ground_they_start_on_and_are_not_in_it(full: str, text: str) -> None:
     sim, deeper = Simulation(skill=full, terrain=text), 1e-5
     assert sim.data.contact.dist.min(initial=0.0) >= -1e-9

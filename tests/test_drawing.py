@@ -246,7 +246,7 @@ def test_round_shapes_are_drawn_in_their_true_shape(kind: str) -> None:
 
 @pytest.fixture(scope="module")
 def human_walk() -> Motion:
-    return Simulation(skill="human/walk").run(1.5)
+    return Simulation(skill="human/walk-as-printed").run(1.5)
 
 
 def turned_about_the_origin(motion: Motion, yaw: float) -> Motion:
@@ -335,7 +335,7 @@ def test_uneven_ground_of_any_kind_is_named_and_shown_for_longer(terrain: str, w
 
 
 def test_camera_of_a_film_rises_with_the_ground_to_the_side(human_walk: Motion) -> None:
-    scene = Simulation(skill="human/walk", terrain="incline:10,90").scene
+    scene = Simulation(skill="human/walk-as-printed", terrain="incline:10,90").scene
     aside, rise = 3.0, 3.0 * np.tan(np.radians(10.0))
     qpos, root = human_walk.qpos + 0.0, human_walk.root_position + np.array([0.0, aside, rise])
     qpos[:, 1:3] += aside, rise

@@ -42,7 +42,7 @@ def rollout(env: sg.SurefootEnv, steps: int, seed: int) -> list[np.ndarray]:
     return record
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_gymnasium_finds_nothing_wrong(skill: str, kind: str) -> None:
     made = gymnasium.make("Surefoot/HumanWalk-v0", skill=skill, actions=KINDS[kind], observations=sg.OBSERVABLE)
@@ -52,7 +52,7 @@ def test_gymnasium_finds_nothing_wrong(skill: str, kind: str) -> None:
         check_env(made.unwrapped)
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(skill: str) -> None:
     env = sg.SurefootEnv(skill, actions=KINDS["together"])
     one, other = rollout(env, 15, 5), rollout(sg.SurefootEnv(skill, actions=KINDS["together"]), 15, 5)
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not(skill: str) -> N
     assert not np.array_equal(one[0], different[0])
 
 
-@pytest.mark.parametrize(("skill", "kind"), [("planar/walk", "together"), ("human/walk", "residuals")])
+@pytest.mark.parametrize(("skill", "kind"), [("planar/walk", "together"), ("human/walk-as-printed", "residuals")])
 def test_a_row_has_the_bits_of_the_single_environment(skill: str, kind: str) -> None:
     noisy = skill if skill.startswith("planar") else with_parameters(load(skill), {"sensing.noise_velocity": 0.05})
     options: dict[str, Any] = {"actions": KINDS[kind], "observations": sg.OBSERVABLE, "time_limit": 0.2}
@@ -91,7 +91,7 @@ def test_a_row_has_the_bits_of_the_single_environment(skill: str, kind: str) -> 
     assert info["time"].max() < 0.2
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_a_row_does_not_depend_on_how_many_there_are(skill: str) -> None:
     ends = []
     for n in (1, 2, 9):
@@ -116,7 +116,7 @@ def test_without_noise_and_offsets_it_is_the_plain_simulation() -> None:
     assert np.array_equal(env.simulation.data.qvel, sim.data.qvel)
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_start_noise_stays_within_its_widths_and_can_be_zero(skill: str) -> None:
     calm, noisy = sg.SurefootEnv(skill, noise=STILL), sg.SurefootEnv(skill, noise=sg.StartNoise(0.03, 0.2, 0.1))
     _, still = calm.reset(seed=1)
@@ -132,7 +132,7 @@ def test_start_noise_stays_within_its_widths_and_can_be_zero(skill: str) -> None
 
 
 def test_noise_of_the_senses_depends_on_the_seed() -> None:
-    noisy = with_parameters(load("human/walk"), {"sensing.noise_velocity": 0.3})
+    noisy = with_parameters(load("human/walk-as-printed"), {"sensing.noise_velocity": 0.3})
     env, ends = sg.SurefootEnv(noisy, noise=STILL), []
     for seed in (3, 3, 4):
         env.reset(seed=seed)
@@ -147,7 +147,7 @@ def test_what_is_seen_does_not_depend_on_where_it_goes() -> None:
     seen = []
     for heading in (0.0, 0.9):
         env = sg.SurefootEnv(
-            with_parameters(load("human/walk"), {"start.heading": heading}), noise=STILL, observations=sg.OBSERVABLE
+            with_parameters(load("human/walk-as-printed"), {"start.heading": heading}), noise=STILL, observations=sg.OBSERVABLE
         )
         env.reset(seed=0)
         for _ in range(12):
@@ -192,7 +192,7 @@ def test_measurements_are_those_of_mujoco(skill: str) -> None:
     assert info["phase"] == pytest.approx([np.sin(phase), np.cos(phase)])
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_every_element_has_a_name_of_its_own(skill: str) -> None:
     env = sg.SurefootEnv(skill, actions=KINDS["together"], observations=sg.OBSERVABLE)
     assert len(set(env.observation_names)) == len(env.observation_names) == env.observation_space.shape[0]
@@ -238,7 +238,7 @@ def test_parameters_reach_the_law_as_a_changed_skill_does(path: str) -> None:
     assert env.simulation.memory.slots[0] == pytest.approx(wanted.memory.slots[0], rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_offsets_of_targets_change_the_motion_of_their_joint(skill: str) -> None:
     env = sg.SurefootEnv(skill, actions=sg.Residuals(0.2, ["left_knee"]), noise=STILL)
     angles = []
@@ -251,7 +251,7 @@ def test_offsets_of_targets_change_the_motion_of_their_joint(skill: str) -> None
     assert angles[2] > angles[1] + 0.01
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_the_offset_of_no_joint_is_ignored(skill: str) -> None:
     count = Simulation(skill=skill).model.nu
     env = sg.SurefootVectorEnv(count + 1, skill, actions=sg.Residuals(0.1), noise=STILL)
@@ -265,7 +265,7 @@ def test_the_offset_of_no_joint_is_ignored(skill: str) -> None:
 
 
 def test_a_commanded_heading_is_seen_from_where_it_faces() -> None:
-    env = sg.SurefootEnv("human/walk", actions=sg.Commands("heading"), observations=("commands",))
+    env = sg.SurefootEnv("human/walk-as-printed", actions=sg.Commands("heading"), observations=("commands",))
     env.reset(seed=0)
     seen, *_, info = env.step(np.array([0.5]))
     assert seen[env.observation_names.index("commands heading")] == pytest.approx(np.pi / 2 - info["yaw"], abs=1e-5)
@@ -305,7 +305,7 @@ def test_the_time_limit_truncates_after_whole_periods() -> None:
 
 
 def test_numbers_that_blow_up_are_a_fall_and_are_not_seen() -> None:
-    env = sg.SurefootEnv("human/walk", observations=sg.OBSERVABLE)
+    env = sg.SurefootEnv("human/walk-as-printed", observations=sg.OBSERVABLE)
     env.reset(seed=0)
     env.simulation.push((1e6, 1e6, 1e6), duration=1.0, body="trunk")
     for _ in range(60):
@@ -333,7 +333,7 @@ def test_any_function_of_the_measurements_is_a_reward() -> None:
     assert reward == info["height"] - 2.0 * info["torque"][0]
 
 
-@pytest.mark.parametrize("skill", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("skill", ["planar/walk", "human/walk-as-printed"])
 def test_pictures_show_a_body_that_moves(skill: str) -> None:
     env = sg.SurefootEnv(skill, render_mode="rgb_array")
     env.reset(seed=0)

@@ -23,9 +23,9 @@ def switched(sim: Simulation, skill: str) -> Simulation:
     "chain",
     [
         ("human/fast-walk", "biped/sneak"),
-        ("biped/zero-walk", "human/walk", "biped/proud"),
+        ("biped/zero-walk", "human/walk-as-printed", "biped/proud"),
         ("human/stand", "biped/zero-walk", "human/fast-walk", "biped/stand"),
-        ("biped/stand", "human/walk"),
+        ("biped/stand", "human/walk-as-printed"),
     ],
 )
 def test_it_walks_on_through_every_change_of_controller(chain: tuple[str, ...]) -> None:

@@ -33,7 +33,7 @@ LENGTHWISE = {"thigh": 2, "shin": 2, "upper_arm": 2, "lower_arm": 2, "hand": 2, 
 
 @pytest.fixture(scope="module")
 def sim() -> Simulation:
-    return Simulation(skill="human/walk")
+    return Simulation(skill="human/walk-as-printed")
 
 
 def kind(part: str) -> str:
@@ -135,7 +135,7 @@ def test_nothing_but_gravity_contacts_and_its_own_joints_acts_on_it(sim: Simulat
     assert not model.dof_armature[:6].any()
     assert (model.dof_armature[6:] == TABLE.armature).all()
     assert not model.dof_frictionloss.any()
-    running = Simulation(skill="human/walk")
+    running = Simulation(skill="human/walk-as-printed")
     for _ in range(40):
         running.step(25)
         assert not running.data.xfrc_applied.any()
@@ -144,7 +144,7 @@ def test_nothing_but_gravity_contacts_and_its_own_joints_acts_on_it(sim: Simulat
 
 
 def test_friction_of_soles_on_the_ground_is_0_8() -> None:
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     sim.step(100)
     mujoco.mj_forward(sim.model, sim.data)
     assert sim.data.ncon >= 1
@@ -185,7 +185,7 @@ def test_gains_and_limits_scale_with_mass_times_leg_length(proportions: dict[str
 
 
 def test_a_longer_thigh_lowers_the_knee_and_raises_the_hips_and_its_inertia_follows_m_l2() -> None:
-    sim = Simulation(skill="human/walk", proportions={"thigh_length": 1.1, "left_hand_mass": 3.0})
+    sim = Simulation(skill="human/walk-as-printed", proportions={"thigh_length": 1.1, "left_hand_mass": 3.0})
     thigh = next(s for s in TABLE.segments if s.name == "left_thigh")
     shin = next(s for s in TABLE.segments if s.name == "left_shin")
     assert sim.model.body("left_shin").pos == pytest.approx(np.multiply(shin.offset, 1.1))
@@ -197,7 +197,7 @@ def test_a_longer_thigh_lowers_the_knee_and_raises_the_hips_and_its_inertia_foll
 
 
 def test_all_forces_and_inertias_scale_with_the_mass_of_the_whole_body() -> None:
-    own, light = (Simulation(skill="human/walk", proportions=p) for p in ({}, {"mass": 0.8}))
+    own, light = (Simulation(skill="human/walk-as-printed", proportions=p) for p in ({}, {"mass": 0.8}))
     assert light.model.body_mass.sum() == pytest.approx(0.8 * 89.57)
     own.step(800)
     light.step(800)
@@ -228,7 +228,7 @@ def test_proportions_out_of_bounds_are_refused(value: float) -> None:
 
 
 def test_a_backpack_adds_its_mass_behind_the_trunk_and_pitches_the_torso_forward() -> None:
-    plain, laden = Simulation(skill="human/walk"), Simulation(skill="human/walk", backpack=15.0)
+    plain, laden = Simulation(skill="human/walk-as-printed"), Simulation(skill="human/walk-as-printed", backpack=15.0)
     assert laden.model.body_mass.sum() == pytest.approx(89.57 + 15.0)
     pack, trunk = laden.data.body("backpack"), laden.data.body("trunk")
     assert pack.xipos - trunk.xpos == pytest.approx(TABLE.back)
@@ -241,7 +241,7 @@ def test_a_backpack_adds_its_mass_behind_the_trunk_and_pitches_the_torso_forward
 
 
 def test_a_longer_trunk_carries_its_pack_at_the_same_share_of_its_height() -> None:
-    sim = Simulation(skill="human/walk", proportions={"trunk_length": 1.5}, backpack=10.0)
+    sim = Simulation(skill="human/walk-as-printed", proportions={"trunk_length": 1.5}, backpack=10.0)
     height = sim.data.body("backpack").xipos[2] - sim.data.body("trunk").xpos[2]
     assert height == pytest.approx(1.5 * TABLE.back[2])
 
@@ -262,12 +262,12 @@ def test_a_body_without_a_back_carries_none() -> None:
 
 def test_no_parts_of_the_body_touch_each_other_at_the_start_with_or_without_a_pack() -> None:
     for backpack in (0.0, 20.0):
-        assert touching(Simulation(skill="human/walk", self_collision=True, backpack=backpack)) == set()
+        assert touching(Simulation(skill="human/walk-as-printed", self_collision=True, backpack=backpack)) == set()
 
 
 def closing(self_collision: bool) -> Simulation:
     """In the air, with legs that swing towards each other."""
-    sim = Simulation(skill="human/walk", self_collision=self_collision)
+    sim = Simulation(skill="human/walk-as-printed", self_collision=self_collision)
     sim.data.qpos[2] += 1.0
     for side in ("left", "right"):
         sim.data.joint(f"{side}_hip_roll").qvel[0] = -6.0

@@ -22,7 +22,7 @@ COMMANDS = sorted(simbicon.COMMANDS)
 @functools.cache
 def walked(**commands: float) -> tuple[Gait, Motion]:
     """Its gait under commands, once it has settled."""
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     sim.step(2000)
     sim.command(**commands)
     sim.step(8000)
@@ -90,7 +90,7 @@ def test_a_commanded_speed_is_that_along_the_heading() -> None:
 
 def test_lift_raises_the_swing_foot_further() -> None:
     def highest(**commands: float) -> float:
-        sim, top = Simulation(skill="human/walk"), 0.0
+        sim, top = Simulation(skill="human/walk-as-printed"), 0.0
         sim.command(**commands)
         for _ in range(60):
             sim.step(5)
@@ -105,7 +105,7 @@ def test_lift_raises_the_swing_foot_further() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_are_taken_at_their_limits_and_refused_beyond(name: str) -> None:
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     _, low, high = simbicon.COMMANDS[name]
     at = list(simbicon.COMMANDS).index(name)
     for value in (low, high):
@@ -119,7 +119,7 @@ def test_commands_are_taken_at_their_limits_and_refused_beyond(name: str) -> Non
 
 
 def test_one_wrong_command_of_several_sets_none() -> None:
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     with pytest.raises(CommandError, match="width"):
         sim.command(lean=0.1, width=7.0)
     assert sim.memory.commands[simbicon.LEAN] == 0.0
@@ -128,16 +128,16 @@ def test_one_wrong_command_of_several_sets_none() -> None:
 def test_an_unknown_command_lists_those_the_skill_knows() -> None:
     skill = walk().model_copy(update={"commands": ["lean", "heading"]})
     sim = Simulation(skill=skill)
-    with pytest.raises(CommandError, match=r"unknown command 'sideways'; human/walk knows: lean, heading"):
+    with pytest.raises(CommandError, match=r"unknown command 'sideways'; human/walk-as-printed knows: lean, heading"):
         sim.command(sideways=0.1)
 
 
 def test_the_walk_knows_every_command_there_is() -> None:
-    assert sorted(load("human/walk").commands) == COMMANDS == sorted(simbicon.COMMANDS)
+    assert sorted(load("human/walk-as-printed").commands) == COMMANDS == sorted(simbicon.COMMANDS)
 
 
 def test_commands_are_kept_by_a_snapshot() -> None:
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     sim.command(heading=0.4, sideways=0.02)
     sim.step(50)
     kept = sim.snapshot()

@@ -81,7 +81,7 @@ def test_the_refusal_names_the_line_of_the_file() -> None:
 
 @pytest.mark.parametrize("place", ["states__0__targets", "states__1__feedback", "start__joints", "start__rates"])
 def test_an_unknown_role_lists_all_roles(place: str) -> None:
-    text = changed("human/walk", **{f"{place}__left_hip" + ("__0" if "feedback" in place else ""): 0.1})
+    text = changed("human/walk-as-printed", **{f"{place}__left_hip" + ("__0" if "feedback" in place else ""): 0.1})
     assert f"unknown role 'left_hip'; valid: {', '.join(TABLE.anatomy.roles)}" in text
     assert place.replace("__", ".") in text
 
@@ -94,7 +94,7 @@ def test_roles_of_space_are_unknown_to_a_planar_body(name: str) -> None:
 
 
 def test_unknown_gains_list_kinds_and_roles() -> None:
-    text = changed("human/walk", gains__left_knee__kp=100.0)
+    text = changed("human/walk-as-printed", gains__left_knee__kp=100.0)
     assert f"unknown joint 'left_knee'; valid: {', '.join(gain_names(TABLE))}" in text
     assert {"all", "knee", "hip_roll", "waist_yaw", "stance_ankle"} <= set(gain_names(TABLE))
 
@@ -103,7 +103,7 @@ def test_unknown_gains_list_kinds_and_roles() -> None:
 def test_a_torque_limit_beyond_the_bodys_is_refused(name: str) -> None:
     joint = next(j for r, j in zip(TABLE.anatomy.roles, TABLE.anatomy.joints(0), strict=True) if r.endswith(name))
     limit = TABLE.gains[joint].limit
-    text = changed("human/walk", **{f"gains__{name}__limit": 1.01 * limit})
+    text = changed("human/walk-as-printed", **{f"gains__{name}__limit": 1.01 * limit})
     assert f"parameters.gains.{name}.limit: exceeds the body's limit of {limit:g} N·m" in text
     assert walk(**{f"gains__{name}__limit": limit}).parameters.gains[name].limit == limit
 
@@ -124,15 +124,15 @@ def test_commands_nobody_knows_are_refused_in_a_humans_skill() -> None:
 
 
 def test_a_planar_body_does_not_run_a_humans_skill_nor_the_other_way_round() -> None:
-    with pytest.raises(CommandError, match="skill human/walk is for 'human', not for 'planar'"):
-        Simulation("planar", skill="human/walk")
+    with pytest.raises(CommandError, match="skill human/walk-as-printed is for 'human', not for 'planar'"):
+        Simulation("planar", skill="human/walk-as-printed")
     with pytest.raises(CommandError, match="skill planar/walk is for 'planar', not for 'human'"):
         Simulation("human", skill="planar/walk")
-    assert Simulation("human").skill.full_name == "human/walk"
+    assert Simulation("human").skill.full_name == "human/walk-as-printed"
 
 
 def test_a_blend_of_states_of_one_and_of_both_legs_is_refused() -> None:
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     with pytest.raises(CommandError, match="differ"):
         sim.blend(walk(states__0__both=True), 0.5)
 
@@ -152,17 +152,17 @@ def test_a_blend_of_states_of_one_and_of_both_legs_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_values_out_of_bounds_are_refused_with_their_place(path: str, value: Any) -> None:
-    text = changed("human/walk", **{path.replace(".", "__"): value})
+    text = changed("human/walk-as-printed", **{path.replace(".", "__"): value})
     assert f"{'' if path.startswith('start.') else 'parameters.'}{path}: " in text
     assert "\n" not in text
 
 
 def test_a_reaction_says_how_soft_it_is() -> None:
-    assert "parameters.reaction.softness" in changed("human/walk", reaction__alarm=0.2)
+    assert "parameters.reaction.softness" in changed("human/walk-as-printed", reaction__alarm=0.2)
 
 
 def test_a_reaction_without_learning_is_refused() -> None:
-    text = changed("human/walk", reaction__softness=0.5)
+    text = changed("human/walk-as-printed", reaction__softness=0.5)
     assert "parameters.reaction: soft servos need `learning`" in text
     assert walk(reaction__softness=0.5, learning__bins=5).parameters.reaction.softness == 0.5
 
@@ -198,7 +198,7 @@ def test_lateral_gains_are_the_swing_hips_roll_and_add_to_named_feedback() -> No
     compiled = graph_of(Simulation(skill=walk(**changes)))
     assert compiled.feedback[1, role("swing_hip_roll")] == pytest.approx([0.51, 0.12])
     assert compiled.feedback[3, role("swing_hip_roll")] == pytest.approx([0.51, 0.12])
-    parameters = load("human/walk").parameters.states[1]
+    parameters = load("human/walk-as-printed").parameters.states[1]
     assert compiled.feedback[1, role("swing_hip")].tolist() == [parameters.cd, parameters.cv]
 
 

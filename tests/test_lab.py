@@ -630,7 +630,7 @@ def test_a_result_without_rows_does_not_hold() -> None:
 
 
 def test_a_search_pays_for_legs_that_cross_and_for_flight_that_is_missing() -> None:
-    walk = load("human/walk")
+    walk = load("human/walk-as-printed")
     crossed = with_parameters(walk, {"torso_gain.kp": 300.0, "torso_gain.kd": 30.0})
     straight, narrow = Objective(seconds=8.0, replicas=1).costs([walk, crossed], seed=1)
     assert straight < 0.1

@@ -194,7 +194,7 @@ def test_a_learning_skill_needs_room_that_was_asked_for_when_building() -> None:
     assert roomy.memory.table.any()
 
 
-@pytest.mark.parametrize("name", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("name", ["planar/walk", "human/walk-as-printed"])
 def test_a_blend_with_a_skill_that_learns_needs_room_as_a_switch_does(name: str) -> None:
     sim = Simulation(skill=name)
     with pytest.raises(CommandError, match="room"):

@@ -159,7 +159,7 @@ def test_learning_fills_the_mirror_image_of_the_table() -> None:
 # ------------------------------------------------------------------------------------------- torques alone
 
 
-@pytest.mark.parametrize("name", ["planar/walk", "human/walk"])
+@pytest.mark.parametrize("name", ["planar/walk", "human/walk-as-printed"])
 def test_a_torque_at_its_limit_is_damped_as_one_just_below_it(name: str) -> None:
     """What the integrator makes of a torque at its limit does not depend on how the limit is rounded."""
     speeds = []

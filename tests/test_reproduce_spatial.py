@@ -30,7 +30,7 @@ from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 
-WALK = load("human/walk")
+WALK = load("human/walk-as-printed")
 SPATIAL = [name for name in experiments() if name.startswith("simbicon/3d-")]
 
 
@@ -151,7 +151,7 @@ def test_step_durations_add_up_to_the_time_between_exchanges_of_legs() -> None:
 def test_skills_are_looked_up_by_short_name_and_may_be_missing(name: str, count: int) -> None:
     found = gaits.human(name)
     assert found is None or found.full_name == f"human/{name}"
-    assert gaits.skill("walk", "human") is WALK
+    assert gaits.skill("walk-as-printed", "human") is WALK
     assert gaits.skill("walk").character == "planar"
     assert (name in (*table_gaits.MOTIONS, spatial_robustness.ROBUST)) == bool(count)
 

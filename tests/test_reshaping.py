@@ -164,18 +164,18 @@ def test_commands_and_pending_pushes_survive() -> None:
 
 def test_a_pending_switch_happens_in_the_new_body() -> None:
     sim = walking("human", "human/fast-walk", 2.0)
-    sim.switch("human/walk")
+    sim.switch("human/walk-as-printed")
     other = sim.with_proportions({"thigh_length": 1.1})
     assert other.requested is not None
     run(other, 1.5)
-    assert other.skill.full_name == "human/walk"
+    assert other.skill.full_name == "human/walk-as-printed"
     assert other.requested is None
-    fresh = Simulation("human", "human/walk", proportions={"thigh_length": 1.1})
+    fresh = Simulation("human", "human/walk-as-printed", proportions={"thigh_length": 1.1})
     assert np.array_equal(other.memory.slots[int(other.memory.header[0].active)], fresh.memory.slots[0])
 
 
 def test_a_changed_skill_and_a_blend_stay_what_they_are() -> None:
-    sim = walking("human", "human/walk", 1.0)
+    sim = walking("human", "human/walk-as-printed", 1.0)
     sim.set_parameters({"states.0.cd": 0.31})
     assert sim.with_proportions({"mass": 1.3}).skill == sim.skill
     sim.blend("human/fast-walk", 0.4)
@@ -202,7 +202,7 @@ def test_the_usual_step_grows_with_the_legs() -> None:
 
 
 def test_room_for_skills_named_when_building_is_kept() -> None:
-    skill = with_parameters(load("human/walk"), {"sensing.delay": 0.05})
+    skill = with_parameters(load("human/walk-as-printed"), {"sensing.delay": 0.05})
     sim = Simulation("human", "human/fast-walk", skills=[skill], backpack=5.0, self_collision=True, timestep=0.0008)
     run(sim, 1.0)
     other = sim.with_proportions({"thigh_length": 1.05}).with_proportions({"thigh_length": 1.1})

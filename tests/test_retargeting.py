@@ -27,7 +27,7 @@ STYLES = ("07_01", "136_01", "136_17", "132_55", "104_41", "113_18", "09_06", "1
 
 @pytest.fixture(scope="module")
 def walked() -> Motion:
-    return Simulation("human", "walk").run(3.0)
+    return Simulation("human", "walk-as-printed").run(3.0)
 
 
 def degrees_apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -187,7 +187,7 @@ def test_limbs_of_a_captured_clip_point_as_captured(name: str) -> None:
     motion = clip(f"cmu_bvh/{name}.bvh", fps=30.0)
     parts = find_body_parts(motion)[0]
     found = retarget(motion, parts, HUMAN)
-    model = Simulation("human", "walk").scene.model
+    model = Simulation("human", "walk-as-printed").scene.model
     data, at = mujoco.MjData(model), []
     for row in qpos_of(HUMAN, found):
         data.qpos[:] = row

@@ -122,14 +122,14 @@ def test_a_delay_is_the_same_time_at_a_smaller_step() -> None:
 
 
 def test_a_delay_there_is_no_room_for_is_refused() -> None:
-    sim = Simulation(skill="human/walk")
+    sim = Simulation(skill="human/walk-as-printed")
     with pytest.raises(CommandError, match="skills"):
         sim.switch(walk(sensing__delay=0.1))
 
 
 def test_after_a_switch_to_late_senses_the_first_samples_are_not_those_of_nothing() -> None:
     late = walk(sensing__delay=0.05)
-    sim = Simulation(skill="human/walk", skills=[late])
+    sim = Simulation(skill="human/walk-as-printed", skills=[late])
     sim.switch(late)
     while sim.requested:
         sim.step()
@@ -228,7 +228,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others() -> None:
 
 
 def test_without_noise_a_seed_changes_nothing_and_draws_nothing() -> None:
-    one, two = Simulation(skill="human/walk", seed=1), Simulation(skill="human/walk", seed=2)
+    one, two = Simulation(skill="human/walk-as-printed", seed=1), Simulation(skill="human/walk-as-printed", seed=2)
     drawn = machine_of(one.memory).random
     for sim in (one, two):
         sim.step(300)
@@ -237,9 +237,9 @@ def test_without_noise_a_seed_changes_nothing_and_draws_nothing() -> None:
 
 
 def test_no_noise_and_no_delay_are_the_same_as_no_sensing_at_all() -> None:
-    plain_one = Simulation(skill="human/walk")
+    plain_one = Simulation(skill="human/walk-as-printed")
     zero = Simulation(skill=walk(sensing__noise_distance=0.0, sensing__noise_velocity=0.0, sensing__delay=0.0))
-    late_memory = Simulation(skill="human/walk", skills=[walk(sensing__delay=0.02)])
+    late_memory = Simulation(skill="human/walk-as-printed", skills=[walk(sensing__delay=0.02)])
     for sim in (plain_one, zero, late_memory):
         sim.step(400)
     assert np.array_equal(bits(plain_one), bits(zero))

@@ -22,7 +22,7 @@ def speeds(skill: object, seconds: float) -> np.ndarray:
 
 
 def test_from_a_start_on_the_cycle_the_first_strides_are_already_those_of_the_cycle() -> None:
-    walk = load("human/walk")
+    walk = load("human/walk-as-printed")
     on_cycle = walk.model_copy(update={"start": start_on_limit_cycle(walk, 8.0)})
     settled, own = speeds(on_cycle, 10.0)[-20:].mean(), speeds(on_cycle, 2.0).mean()
     from_rest = speeds(walk, 2.0).mean()
@@ -31,7 +31,7 @@ def test_from_a_start_on_the_cycle_the_first_strides_are_already_those_of_the_cy
 
 
 def test_the_heading_it_walked_with_is_taken_out() -> None:
-    walk = load("human/walk")
+    walk = load("human/walk-as-printed")
     straight = start_on_limit_cycle(walk, 3.0)
     turned = start_on_limit_cycle(with_parameters(walk, {"start.heading": 0.9}), 3.0)
     assert turned.heading == 0.0
@@ -41,8 +41,8 @@ def test_the_heading_it_walked_with_is_taken_out() -> None:
 
 
 def test_feet_and_joints_begin_where_they_were() -> None:
-    start = start_on_limit_cycle(load("human/walk"), 3.0, digits=6)
-    sim = Simulation("human", load("human/walk").model_copy(update={"start": start}))
+    start = start_on_limit_cycle(load("human/walk-as-printed"), 3.0, digits=6)
+    sim = Simulation("human", load("human/walk-as-printed").model_copy(update={"start": start}))
     assert sim.scene.clearance(sim.data.qpos) == pytest.approx(start.lift, abs=1e-6)
     assert sim.data.joint("left_knee").qpos[0] == pytest.approx(start.joints["swing_knee"], abs=1e-6)
     assert sim.data.joint("right_knee").qvel[0] == pytest.approx(start.rates["stance_knee"], abs=1e-6)
@@ -51,4 +51,4 @@ def test_feet_and_joints_begin_where_they_were() -> None:
 @pytest.mark.parametrize("values", [{"torso_gain.kp": 5.0, "torso_gain.kd": 0.5}, {"states.0.duration": 20.0}])
 def test_a_gait_that_falls_or_never_comes_round_has_no_cycle_to_start_on(values: dict[str, float]) -> None:
     with pytest.raises(SurefootError, match="no cycle"):
-        start_on_limit_cycle(with_parameters(load("human/walk"), values), 3.0)
+        start_on_limit_cycle(with_parameters(load("human/walk-as-printed"), values), 3.0)

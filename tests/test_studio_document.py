@@ -194,9 +194,9 @@ def test_a_file_of_ones_own_brings_its_comments(tmp_path: Path) -> None:
 def test_a_skill_for_another_body_is_opened_with_that_body() -> None:
     running = session()
     editing = ActiveDocument(running)
-    editing.open(running, load("human/walk"), None)
+    editing.open(running, load("human/walk-as-printed"), None)
     assert running.sim.scene.table.name == "human"
-    assert editing.document.skill.full_name == "human/walk"
+    assert editing.document.skill.full_name == "human/walk-as-printed"
     editing.open(running, load("biped/walk"), None)
     assert running.sim.scene.table.name == "human"
     assert editing.document.skill.full_name == "biped/walk"

@@ -316,7 +316,7 @@ def test_a_bad_upload_is_refused_with_the_reason_and_changes_nothing(
 
 def test_a_good_upload_runs_and_keeps_its_comments(studio: Studio) -> None:
     keeping = poses_of(studio)._keeping
-    sent = library_path("human/walk").read_text().replace("name: walk", "name: sent # from afar")
+    sent = library_path("human/walk-as-printed").read_text().replace("name: walk", "name: sent # from afar")
     assert parse_upload("sent.yaml", sent.encode())[1].name == "sent"
     do(studio, lambda: keeping.upload("sent.yaml", sent.encode()))
     assert do(studio, lambda: studio.session.sim.skill.full_name) == "human/sent"

@@ -90,7 +90,7 @@ def test_another_body_and_another_ground_are_shown_after_a_rebuild(opened: Opene
     studio = opened("planar/walk")
     walk = panel(studio, WalkTab)
     for skill, character, terrain in (
-        ("human/walk", "human", "slope:5"), ("biped/march", "robot", "bumps:3,0.02"), ("planar/run", "planar", "flat"),
+        ("human/walk-as-printed", "human", "slope:5"), ("biped/march", "robot", "bumps:3,0.02"), ("planar/run", "planar", "flat"),
         ("stepper/walk", "stepper", "gaps:0.2"), ("stepper/stand", "stepper", "platform:10"),
     ):  # fmt: skip
         studio.loop.call(
@@ -172,7 +172,7 @@ def test_a_released_command_leaves_no_trace() -> None:
 
 
 def test_a_waiting_switch_is_shown_until_it_happens(opened: Opened) -> None:
-    studio = opened("human/walk")
+    studio = opened("human/walk-as-printed")
     choice = panel(studio, WalkTab).skills
     studio.loop.call(lambda: choice.press("Switch while it walks", "fast-walk"))
     shown(studio)
@@ -202,7 +202,7 @@ def test_number_keys_switch_to_the_first_skills_of_the_list(opened: Opened) -> N
 
 
 def test_a_switch_that_cannot_be_done_says_what_can(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    studio = opened("human/walk")
+    studio = opened("human/walk-as-printed")
     shown(studio)
     choice = panel(studio, WalkTab).skills
 
@@ -216,7 +216,7 @@ def test_a_switch_that_cannot_be_done_says_what_can(opened: Opened, monkeypatch:
 
 
 def test_beginning_with_a_skill_of_any_biped_keeps_the_body(opened: Opened) -> None:
-    studio = opened("human/walk")
+    studio = opened("human/walk-as-printed")
     shown(studio)
     studio.loop.call(lambda: panel(studio, WalkTab).skills.press("Begin with it", "sneak"))
     assert studio.session.sim.skill.full_name == "biped/sneak"
@@ -224,7 +224,7 @@ def test_beginning_with_a_skill_of_any_biped_keeps_the_body(opened: Opened) -> N
 
 
 def test_switching_to_a_skill_with_other_commands_changes_the_sliders(opened: Opened) -> None:
-    studio = opened("human/walk")
+    studio = opened("human/walk-as-printed")
     shown(studio)
     walk = panel(studio, WalkTab)
     keys = walk.skills._keys.content
@@ -243,7 +243,7 @@ def test_switching_to_a_skill_with_other_commands_changes_the_sliders(opened: Op
 def test_skills_of_one_name_are_told_apart() -> None:
     found = short_names(names("human"), "human")
     assert set(found.values()) == set(names("human"))
-    assert found["walk"] == "human/walk"
+    assert found["walk"] == "human/walk-as-printed"
     assert found["walk (biped)"] == "biped/walk"
     assert next(iter(found.values())).startswith("human/")
     assert short_names(names("ape"), "ape")["walk"] == "biped/walk"
@@ -266,7 +266,7 @@ def test_every_kind_of_ground_can_be_put_there_as_it_is_offered(opened: Opened, 
 
 
 def test_angles_of_the_ground_are_degrees_and_the_running_skill_goes_on_it(opened: Opened) -> None:
-    studio = opened("human/walk")
+    studio = opened("human/walk-as-printed")
     choice, session = panel(studio, WalkTab).ground, studio.session
     studio.loop.call(lambda: panel(studio, WalkTab).skills.press("Begin with it", "fast-walk"))
     studio.loop.call(lambda: choice.show_kind("incline"))
@@ -345,7 +345,7 @@ def test_a_fall_is_said_and_the_way_back_is_offered(opened: Opened) -> None:
 
 
 def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
-    sim = Simulation("human", "human/walk")
+    sim = Simulation("human", "human/walk-as-printed")
     controller = sim.scene.controller(sim.skill)
     lean, heading, speed = (controller.commands[name] for name in ("lean", "heading", "speed"))
     assert lean.from_written("lean", 12.0) == pytest.approx(math.radians(12.0))
@@ -360,7 +360,7 @@ def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
 
 
 def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
-    for character, skill in (("planar", "walk"), ("human", "walk"), ("humanoid", "biped/walk")):
+    for character, skill in (("planar", "walk"), ("human", "walk-as-printed"), ("humanoid", "biped/walk")):
         for kit in Session(Setup(skill, character)).sim.scene.controllers.values():
             assert all(command.low < command.high for command in kit.commands.values())
             for name in kit.commands:

@@ -35,7 +35,7 @@ PLANAR, WALK, UPHILL, DEGREES = "planar_arms", "planar_arms/walk", "planar_arms/
 
 @pytest.fixture(scope="module")
 def walked() -> Motion:
-    return sf.Simulation("human", "human/walk").run(3.0, fps=60.0)
+    return sf.Simulation("human", "human/walk-as-printed").run(3.0, fps=60.0)
 
 
 SCENE = Scene(Setup("planar_arms/stylized-walk"))
@@ -133,7 +133,7 @@ def test_reference_up_a_slope_is_followed_there(uphill: Reference, tmp_path: Pat
 
 def test_only_planar_walks_that_stay_up_are_recorded_on_slopes() -> None:
     with pytest.raises(SurefootError, match="not for a planar body"):
-        reference_on_slope(SCENE, "human/walk", 0.0)
+        reference_on_slope(SCENE, "human/walk-as-printed", 0.0)
     with pytest.raises(SurefootError, match="falls at 40°"):
         reference_on_slope(SCENE, WALK, 40.0)
 

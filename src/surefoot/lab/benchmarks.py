@@ -20,7 +20,12 @@ from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.skills import load, with_parameters
 
-_WALKS = {"planar": "walk", "human": "walk", "humanoid": "zero-walk", "stepper": "walk"}  # measured, by character
+_WALKS = {
+    "planar": "walk",
+    "human": "walk-as-printed",
+    "humanoid": "zero-walk",
+    "stepper": "walk",
+}  # measured, by character
 _FIRST = _WALKS | {"human19": "march"}
 _RATIO = {"planar": 1.10, "human": 1.10, "humanoid": 1.30, "stepper": 1.30}  # physics + control ÷ physics, at most
 _REAL_TIME = {"planar": 30.0, "human": 25.0}  # the least times real time on one core

@@ -7,8 +7,21 @@ footstrike. Targets, durations, balance feedback, stiffness and push-off of ever
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
+
+from surefoot.errors import SkillError
+from surefoot.lab.gait_objective import RUN, WALK, GaitObjective
+from surefoot.lab.parameter_tuning import TuningResult, parameter_value, tune, tuned_name
+from surefoot.skills import with_parameters
+from surefoot.skills.files import validate, write
+from surefoot.skills.schema import Skill
+
+Kind = Literal["walk", "run"]
 Bounds = Mapping[str, tuple[float, float]]
 
 _TARGETS = {
@@ -65,3 +78,105 @@ RUN_BOUNDS: Bounds = {
     "gains.knee.kp": (200.0, 1200.0),
     "gains.ankle.kp": (100.0, 800.0),
 }
+
+_BOUNDS: Mapping[Kind, Bounds] = {"walk": WALK_BOUNDS, "run": RUN_BOUNDS}
+_JOINED = ("feedback_speed", "arms.swing", "states.*.targets.swing_elbow", "states.*.targets.stance_elbow")
+CANDIDATES = 18  # of a generation
+_SPLIT = (0.3, 0.5)  # of the first of two states: where a step of two states is cut into four
+
+
+def objective(kind: Kind, speed: float) -> GaitObjective:
+    """The cost of a walk or a run at a speed [m/s]."""
+    if kind == "run":
+        return GaitObjective(speed, RUN, pushes=((60.0, 0.0), (-60.0, 0.0), (0.0, 50.0)))
+    return GaitObjective(speed, WALK)
+
+
+def four_states(skill: Skill) -> Skill:
+    """A gait of two states a step as one of four that moves alike: the timed state is cut in three.
+
+    Raises:
+        SkillError: its steps do not have two states, the first of which is timed.
+    """
+    document: dict[str, Any] = skill.model_dump(by_alias=True)
+    states = document["parameters"]["states"]
+    if len(states) != 2 or states[0]["duration"] is None or not document["parameters"]["mirrored"]:
+        raise SkillError(f"{skill.full_name}: only a mirrored step of a timed state and another is cut into four")
+    cuts = (0.0, *_SPLIT, 1.0)
+    parts = [{**states[0], "duration": states[0]["duration"] * (b - a)} for a, b in pairwise(cuts)]
+    document["parameters"]["states"] = [*parts, states[1]]
+    return validate(document, f"{skill.full_name} in four states")
+
+
+def single_speed(skill: Skill, speed: float) -> Skill:
+    """A gait whose numbers depend on the speed as it is at one speed [m/s]; others are returned as they are."""
+    given = skill.parameters.by_speed
+    if given is None:
+        return skill
+    values: dict[str, float | None] = {"by_speed": None, "recovery": None}
+    values |= {path: float(np.interp(speed, given.speeds, own)) for path, own in given.values.items()}
+    return with_parameters(skill, values)
+
+
+def find_gait(
+    kind: Kind, speed: float, start: Skill, *, generations: int = 150, seed: int = 0, sigma: float = 0.02,
+    threads: int = 0, checkpoint: Path | None = None,
+    report: Callable[[int, float], None] = lambda generation, best: None,
+) -> TuningResult:  # fmt: skip
+    """Search for a gait that moves as people do; the mean of the search is kept.
+
+    Args:
+        kind: `walk` or `run`.
+        speed: at which it shall go [m/s].
+        start: where to begin: a gait of four states a step.
+        generations: how long to search.
+        seed: of the search.
+        sigma: first step size as a share of each range.
+        threads: 0 is all cores.
+        checkpoint: file that a stopped search resumes from.
+        report: called after every generation with its number and the best cost so far.
+
+    Raises:
+        SkillError: the start does not have four states a step.
+    """
+    begin = single_speed(start, speed)
+    if len(begin.parameters.states) != 4:
+        raise SkillError(f"{start.full_name} has {len(begin.parameters.states)} states a step; the search needs four")
+    begin = with_parameters(begin, {"feedback_speed": speed})
+    return tune(
+        begin, _BOUNDS[kind], [objective(kind, speed)], generations=generations, seed=seed, sigma=sigma,
+        popsize=CANDIDATES, threads=threads, checkpoint=checkpoint, keep_mean=True, report=report,
+    )  # fmt: skip
+
+
+def joined(gaits: Mapping[float, Skill], usual: float) -> Skill:
+    """One gait of several that were found at different speeds.
+
+    Args:
+        gaits: of the same structure, by speed [m/s].
+        usual: the speed at which it goes unless told [m/s].
+    """
+    speeds = sorted(gaits)
+    paths = dict.fromkeys([*WALK_BOUNDS, *RUN_BOUNDS, *_JOINED])
+    values = {path: tuple(round(parameter_value(gaits[v], path), 4) for v in speeds) for path in paths}
+    changing = {path: own for path, own in values.items() if len(set(own)) > 1}
+    base = gaits[min(speeds, key=lambda v: abs(v - usual))]
+    document: dict[str, Any] = base.model_dump(by_alias=True)
+    document["parameters"]["by_speed"] = {"speeds": tuple(speeds), "usual": usual, "values": changing}
+    return validate(document, f"{base.full_name} at several speeds")
+
+
+def write_found(skill: Skill, path: Path) -> None:
+    """Write a skill that was found as a file, its numbers rounded to four decimals."""
+    document = _without_defaults(skill.model_dump(by_alias=True, exclude_defaults=True))
+    document["name"] = tuned_name(path)
+    document["provenance"] = {"source": f"found by surefoot find-gait, beginning with {skill.full_name}"}
+    write(document, path)
+
+
+def _without_defaults(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _without_defaults(value) for key, value in node.items() if value is not None}
+    if isinstance(node, (list, tuple)):
+        return [_without_defaults(value) for value in node]
+    return round(node, 4) + 0.0 if isinstance(node, float) else node

@@ -17,7 +17,7 @@ from surefoot.motions import quaternions as quat
 from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
 
-WALKS = (("planar", "walk"), ("human", "walk"))
+WALKS = (("planar", "walk"), ("human", "walk-as-printed"))
 SECONDS = 5.0
 EVEN, UNEVEN = 100.0, 120.0  # frames per second that fall on physics steps, and that fall between them
 REPLAY, TWINS, CHANNEL = 1e-4, 1e-3, 1e-6  # [rad], [units], [units and degrees] of an AMC file: six digits are printed

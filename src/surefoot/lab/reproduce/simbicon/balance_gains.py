@@ -121,7 +121,7 @@ def run_spatial(result: Result, setting: Setting) -> None:
 
 def _walk(changes: list[tuple[str, float]], seconds: float) -> tuple[np.ndarray, list[list[float]]]:
     """How long the walk goes on with each changed gain [s], and how long each of its last steps takes [s]."""
-    walk = skill("walk", "human")
+    walk = skill("walk-as-printed", "human")
     values = np.array([[v if n == g.name else g.printed for g in GAINS] for n, v in changes])
     parameters = {
         f"states.{state}.{gain.name}": values[:, i]
@@ -167,7 +167,7 @@ def _map(result: Result, setting: Setting, position: Gain, velocity: Gain, secon
     """Every pair of the two gains of a plane."""
     cd, cv = position.values(_COARSER), velocity.values(_COARSER // 2)
     across, up = ({f"states.{k}.{g.name}": v for k in (0, 1)} for g, v in ((position, cd), (velocity, cv)))
-    lasted = np.minimum(_swept(skill("walk", "human"), across, up, seconds), seconds)
+    lasted = np.minimum(_swept(skill("walk-as-printed", "human"), across, up, seconds), seconds)
     for (v, d), fell in zip(itertools.product(cv, cd), lasted.flat, strict=True):
         result.runs.append({"gain": f"map, {position.plane}", "cd": d, "cv": v, "lasted": fell})
     result.add_note(f"share of the {position.plane} map that walks", f"{100 * (lasted >= seconds).mean():.0f} %")

@@ -105,7 +105,7 @@ _HIGHEST = 400.0  # [N]
 
 def run_spatial(result: Result, setting: Setting) -> None:
     """Learn, then soften, then push."""
-    walk = skill("walk", "human")
+    walk = skill("walk-as-printed", "human")
     period = step_period(walk)
     learners = {ms: with_parameters(walk, {"learning.bins": max(2, round(1000.0 * period / ms))}) for ms in _BINS}
     rows = [*learners.values(), walk]

@@ -125,7 +125,7 @@ def _matrix(result: Result, setting: Setting) -> None:
 
 
 GAITS = (
-    "walk", "robust-walk", "fast-walk", "high-knee-walk", "in-place-walk", "crouch-walk", "bent-walk",
+    "walk-as-printed", "robust-walk", "fast-walk", "high-knee-walk", "in-place-walk", "crouch-walk", "bent-walk",
     "backwards-walk", "run", "fast-run",
 )  # fmt: skip
 _MOST = 0.7  # share of the pairs that is "most"

@@ -34,7 +34,7 @@ _TURN, _TURN_SECONDS, _TURN_ERROR = (0.9, math.pi / 12.0), 48.0, 3.0  # [rad], [
 
 def told(commands: Sequence[Mapping[str, float]], settle: float, seconds: float) -> tuple[np.ndarray, Population]:
     """(n, 2) mean velocities [m/s] of the walk told each of some things, over `seconds` after `settle`."""
-    walk = skill("walk", "human")
+    walk = skill("walk-as-printed", "human")
     population = Population(len(commands), skill=[walk] * len(commands))
     for row, values in zip(population.rows, commands, strict=True):
         population.scene.command(row, walk, values)
@@ -97,7 +97,7 @@ def speed(result: Result, setting: Setting) -> None:
 
 def turning(result: Result, setting: Setting, walk: Skill | None = None, bar: float = _TURN_ERROR) -> None:
     """Figure 9a: the facing direction 0.9 sin(π t / 12), told every 0.05 s; `bar` is for its error [deg]."""
-    walk = walk or skill("walk", "human")
+    walk = walk or skill("walk-as-printed", "human")
     seconds = 6.0 if setting.quick else _TURN_SECONDS
     population = Population(REPLICAS, skill=[walk] * REPLICAS)
     population.restore(replicas_on_cycle(walk, REPLICAS, setting.seed))
@@ -152,7 +152,7 @@ def run(result: Result, setting: Setting) -> None:
 
 
 def _backpack(result: Result, setting: Setting) -> None:
-    seconds, walk, heaviest = (8.0 if setting.quick else 60.0), skill("walk", "human"), 0.0
+    seconds, walk, heaviest = (8.0 if setting.quick else 60.0), skill("walk-as-printed", "human"), 0.0
     for mass in (_PACK,) if setting.quick else _PACKS:
         population = replicas_from_start([walk], setting.seed, backpack=mass)
         population.run(seconds, stop_fallen=True)
@@ -171,7 +171,7 @@ def _backpack(result: Result, setting: Setting) -> None:
 
 def _interpolation(result: Result, setting: Setting) -> None:
     """Each share in a simulation of its own, from the walk's start."""
-    walk, seconds = skill("walk", "human"), 3.0 if setting.quick else 20.0
+    walk, seconds = skill("walk-as-printed", "human"), 3.0 if setting.quick else 20.0
     other = next((s for s in map(human, _OTHERS) if s and _alike(walk, s)), None)
     case = f"interpolation from walk to {other.name if other else 'another walk'} in {len(_SHARES)} steps"
     if other is None:
@@ -207,7 +207,7 @@ def _alike(one: Skill, other: Skill) -> bool:
 
 def _arms(result: Result, setting: Setting) -> None:
     seconds = 5.0 if setting.quick else 20.0
-    skills = [with_parameters(skill("walk", "human"), values) for values in _ARMS.values()]
+    skills = [with_parameters(skill("walk-as-printed", "human"), values) for values in _ARMS.values()]
     population = replicas_from_start(skills, setting.seed)
     population.run(seconds, stop_fallen=True)
     kept = upright(population)
@@ -218,7 +218,7 @@ def _arms(result: Result, setting: Setting) -> None:
 
 def _sensing(result: Result, setting: Setting) -> None:
     """How late and how noisy d and v may be measured; each level and all lower ones."""
-    walk, seconds = skill("walk", "human"), 4.0 if setting.quick else 20.0
+    walk, seconds = skill("walk-as-printed", "human"), 4.0 if setting.quick else 20.0
 
     def survivors(values: list[dict[str, float]]) -> list[int]:
         population = replicas_from_start([with_parameters(walk, v) for v in values], setting.seed)

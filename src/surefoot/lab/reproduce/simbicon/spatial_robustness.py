@@ -30,7 +30,7 @@ from surefoot.lab.robustness import DIRECTIONS, NEEDED, PAPER_FORCES, at_strike,
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
-PRINTED, ROBUST = "walk", "robust-walk"
+PRINTED, ROBUST = "walk-as-printed", "robust-walk"
 _SUM, _WEAKEST = 0.85, 0.70  # of the paper's: all directions together, and each of them
 _UNIT = "N per axis, 0.4 s"
 WORDS = {
@@ -136,7 +136,7 @@ def _listed(values: tuple[float, ...]) -> str:
 
 def run_terrain(result: Result, setting: Setting) -> None:
     """The tuned walk on all grounds, the limits of both walks, and the way uphill."""
-    for i, name in enumerate(("robust-walk", "walk")):
+    for i, name in enumerate((ROBUST, PRINTED)):
         skill = human(name)
         if skill is None:
             missing(result, f"{name} on slopes and steps", "gentle slopes, small steps", name)
@@ -225,7 +225,7 @@ _RECORDED = 5.0  # [s]
 
 def run_proportions(result: Result, setting: Setting) -> None:
     """Table 1's walk on every body; how much its style changes is shown."""
-    walk, seconds = skill("walk", "human"), 6.0 if setting.quick else 60.0
+    walk, seconds = skill("walk-as-printed", "human"), 6.0 if setting.quick else 60.0
     ours, usual, _ = _walked(result, setting, "unchanged", walk, {}, seconds, None)
     result.add_note("unchanged", ours)
     for case, proportions in setting.each(_BODIES.items(), 1.0 / (1 + len(_BODIES))):
@@ -278,5 +278,5 @@ def _walked(
         result.runs.append({"case": case, "replica": k, "fallen_at": fell} | dict(proportions))
     words = case.replace("−", "minus ").replace("+", "plus ").replace("%", "").replace(",", "").split()
     path = setting.figure_path(result.experiment, f"{'-'.join(words)}.png")
-    figures.save_filmstrip(path, motions[0], f"human/walk, {case}")
+    figures.save_filmstrip(path, motions[0], f"human/walk-as-printed, {case}")
     return f"{kept} of {REPLICAS} walk {seconds:g} s{how}{style}", cycle, kept

@@ -37,7 +37,10 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import SeeSaw
 
 SKILL = "human/stylized-walk"
-PLAIN = {"SIMBICON, which was recorded": "human/robust-walk", "SIMBICON, tuned for level ground": "human/walk"}
+PLAIN = {
+    "SIMBICON, which was recorded": "human/robust-walk",
+    "SIMBICON, tuned for level ground": "human/walk-as-printed",
+}
 ANGLE, SLOPE_SECONDS, FROM = 5.0, 60.0, 1.5  # [°], [s], [m] on the level before
 
 
