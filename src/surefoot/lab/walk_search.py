@@ -158,11 +158,11 @@ def joined(gaits: Mapping[float, Skill], usual: float) -> Skill:
     """
     speeds = sorted(gaits)
     paths = dict.fromkeys([*WALK_BOUNDS, *RUN_BOUNDS, *_JOINED])
-    values = {path: tuple(round(parameter_value(gaits[v], path), 4) for v in speeds) for path in paths}
+    values = {path: [round(parameter_value(gaits[v], path), 4) for v in speeds] for path in paths}
     changing = {path: own for path, own in values.items() if len(set(own)) > 1}
     base = gaits[min(speeds, key=lambda v: abs(v - usual))]
     document: dict[str, Any] = base.model_dump(by_alias=True)
-    document["parameters"]["by_speed"] = {"speeds": tuple(speeds), "usual": usual, "values": changing}
+    document["parameters"]["by_speed"] = {"speeds": speeds, "usual": usual, "values": changing}
     return validate(document, f"{base.full_name} at several speeds")
 
 

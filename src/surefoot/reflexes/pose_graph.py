@@ -23,7 +23,7 @@ GRAPH = np.dtype([(n, "f8") for n in (
     "learning_rate", "learning_limit", "bins", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate",
     "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "knots", "entries", "usual_speed",
-    "recovery", "alarm_speed", "calm_steps")])  # fmt: skip
+    "recovery", "alarm_ahead", "alarm_behind", "alarm_sideways", "calm_steps")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in (
     "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw",
     "push_off", "trailing_push_off", "feedback_speed")])  # fmt: skip

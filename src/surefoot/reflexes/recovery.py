@@ -24,16 +24,17 @@ def recover_balance(graph: Graph, machine: Any, time: float) -> bool:
     head, state = graph.head[0], graph.states[int(machine.state)]
     first, sideways = int(head.recovery), abs(machine.lateral_v)
     if machine.state < first:
-        if max(abs(machine.v - state.feedback_speed), sideways) > head.alarm_speed:
+        ahead = machine.v - state.feedback_speed
+        if ahead > head.alarm_ahead or -ahead > head.alarm_behind or sideways > head.alarm_sideways:
             order = 0.0 if time - machine.step_start < _LATE else 1.0
             enter_state(machine, _state_from(graph, first, int(head.states), state.swing, order), False, time)
             machine.alarm_step = machine.steps
         return False
-    if sideways > head.alarm_speed:
+    if sideways > head.alarm_sideways:
         machine.alarm_step = machine.steps
     if state.order != 0.0 or machine.entered != time or machine.steps - machine.alarm_step < head.calm_steps:
         return False
-    if sideways > _SETTLED * head.alarm_speed:
+    if sideways > _SETTLED * head.alarm_sideways:
         return False
     enter_state(machine, _state_from(graph, 0, first, state.swing, 0.0), False, time)
     return True

@@ -109,9 +109,9 @@ class BySpeed(Strict):
     The gait goes at `usual` unless a speed is commanded.
     """
 
-    speeds: tuple[Speed, ...] = Field(min_length=2, max_length=MAX_SPEEDS)
+    speeds: tuple[Speed, ...] = Field(min_length=2, max_length=MAX_SPEEDS, strict=False)
     usual: Speed
-    values: dict[str, tuple[float, ...]] = Field(min_length=1)
+    values: dict[str, Annotated[tuple[float, ...], Field(strict=False)]] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _fits(self) -> BySpeed:
@@ -128,12 +128,14 @@ class BySpeed(Strict):
 class Recovery(Strict):
     """A sturdier gait of the same body whose steps catch this one when it is disturbed.
 
-    They take over when the hips are faster or slower than `feedback_speed`, or faster sideways, by more than `alarm`
-    [m/s], and hand back after as many `steps` without an alarm.
+    They take over when the hips are faster than `feedback_speed` by more than `ahead`, slower by more than `behind`, or
+    faster than `sideways` to either side [m/s], and hand back after as many `steps` without an alarm.
     """
 
     skill: Name
-    alarm: float = Field(0.45, gt=0.0, le=5.0)
+    ahead: float = Field(0.9, gt=0.0, le=5.0)
+    behind: float = Field(0.6, gt=0.0, le=5.0)
+    sideways: float = Field(0.65, gt=0.0, le=5.0)
     steps: int = Field(3, ge=1, le=50)
 
 
@@ -277,16 +279,21 @@ def invalid_in_plane(skill: Skill) -> Iterator[Problem]:
 
 
 def invalid_follower(skill: Skill) -> Iterator[Problem]:
-    """A skill to go on as that does not fit behind this one."""
-    name = skill.parameters.then
-    if name is None:
-        return
-    try:
-        follower = load_skill(f"{skill.character}/{name}")
-    except SurefootError as error:
-        yield ("parameters", "then"), str(error)
-        return
-    own = len(skill.parameters.states) * skill.parameters.halves
-    total = own + len(follower.parameters.states) * follower.parameters.halves
-    if total > MAX_STATES or follower.parameters.then:
-        yield ("parameters", "then"), f"with {name} after it there are more than {MAX_STATES} states, or it ends too"
+    """A skill to go on as, or to recover with, that does not fit behind this one."""
+    recovery = skill.parameters.recovery
+    for place, name in (("then", skill.parameters.then), ("recovery", recovery.skill if recovery else None)):
+        if name is None:
+            continue
+        try:
+            follower = load_skill(f"{skill.character}/{name}")
+        except SurefootError as error:
+            yield ("parameters", place), str(error)
+            continue
+        if follower.controller != skill.controller:
+            yield ("parameters", place), f"{name} is not a pose graph"
+            continue
+        total = sum(len(s.parameters.states) * s.parameters.halves for s in (skill, follower))
+        if total > MAX_STATES or follower.parameters.then:
+            yield ("parameters", place), f"with {name} after it there are more than {MAX_STATES} states, or it ends too"
+    if skill.parameters.then and recovery:
+        yield ("parameters", "recovery"), "a graph that ends has no recovery"

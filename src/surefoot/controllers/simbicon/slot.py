@@ -118,7 +118,9 @@ def _write_graph(
     if parameters.then:
         count = _splice(graph, skill, find(parameters.then), count, table)
     if parameters.recovery:
-        head.recovery, head.alarm_speed = count, parameters.recovery.alarm
+        head.recovery = count
+        head.alarm_ahead, head.alarm_behind = parameters.recovery.ahead, parameters.recovery.behind
+        head.alarm_sideways = parameters.recovery.sideways
         head.calm_steps = parameters.recovery.steps
         count = _write_recovery(graph, skill, find(parameters.recovery.skill), count, table)
     head.states = count

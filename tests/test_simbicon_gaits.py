@@ -1,0 +1,178 @@
+"""What SIMBICON has beyond the paper: stiffness by state, push-off by load, a level head, speeds, recovery."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.controllers.simbicon import slot as slots
+from surefoot.controllers.simbicon.parameters import at_speed
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push
+from surefoot.errors import SkillError
+from surefoot.lab.walk_search import four_states, joined, single_speed
+from surefoot.native.kernels import python_impl, records
+from surefoot.reflexes.pose_graph import MACHINE
+from surefoot.skills import with_parameters
+
+PRINTED = "human/walk-as-printed"
+
+
+def torques_after(values: dict[str, float], steps: int = 700) -> tuple[sf.Simulation, dict[str, float]]:
+    """The same state of the printed walk, and the torques that a skill with other values exerts in it."""
+    sim = sf.Simulation("human", PRINTED)
+    sim.step(steps)
+    changed = with_parameters(sim.skill, values)
+    assert sim.edit_skill(changed)
+    sim.step(1)
+    return sim, {name: float(sim.memory.torque[i]) for i, name in enumerate(sim.scene.table.gains)}
+
+
+def swing_side(sim: sf.Simulation) -> str:
+    return "left" if sim.memory.report[0].swing == 0 else "right"
+
+
+def stance_side(sim: sf.Simulation) -> str:
+    return "right" if swing_side(sim) == "left" else "left"
+
+
+@pytest.mark.parametrize("steps", [480, 700, 1010])
+def test_push_off_adds_the_load_times_its_lever_to_the_stance_ankle(steps: int) -> None:
+    sim, plain = torques_after({}, steps)
+    load = float(sim.memory.contact_force[1 if stance_side(sim) == "right" else 0, 2])
+    before = sf.Simulation("human", PRINTED)
+    before.step(steps)
+    load = float(before.memory.contact_force[1 if stance_side(sim) == "right" else 0, 2])
+    _, pushing = torques_after({"states.*.push_off": 0.01}, steps)
+    ankle = f"{stance_side(sim)}_ankle"
+    assert load > 100.0
+    assert pushing[ankle] - plain[ankle] == pytest.approx(-0.01 * load, rel=1e-6)
+    others = [name for name in plain if name != ankle]
+    assert [pushing[n] for n in others] == [plain[n] for n in others]
+
+
+def test_stiffness_multiplies_the_torque_of_its_role_alone() -> None:
+    sim, plain = torques_after({})
+    _, stiff = torques_after({"states.*.stiffness.stance_knee": 0.5})
+    knee = f"{stance_side(sim)}_knee"
+    assert stiff[knee] == pytest.approx(0.5 * plain[knee])
+    assert all(stiff[name] == plain[name] for name in plain if name != knee)
+
+
+def test_a_level_head_turns_less_than_the_trunk() -> None:
+    def pitch_range(level: bool) -> float:
+        skill = with_parameters(sf.load_skill(PRINTED), {"states.*.torso": -0.25})
+        if level:
+            skill = with_parameters(skill, {"level_head": True})
+        sim = sf.Simulation("human", skill)
+        sim.step(1500)
+        head = sim.data.body("head").xmat.reshape(3, 3)
+        return math.degrees(abs(math.asin(head[2, 0])))
+
+    assert pitch_range(True) < 0.3 * pitch_range(False)
+
+
+def test_eased_targets_begin_at_those_of_the_state_before_and_end_at_the_new_ones() -> None:
+    def knee_torques(ease: float) -> np.ndarray:
+        sim = sf.Simulation("human", with_parameters(sf.load_skill(PRINTED), {"ease": ease}))
+        before = float(sim.memory.report[0].state)
+        while float(sim.memory.report[0].state) == before:
+            sim.step()
+        index = list(sim.scene.table.gains).index("left_knee")
+        torques = [float(sim.memory.torque[index])]
+        for _ in range(60):
+            sim.step()
+            torques.append(float(sim.memory.torque[index]))
+        return np.array(torques)
+
+    sudden, eased = knee_torques(0.0), knee_torques(0.05)
+    assert abs(eased[0]) < 0.1 * abs(sudden[0])
+    assert np.abs(np.diff(eased)).max() < 0.2 * abs(sudden[0])
+
+
+def two_speeds() -> tuple[sf.Skill, sf.Skill, sf.Skill]:
+    """A slow and a fast version of one gait, and both as one."""
+    start = four_states(sf.load_skill(PRINTED))
+    slow = with_parameters(start, {"feedback_speed": 0.2, "states.*.torso": 0.0})
+    fast = with_parameters(start, {"feedback_speed": 0.6, "states.*.torso": -0.1, "states.0.duration": 0.08})
+    return slow, fast, joined({0.2: slow, 0.6: fast}, 0.2)
+
+
+def test_numbers_at_the_given_speeds_are_those_of_the_single_gaits_and_lie_between_them_in_between() -> None:
+    slow, fast, both = two_speeds()
+    sim = sf.Simulation("human", both)
+    table, step = sim.scene.table, sim.model.opt.timestep
+    images = []
+    for skill in (slow, fast, single_speed(both, 0.4)):
+        image = np.zeros(slots.slot_size(table))
+        slots.write_slot(image, skill, table, step, sim.scene.find)
+        images.append(image[: slots.schedule_begin(len(table.anatomy.roles))])
+    np.testing.assert_allclose(images[2], 0.5 * (images[0] + images[1]), atol=1e-12)
+    assert at_speed(both, 1).parameters.states[0].duration == 0.08
+
+
+def test_a_commanded_speed_is_approached_gradually_and_the_slot_holds_its_numbers() -> None:
+    *_, both = two_speeds()
+    sim = sf.Simulation("human", both)
+    sim.command(speed=0.6)
+    machine = records(sim.memory.memory, 0, 1, MACHINE)[0]
+    speeds = []
+    for _ in range(40):
+        sim.step(100)
+        speeds.append(float(machine.gait_speed))
+    assert speeds[0] < 0.35
+    assert max(np.abs(np.diff(speeds))) < 0.35
+    assert max(speeds) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"by_speed": {"speeds": [0.6, 0.2], "usual": 0.4, "values": {"ease": [0.0, 0.1]}}}, "ascend"),
+        ({"by_speed": {"speeds": [0.2, 0.6], "usual": 0.9, "values": {"ease": [0.0, 0.1]}}}, "usual speed lies"),
+        ({"by_speed": {"speeds": [0.2, 0.6], "usual": 0.4, "values": {"ease": [0.0]}}}, "1 values for 2 speeds"),
+        ({"by_speed": {"speeds": [0.2, 0.6], "usual": 0.4, "values": {"eas": [0.0, 0.1]}}}, "eas"),
+        ({"by_speed": {"speeds": [0.2, 0.6], "usual": 0.4, "values": {"ease": [0.0, 9.0]}}}, "0.6 m/s"),
+        ({"recovery": {"skill": "no-such-walk"}}, "no-such-walk"),
+    ],
+)
+def test_speeds_and_recoveries_that_cannot_be_are_refused(values: dict[str, object], says: str) -> None:
+    document = sf.load_skill(PRINTED).model_dump(by_alias=True)
+    document["parameters"] |= values
+    with pytest.raises(SkillError, match=says):
+        sf.skills.files.validate(document, "test")
+
+
+def test_a_step_of_two_states_cut_into_four_lasts_as_long() -> None:
+    skill = sf.load_skill("human/fast-walk")
+    cut = four_states(skill)
+    durations = [state.duration for state in cut.parameters.states[:3]]
+    assert sum(d or 0.0 for d in durations) == pytest.approx(skill.parameters.states[0].duration)
+    with pytest.raises(SkillError, match="timed state and another"):
+        four_states(cut)
+
+
+def test_recovery_catches_pushes_that_fell_the_gait_alone() -> None:
+    walk = single_speed(sf.load_skill("human/walk"), 1.3)
+    sturdy = with_parameters(walk, {"recovery.skill": "robust-walk"})
+    forces = [(0.0, 100.0), (0.0, -100.0), (-110.0, 0.0)]
+
+    def upright(skill: sf.Skill) -> int:
+        population = Population(len(forces), skill=[skill] * len(forces))
+        for i, (ahead, left) in enumerate(forces):
+            population.push(Push((ahead, left, 0.0), 0.4, 1.5, "trunk", (0.0, 0.0, 0.3)), [i])
+        population.run(6.0, stop_fallen=True)
+        return int(np.isinf(population.fallen_at).sum())
+
+    assert upright(sturdy) > upright(walk)
+
+
+def test_the_schedule_is_read_by_python_as_by_the_law() -> None:
+    *_, both = two_speeds()
+    sim = sf.Simulation("human", both)
+    begin = slots.schedule_begin(len(sim.scene.table.anatomy.roles))
+    schedule = python_impl(slots.schedule_of)(np.array(sim.memory.slots[0]), begin)
+    assert schedule.speeds[:2].tolist() == [0.2, 0.6]
