@@ -243,10 +243,11 @@ _PATIENCE = 0.5  # [s] after which a body on both feet is handed over without a 
 def hand_over(world: Any, row: Any, steps_before: float) -> None:
     """Let a waiting controller have the body if a step has just begun; `steps_before` is of before this moment.
 
+    A law that is not ready yet holds the body: a fast gait slows down first.
     What the old one remembers and has learned, and the commands it was given, mean nothing to the new one.
     """
     header = row.header[0]
-    if header.handover != ASKED:
+    if header.handover != ASKED or header.hold != 0.0:
         return
     on_both = row.touch[0] != 0.0 and row.touch[1] != 0.0
     if row.report[0].steps == steps_before and not (on_both and world.time - header.asked >= _PATIENCE):

@@ -26,6 +26,7 @@ def _record(*names: str) -> np.dtype[Any]:
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
     "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground", "planned_until", "overdue",
+    "hold",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")

@@ -26,9 +26,7 @@ def recover_balance(graph: Graph, machine: Any, time: float) -> bool:
     if machine.state < first:
         ahead = machine.v - state.feedback_speed
         if ahead > head.alarm_ahead or -ahead > head.alarm_behind or sideways > head.alarm_sideways:
-            order = 0.0 if time - machine.step_start < _LATE else 1.0
-            enter_state(machine, _state_from(graph, first, int(head.states), state.swing, order), False, time)
-            machine.alarm_step = machine.steps
+            begin_recovery(graph, machine, time)
         return False
     if sideways > head.alarm_sideways:
         machine.alarm_step = machine.steps
@@ -38,6 +36,15 @@ def recover_balance(graph: Graph, machine: Any, time: float) -> bool:
         return False
     enter_state(machine, _state_from(graph, 0, first, state.swing, 0.0), False, time)
     return True
+
+
+@kernel
+def begin_recovery(graph: Graph, machine: Any, time: float) -> None:
+    """Go on with the recovering states of the leg that swings, at the beginning of a step or on its way down."""
+    head, swing = graph.head[0], graph.states[int(machine.state)].swing
+    order = 0.0 if time - machine.step_start < _LATE else 1.0
+    enter_state(machine, _state_from(graph, int(head.recovery), int(head.states), swing, order), False, time)
+    machine.alarm_step = machine.steps
 
 
 @kernel

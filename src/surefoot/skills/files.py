@@ -21,14 +21,37 @@ MAX_DEPTH = 12
 
 
 def read(path: Path) -> tuple[Skill, Any]:
-    """Load and validate a skill file.
+    """Load and validate a skill file; one that `extends` a registered skill gives what differs from it.
 
     Returns:
         The skill, and the document it came from with its comments (for saving it changed).
     """
     text = _bounded_text(path)
-    document = parse(text, str(path))
+    document = _extended(parse(text, str(path)), str(path))
     return validate(document, str(path)), document
+
+
+def _extended(document: Any, label: str) -> Any:
+    """A document on top of that of the skill it extends, if it does; that one must stand by itself."""
+    name = document.pop("extends", None)
+    if name is None:
+        return document
+    from surefoot.skills import library_path
+
+    base = parse(_bounded_text(library_path(str(name))), str(name))
+    if "extends" in base:
+        raise SkillError(f"{label}: {name} extends another skill itself; extend that one")
+    _lay_over(base, document)
+    return base
+
+
+def _lay_over(below: Any, above: Any) -> None:
+    """Replace values of a document by those of another one, mapping by mapping; lists as a whole."""
+    for key, value in above.items():
+        if isinstance(value, dict) and isinstance(below.get(key), dict):
+            _lay_over(below[key], value)
+        else:
+            below[key] = value
 
 
 def parse(text: str, label: str) -> Any:

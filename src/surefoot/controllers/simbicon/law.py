@@ -31,7 +31,7 @@ from surefoot.reflexes.balance import (
 )
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
-from surefoot.reflexes.handover import take_over
+from surefoot.reflexes.handover import ASKED, take_over
 from surefoot.reflexes.pose_graph import (
     CAPACITY,
     MACHINE,
@@ -42,12 +42,13 @@ from surefoot.reflexes.pose_graph import (
     graph_of,
     slot_size,
 )
-from surefoot.reflexes.recovery import recover_balance
+from surefoot.reflexes.recovery import begin_recovery, recover_balance
 from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 from surefoot.reflexes.speed_schedule import follow_speed, schedule_of, set_gait_speed
 
 SWING_HIP = 0
+_SLOW_ENOUGH = 0.05  # [m/s] above its slowest gait, to hand the body over to another controller
 
 COMMANDS = {
     "lean": Command(DEGREES, -1.0, 1.0),  # of the torso, forward negative
@@ -118,7 +119,10 @@ def _begin(world: World, row: Row, machine: Any, roles: int) -> None:
     learners = learners_of(row.memory, roles, 3 + int(world.anatomy[0].channels))
     for i in range(len(learners)):
         learners[i].bin = -1.0
-    begin_at(machine, graph_of(row.slots[int(row.header[0].active)], roles), row.report[0].swing, world.time)
+    graph = graph_of(row.slots[int(row.header[0].active)], roles)
+    begin_at(machine, graph, row.report[0].swing, world.time)
+    if graph.head[0].recovery > 0.0:  # a sturdier gait starts from any posture
+        begin_recovery(graph, machine, world.time)
 
 
 @noinline
@@ -128,6 +132,10 @@ def _set_speed(world: World, row: Row, machine: Any, head: Any, roles: int) -> N
     slot = row.slots[int(row.header[0].active)]
     schedule, knots = schedule_of(slot, _graph_size(CAPACITY, roles)), int(head.knots)
     wanted = clamp(wanted, schedule.speeds[0], schedule.speeds[knots - 1])
+    row.header[0].hold = 0.0
+    if row.header[0].handover == ASKED:  # another controller waits for the body: hand it over slowly
+        wanted = schedule.speeds[0]
+        row.header[0].hold = 1.0 if machine.gait_speed > wanted + _SLOW_ENOUGH else 0.0
     if follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted):
         set_gait_speed(slot, schedule, knots, int(head.entries), machine.gait_speed)
 
