@@ -50,9 +50,9 @@ class Wish:
 WALK: Mapping[str, Wish] = {
     "score": Wish(0.0, 6.5, 1.0, 1.5),
     "walk_ratio": Wish(0.0059, 0.0071, 0.0004),
-    "double_support": Wish(0.15, 0.25, 0.025),
+    "double_support": Wish(0.16, 0.25, 0.02, 3.0),
     "strike_pitch": Wish(11.0, 25.0, 3.0),
-    "toe_off_pitch": Wish(-70.0, -42.0, 5.0),
+    "toe_off_pitch": Wish(-70.0, -43.0, 4.0),
     "stance_knee": Wish(3.0, 16.0, 3.0),
     "loading_knee": Wish(10.0, 27.0, 4.0),
     "swing_knee": Wish(55.0, 70.0, 5.0),
@@ -161,7 +161,7 @@ class GaitObjective:
 
     def cost_of_card(self, card: GaitCard) -> float:
         """Cost of what a card says; less than that of any fall."""
-        found = 2.0 * Wish(self.speed - 0.02, self.speed + 0.02, 0.04).cost(card.speed)
+        found = 5.0 * Wish(self.speed - 0.02, self.speed + 0.02, 0.04).cost(card.speed)
         found += sum(wish.cost(getattr(card, name)) for name, wish in self.wishes.items())
         return min(found, 0.5 * FELL)
 
