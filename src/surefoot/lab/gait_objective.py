@@ -23,7 +23,6 @@ from surefoot.skills.schema import Skill
 
 FELL = 200.0  # cost of a replica that falls at once; later falls cost down to half of it
 _PUSHED_AT = 1.0, 2.2  # [s] when pushes come
-_AFTER_PUSH = 3.0  # [s] that a pushed replica must go on
 _WEAKEST, _STRONGEST = 0.5, 1.15  # of the pushes that are asked for
 
 Bounds = tuple[float, float]
@@ -76,9 +75,9 @@ WALK: Mapping[str, Wish] = {
 }
 RUN: Mapping[str, Wish] = {
     "cadence": Wish(156.0, 182.0, 6.0),
-    "stance_knee": Wish(25.0, 48.0, 4.0),
+    "stance_knee": Wish(25.0, 49.0, 3.0, 2.0),
     "swing_knee": Wish(75.0, 120.0, 8.0),
-    "com_rise": Wish(0.065, 0.10, 0.01),
+    "com_rise": Wish(0.07, 0.10, 0.006, 3.0),
     "flight": Wish(0.20, 0.45, 0.04, 1.5),
     "toe_off_pitch": Wish(-85.0, -35.0, 8.0),
     "strike_pitch": Wish(-12.0, 20.0, 5.0, 0.5),
@@ -90,7 +89,7 @@ RUN: Mapping[str, Wish] = {
     "sway": Wish(0.0, 5.0, 1.5),
     "trunk_roll": Wish(0.0, 5.0, 2.0),
     "slip": Wish(0.0, 0.02, 0.01),
-    "step_width": Wish(0.0, 0.13, 0.03),
+    "step_width": Wish(0.0, 0.13, 0.03, 2.0),
     "asymmetry": Wish(0.0, 2.0, 1.0),
     "drift": Wish(-2.0, 2.0, 2.0),
 }
@@ -111,6 +110,7 @@ class GaitObjective:
         timestep: physics step [s].
         commands: given to the skill.
         push_weight: of the cost of falls after pushes.
+        after_push: how long a pushed replica must go on [s].
     """
 
     speed: float
@@ -123,6 +123,7 @@ class GaitObjective:
     timestep: float = 0.002
     commands: Mapping[str, float] = field(default_factory=dict)
     push_weight: float = 0.15
+    after_push: float = 3.0
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate."""
@@ -174,7 +175,7 @@ class GaitObjective:
         for k, (sagittal, lateral) in enumerate(self.pushes[i] for i in chosen):
             strength, side = rng.uniform(_WEAKEST, _STRONGEST), rng.choice([-1.0, 1.0])
             start = rng.uniform(*_PUSHED_AT)
-            last = max(last, start + PUSH_DURATION + _AFTER_PUSH)
+            last = max(last, start + PUSH_DURATION + self.after_push)
             force = (strength * sagittal, side * strength * lateral, 0.0)
             push = Push(force, PUSH_DURATION, start, table.anatomy.torso, sternum(table))
             population.push(push, range(k, len(skills), len(chosen)))
@@ -182,5 +183,7 @@ class GaitObjective:
         fallen_at = np.minimum(population.fallen_at, last)
         fell = np.where(fallen_at < last, FELL * (1.0 - 0.5 * fallen_at / last), 0.0)
         slow = np.abs(population.reports["velocity"] - self.speed) > 0.6 * abs(self.speed)  # it stumbles, or runs away
-        cost = np.where(fell > 0.0, fell, np.where(slow, 0.2 * FELL, 0.0))
+        own = [len(skill.parameters.states) * skill.parameters.halves for skill in skills]
+        recovering = population.reports["state"] >= own  # it has not gone on as before yet
+        cost = np.where(fell > 0.0, fell, np.where(slow, 0.2 * FELL, np.where(recovering, 0.1 * FELL, 0.0)))
         return np.asarray(self.push_weight * cost.reshape(len(candidates), -1).mean(axis=1))

@@ -21,7 +21,7 @@ from surefoot.skills import with_parameters
 from surefoot.skills.files import validate, write
 from surefoot.skills.schema import Skill
 
-Kind = Literal["walk", "run"]
+Kind = Literal["walk", "run", "recovery"]
 Bounds = Mapping[str, tuple[float, float]]
 
 _TARGETS = {
@@ -79,8 +79,17 @@ RUN_BOUNDS: Bounds = {
     "gains.ankle.kp": (100.0, 800.0),
 }
 
-_BOUNDS: Mapping[Kind, Bounds] = {"walk": WALK_BOUNDS, "run": RUN_BOUNDS}
+RECOVERY_BOUNDS: Bounds = {
+    "recovery.ahead": (0.5, 1.3),
+    "recovery.behind": (0.3, 0.9),
+    "recovery.sideways": (0.5, 1.0),
+    "recovery.lean": (-0.35, 0.0),
+}
+_BOUNDS: Mapping[Kind, Bounds] = {
+    "walk": WALK_BOUNDS, "run": RUN_BOUNDS, "recovery": {**WALK_BOUNDS, **RECOVERY_BOUNDS},
+}  # fmt: skip
 _JOINED = ("feedback_speed", "arms.swing", "states.*.targets.swing_elbow", "states.*.targets.stance_elbow")
+RATIO_FROM = 0.65  # [m/s] from which on the walk ratio of people is constant
 CANDIDATES = 18  # of a generation
 _SPLIT = (0.3, 0.5)  # of the first of two states: where a step of two states is cut into four
 
@@ -89,6 +98,12 @@ def objective(kind: Kind, speed: float) -> GaitObjective:
     """The cost of a walk or a run at a speed [m/s]."""
     if kind == "run":
         return GaitObjective(speed, RUN, pushes=((60.0, 0.0), (-60.0, 0.0), (0.0, 50.0)))
+    if kind == "recovery":  # a walk whose recovery brings it back after strong pushes
+        pushes = ((200.0, 0.0), (-120.0, 0.0), (0.0, 120.0))
+        return GaitObjective(speed, WALK, pushes=pushes, tried=3, after_push=6.0)
+    if speed < RATIO_FROM:
+        slow = {name: wish for name, wish in WALK.items() if name not in ("walk_ratio", "com_rise", "second_peak")}
+        return GaitObjective(speed, slow, pushes=((40.0, 0.0), (-40.0, 0.0), (0.0, 30.0)))
     return GaitObjective(speed, WALK)
 
 

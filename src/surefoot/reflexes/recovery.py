@@ -15,12 +15,16 @@ from surefoot.native.kernels import kernel
 from surefoot.reflexes.pose_graph import Graph, enter_state
 
 _LATE = 0.22  # [s] after which a step is no longer begun anew: its foot is on its way down
+_NEARLY = 0.1  # [m/s] beyond its speeds at which a gait may go on
 _SETTLED = 0.6  # of the alarm: the lateral speed at which a gait may go on
 
 
 @kernel
-def recover_balance(graph: Graph, machine: Any, time: float) -> bool:
-    """Change to the recovering states or back, when it is time; true when the gait goes on and needs a new speed."""
+def recover_balance(graph: Graph, machine: Any, time: float, slowest: float, fastest: float) -> bool:
+    """Change to the recovering states or back, when it is time; true when the gait goes on and needs a new speed.
+
+    It goes on between its slowest and its fastest speed [m/s].
+    """
     head, state = graph.head[0], graph.states[int(machine.state)]
     first, sideways = int(head.recovery), abs(machine.lateral_v)
     if machine.state < first:
@@ -32,7 +36,7 @@ def recover_balance(graph: Graph, machine: Any, time: float) -> bool:
         machine.alarm_step = machine.steps
     if state.order != 0.0 or machine.entered != time or machine.steps - machine.alarm_step < head.calm_steps:
         return False
-    if sideways > _SETTLED * head.alarm_sideways:
+    if sideways > _SETTLED * head.alarm_sideways or not slowest - _NEARLY < machine.v < fastest + _NEARLY:
         return False
     enter_state(machine, _state_from(graph, 0, first, state.swing, 0.0), False, time)
     return True

@@ -16,8 +16,10 @@ from surefoot.reflexes.servo import clamp
 
 MAX_SPEEDS, MAX_ENTRIES = 12, 400  # speeds of a table; numbers of a slot that depend on them
 ACCELERATION = 0.5  # [m/s²] at which the gait follows a commanded speed
-TRIM_RATE = 0.12  # share of the missing speed that is added in every step once the gait has followed
+TRIM_RATE = 0.06  # share of the missing speed that is added in every step once the gait has followed
+PROMPT = 0.5  # share of it that is added at once
 LARGEST_TRIM = 0.25  # [m/s]
+_FOLLOWED = 0.15  # [m/s] of missing speed below which a gait has followed
 
 
 class Schedule(NamedTuple):
@@ -58,19 +60,21 @@ def set_gait_speed(slot: np.ndarray, schedule: Schedule, knots: int, entries: in
 def follow_speed(machine: Any, x: float, y: float, time: float, wanted: float) -> bool:
     """When a step begins, move the gait's speed towards the wanted one [m/s]; true if it has to be set.
 
-    Once the gait has followed, what the last step's mean speed missed is added little by little.
+    Of what the last step's mean speed missed a share is added at once and, once the gait has followed, another one
+    little by little.
     """
     if machine.speed_step == machine.steps:
         return False
-    elapsed = time - machine.speed_time
+    elapsed, prompt = time - machine.speed_time, 0.0
     if machine.speed_step > 0.0 and elapsed > 0.0:
         dx, dy = x - machine.speed_x, y - machine.speed_y
         missing = wanted - (math.cos(machine.heading) * dx + math.sin(machine.heading) * dy) / elapsed
-        if abs(wanted + machine.speed_trim - machine.gait_speed) < 0.05:
+        prompt = clamp(PROMPT * missing, -LARGEST_TRIM, LARGEST_TRIM)
+        if abs(missing) < _FOLLOWED:
             machine.speed_trim = clamp(machine.speed_trim + TRIM_RATE * missing, -LARGEST_TRIM, LARGEST_TRIM)
     else:
         elapsed = 0.0
     most = ACCELERATION * elapsed
-    machine.gait_speed += clamp(wanted + machine.speed_trim - machine.gait_speed, -most, most)
+    machine.gait_speed += clamp(wanted + machine.speed_trim + prompt - machine.gait_speed, -most, most)
     machine.speed_step, machine.speed_time, machine.speed_x, machine.speed_y = machine.steps, time, x, y
     return True

@@ -95,8 +95,8 @@ def law(world: World, row: Row, is_new: bool) -> None:
     elif is_new:
         _sense(world, row, machine, graph.head[0], stance, roles)
         _displace(world, row, machine, graph.head[0], int(state.swing), roles)
-    if is_new and graph.head[0].recovery > 0.0 and recover_balance(graph, machine, world.time):
-        machine.gait_speed, machine.speed_trim = machine.v, 0.0
+    if is_new and graph.head[0].recovery > 0.0:
+        _recover(world, row, machine, graph, roles)
     if is_new and graph.head[0].knots > 0.0:
         _set_speed(world, row, machine, graph.head[0], roles)
     elif is_new and row.commands[SPEED_GIVEN] != 0.0:
@@ -123,6 +123,17 @@ def _begin(world: World, row: Row, machine: Any, roles: int) -> None:
     begin_at(machine, graph, row.report[0].swing, world.time)
     if graph.head[0].recovery > 0.0:  # a sturdier gait starts from any posture
         begin_recovery(graph, machine, world.time)
+
+
+@noinline
+def _recover(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> None:
+    """Catch a disturbed gait with the steps of a sturdier one; go on at the speed that the body then has."""
+    slowest, fastest, knots = -np.inf, np.inf, int(graph.head[0].knots)
+    if knots > 0:
+        speeds = schedule_of(row.slots[int(row.header[0].active)], _graph_size(CAPACITY, roles)).speeds
+        slowest, fastest = speeds[0], speeds[knots - 1]
+    if recover_balance(graph, machine, world.time, slowest, fastest):
+        machine.gait_speed, machine.speed_trim = machine.v, 0.0
 
 
 @noinline

@@ -129,10 +129,12 @@ class Recovery(Strict):
     """A sturdier gait of the same body whose steps catch this one when it is disturbed.
 
     They take over when the hips are faster than `feedback_speed` by more than `ahead`, slower by more than `behind`, or
-    faster than `sideways` to either side [m/s], and hand back after as many `steps` without an alarm.
+    faster than `sideways` to either side [m/s], and hand back after as many `steps` without an alarm, once the speed is
+    one of this gait's. `lean` is added to their torso's pitch [rad]: forward (negative) they are faster.
     """
 
     skill: Name
+    lean: Angle = 0.0
     ahead: float = Field(0.9, gt=0.0, le=5.0)
     behind: float = Field(0.6, gt=0.0, le=5.0)
     sideways: float = Field(0.65, gt=0.0, le=5.0)

@@ -131,6 +131,7 @@ def _write_recovery(graph: Graph, skill: Skill, sturdier: Skill, begin: int, tab
     them = sturdier.parameters
     end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
     graph.states["feedback_speed"][begin:end] = them.feedback_speed
+    graph.states["torso"][begin:end] += skill.parameters.recovery.lean
     own = np.array([gain.kp for gain in body_gains(skill, table)])
     theirs = np.array([gain.kp for gain in body_gains(sturdier, table)])
     graph.stiffness[begin:end] *= theirs / own
