@@ -204,7 +204,7 @@ def test_proportions_may_be_numpy_numbers() -> None:
 
 
 def test_another_characters_skill_is_refused_wherever_it_is_given() -> None:
-    sim, population = sf.Simulation(), sf.Population(2)
+    sim, population = sf.Simulation("planar"), sf.Population(2, "planar")
     for use in (
         lambda: sf.Simulation(skill=centaur()),
         lambda: sf.Simulation(skills=[centaur()]),
@@ -258,7 +258,7 @@ REFUSED_CALLS: dict[str, Any] = {  # of a simulation
 @pytest.fixture(scope="module")
 def busy() -> sf.Simulation:
     """A walk with a push under way, another one queued, a command given and a switch requested."""
-    sim = sf.Simulation()
+    sim = sf.Simulation("planar")
     sim.push((20.0, 0.0, 0.0), 0.5)
     sim.push((20.0, 0.0, 5.0), 0.5, body="left_shin", point=(0.0, 0.0, -0.1), delay=1.0)
     sim.command(speed=0.9)
@@ -303,7 +303,7 @@ def test_a_command_the_file_names_but_the_controller_does_not_know_is_never_a_cr
 
 
 def test_one_push_too_many_is_refused_and_the_others_stay() -> None:
-    sim = sf.Simulation()
+    sim = sf.Simulation("planar")
     for k in range(PUSHES):
         sim.push(FORWARD, 0.1, delay=1.0 + k)
     before = sim.snapshot().state
@@ -368,7 +368,7 @@ POPULATION_CALLS: dict[str, Any] = {  # of a population
 
 @pytest.fixture(scope="module")
 def rows() -> sf.Population:
-    population = sf.Population(3)
+    population = sf.Population(3, "planar")
     population.run(0.1)
     return population
 
@@ -420,7 +420,7 @@ def test_numbers_that_blow_up_are_a_fall_with_a_time_and_a_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sim = sf.Simulation()
+    sim = sf.Simulation("planar")
     sim.step(200)
     spoil(sim, how)
     motion = sim.run(0.05)
@@ -437,7 +437,7 @@ def test_a_motion_that_blew_up_is_saved_or_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sim = sf.Simulation()
+    sim = sf.Simulation("planar")
     spoil(sim, how)
     motion = sim.run(0.05)
     motion.save(tmp_path / "motion.npz")
@@ -454,7 +454,7 @@ def test_a_motion_that_blew_up_is_saved_or_refused_in_one_line(
 
 def test_a_row_that_blows_up_leaves_the_others_bit_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    spoilt, clean = sf.Population(5), sf.Population(5)
+    spoilt, clean = sf.Population(5, "planar"), sf.Population(5, "planar")
     for population in (spoilt, clean):
         population.run(0.1)
     spoilt.qvel[1] = 1e10
@@ -471,7 +471,7 @@ def test_a_row_that_blows_up_leaves_the_others_bit_exact(tmp_path: Path, monkeyp
 
 def test_a_restore_heals_a_simulation_that_blew_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    sim, other = sf.Simulation(), sf.Simulation()
+    sim, other = sf.Simulation("planar"), sf.Simulation("planar")
     sim.step(200)
     here = sim.snapshot()
     sim.data.qvel[:] = NAN
@@ -488,7 +488,7 @@ def test_numbers_that_blow_up_print_nothing_and_leave_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sim, population = sf.Simulation(), sf.Population(2)
+    sim, population = sf.Simulation("planar"), sf.Population(2, "planar")
     sim.push((1e6, 0.0, 0.0), 0.01)
     population.push(sf.Push((1e6, 0.0, 0.0), 0.01, 0.0), [0])
     sim.run(0.02)

@@ -310,7 +310,7 @@ def test_two_simulations_of_a_skill_share_no_memory(full: str) -> None:
 
 
 def test_a_body_whose_trunk_touches_the_ground_has_fallen_and_stays_so_until_a_restore() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     kept = sim.snapshot()
     sim.data.qpos[2] = 1.2
     sim.data.qpos[1] = 0.3
@@ -340,7 +340,7 @@ def test_a_body_that_tilts_for_longer_than_its_skill_allows_has_fallen() -> None
 
 
 def test_a_number_that_is_not_finite_counts_as_a_fall_and_raises_nothing() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(100)
     sim.data.qvel[3] = np.nan
     sim.step(3)

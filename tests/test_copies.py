@@ -103,14 +103,14 @@ def test_what_it_is_and_how_it_goes_is_in_its_representation() -> None:
     sim = sf.Simulation(skill="human/fast-walk", terrain="slope:2")
     where = sim.scene.terrain.description
     assert repr(sim) == f"<Simulation: human/fast-walk of human on {where}, 0 s, upright>"
-    assert repr(sf.Population(3)) == "<Population: 3 rows of planar, planar/walk; 0 fell>"
+    assert repr(sf.Population(3, "planar")) == "<Population: 3 rows of planar, planar/walk; 0 fell>"
     assert repr(sim.run(0.1, fps=20)) == "<Motion: 0.1 s, 3 frames, 15 joints>"
 
 
 def test_motions_are_compared_by_their_numbers() -> None:
-    one, other = (sf.Simulation().run(0.2) for _ in range(2))
+    one, other = (sf.Simulation("planar").run(0.2) for _ in range(2))
     assert one == other
-    assert one != sf.Simulation().run(0.3)
+    assert one != sf.Simulation("planar").run(0.3)
     assert one != sf.Simulation(skill="planar/run").run(0.2)
     assert one != "a motion"
 
@@ -137,7 +137,7 @@ def test_old_names_still_work_and_say_how_they_are_called_now() -> None:
         sf.varied  # noqa: B018
     with pytest.deprecated_call(match="Simulation.with_proportions"):
         assert sf.Simulation("human", "fast-walk").reshaped({"thigh_length": 1.1}).time == 0.0
-    population = sf.Population(2)
+    population = sf.Population(2, "planar")
     with pytest.deprecated_call(match=r"\(count, rows\)"):
         population.step([0], 3)
     assert population.time[0] > population.time[1] == 0.0

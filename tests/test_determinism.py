@@ -32,7 +32,7 @@ def case(make: Callable[[], Simulation]) -> Callable[[], Simulation]:
 
 @case
 def walking() -> Simulation:
-    return Simulation()
+    return Simulation("planar")
 
 
 @case
@@ -50,7 +50,7 @@ def pushed() -> Simulation:
 
 @case
 def switching() -> Simulation:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(333)
     sim.switch("in-place-walk")
     return sim
@@ -58,7 +58,7 @@ def switching() -> Simulation:
 
 @case
 def switching_at_a_phase() -> Simulation:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(777)
     sim.switch(with_parameters(load("planar/high-step-walk"), {"entry.phase": 0.6}))
     return sim
@@ -199,7 +199,7 @@ def test_a_learning_row_is_the_learning_simulation_alone() -> None:
 
 
 def test_a_switch_in_a_row_is_the_switch_in_a_simulation_alone() -> None:
-    population = Population(2)
+    population = Population(2, "planar")
     population.run(0.4)
     population.switch("fast-walk", [1])
     population.run(1.0)

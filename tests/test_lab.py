@@ -40,7 +40,7 @@ from surefoot.skills import load, with_parameters
 @pytest.fixture(scope="module")
 def walk() -> Motion:
     """Five seconds of the settled walk."""
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(6000)
     return sim.run(5.0, fps=200)
 
@@ -66,7 +66,7 @@ def test_cadence_is_the_number_of_foot_strikes_over_the_time(walk: Motion, step_
 
 
 def test_cadence_of_the_walk_is_that_of_its_state_machine() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(6000)
     before = sim.memory.report[0].steps
     gait = measure_gait(sim.run(6.0, fps=250))
@@ -91,7 +91,7 @@ def test_a_swinging_foot_that_scuffs_the_ground_has_not_taken_a_step(walk: Motio
 
 
 def test_free_fall_is_all_flight_and_standing_is_none() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     in_the_air(sim, 20.0)
     falling = measure_gait(sim.run(0.5, fps=100))
     assert falling.flight == 1.0
@@ -180,7 +180,7 @@ def test_foot_spread_is_the_distance_between_the_feet_at_a_strike(walk: Motion) 
 
 
 def test_a_motion_of_too_few_frames_a_second_is_not_measured() -> None:
-    motion = Simulation().run(0.5, fps=60)
+    motion = Simulation("planar").run(0.5, fps=60)
     with pytest.raises(SurefootError, match="100 frames a second"):
         measure_gait(motion)
 
@@ -278,7 +278,7 @@ def test_random_numbers_depend_on_seed_and_purpose_and_on_nothing_else() -> None
 
 @pytest.mark.parametrize("seed", range(4))
 def test_replica_noise_stays_within_its_bounds(seed: int) -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     qpos, qvel = sim.data.qpos.copy(), sim.data.qvel.copy()
     perturb_state(sim.scene, qpos, qvel, seeded_generator(seed, "test"))
     angles, rates = qpos[3:] - sim.data.qpos[3:], qvel[3:] - sim.data.qvel[3:]
@@ -292,7 +292,7 @@ def test_replica_noise_stays_within_its_bounds(seed: int) -> None:
 
 
 def test_replica_noise_fills_its_bounds() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     found = []
     for i in range(40):
         qpos, qvel = sim.data.qpos.copy(), sim.data.qvel.copy()
@@ -304,7 +304,7 @@ def test_replica_noise_fills_its_bounds() -> None:
 
 
 def test_a_disturbed_knee_stays_within_its_range() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     for joint in ("left_knee", "right_knee"):
         sim.data.joint(joint).qpos[0] = -0.001
     for i in range(10):

@@ -108,7 +108,7 @@ def test_rate_zero_leaves_the_table_as_it_is_and_still_uses_it() -> None:
 
 
 def test_an_empty_table_that_does_not_learn_is_the_walk_without_learning() -> None:
-    plain, empty = Simulation(), Simulation(skill=learner(rate=0.0))
+    plain, empty = Simulation("planar"), Simulation(skill=learner(rate=0.0))
     plain.step(3000)
     empty.step(3000)
     assert np.array_equal(plain.data.qpos, empty.data.qpos)
@@ -120,7 +120,7 @@ def test_an_empty_table_that_does_not_learn_is_the_walk_without_learning() -> No
 def test_in_the_first_step_nothing_is_learned_or_fed_forward() -> None:
     """Its phase is not known: there is no step before it to tell how long it takes."""
     given = np.arange(1.0, 21.0)
-    sim, plain = Simulation(skill=learner(rate=0.5)), Simulation()
+    sim, plain = Simulation(skill=learner(rate=0.5)), Simulation("planar")
     sim.memory.table[:] = given
     while machine_of(sim.memory).steps == 0.0:
         assert np.array_equal(sim.memory.table, given)
@@ -185,7 +185,7 @@ def test_learning_calms_the_torso_of_the_walk_within_twenty_seconds() -> None:
 
 
 def test_a_learning_skill_needs_room_that_was_asked_for_when_building() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     with pytest.raises(CommandError, match="room"):
         sim.switch(learner(bins=30))
     roomy = Simulation(skills=[learner(bins=30)])

@@ -74,7 +74,7 @@ def test_nested_offset_finds_the_live_value() -> None:
 
 
 def test_contact_type_reads_every_field_of_live_contacts() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(400)
     assert sim.data.ncon > 0
     address = ctypes.c_size_t.from_address(sim.data._address + layout.offset("mjData", "contact")).value
@@ -130,7 +130,7 @@ def test_sections_of_a_row_follow_each_other_without_gap_or_overlap_to_its_very_
 
 
 def test_every_named_field_of_a_record_is_a_place_of_its_own() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     userdata = np.zeros(sim.model.nuserdata)
     row = memory.format_row(userdata, sim.scene.build.sizes, 0)
     seen: set[int] = set()
@@ -145,7 +145,7 @@ def test_every_named_field_of_a_record_is_a_place_of_its_own() -> None:
 
 
 def test_graph_fills_its_slot_exactly() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     graph, slot = graph_of(sim.memory), sim.memory.slots[0]
     assert sum(part.nbytes for part in graph) == slot.nbytes
 
@@ -162,7 +162,7 @@ def test_a_formatted_row_says_its_sizes_and_has_not_fallen() -> None:
 
 
 def test_writing_gains_by_name_is_what_the_kernel_reads() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     in_the_air(sim)
     knee = sim.model.actuator("right_knee").id
     before = sim.data.ctrl.copy()
@@ -176,7 +176,7 @@ def test_writing_gains_by_name_is_what_the_kernel_reads() -> None:
 
 
 def test_writing_commands_pushes_and_machine_by_name_is_what_the_kernel_reads() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     in_the_air(sim)
     before = sim.data.ctrl.copy()
     sim.memory.commands[0] = 0.125
@@ -206,7 +206,7 @@ def test_writing_a_table_by_name_is_recalled_as_torque() -> None:
 
 
 def test_what_the_kernel_writes_is_read_under_its_name() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(300)
     mujoco.mj_forward(sim.model, sim.data)
     data, row = sim.data, sim.memory
@@ -219,7 +219,7 @@ def test_what_the_kernel_writes_is_read_under_its_name() -> None:
 
 
 def test_reported_contact_forces_and_center_of_pressure_are_mujocos_own() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     for _ in range(6):
         sim.step(211)
         mujoco.mj_forward(sim.model, sim.data)
@@ -280,7 +280,7 @@ def test_a_foreign_model_moves_the_same_bits_with_and_without_our_callbacks(
 
 
 def test_models_compile_while_the_callbacks_are_installed_and_between_steps_of_ours() -> None:
-    sim, alone = Simulation(), Simulation()
+    sim, alone = Simulation("planar"), Simulation("planar")
     for i in range(20):
         model = mujoco.MjSpec.from_string(_FOREIGN.format(userdata=17 * i)).compile()
         mujoco.mj_step(model, mujoco.MjData(model))
@@ -291,7 +291,7 @@ def test_models_compile_while_the_callbacks_are_installed_and_between_steps_of_o
 
 
 def test_a_copy_of_our_data_and_model_runs_on_as_ours_does() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(333)
     model, data = mujoco.MjModel.__copy__(sim.model), sim.data.__copy__()
     mujoco.mj_step(model, data, 500)
@@ -301,7 +301,7 @@ def test_a_copy_of_our_data_and_model_runs_on_as_ours_does() -> None:
 
 
 def test_without_callbacks_nothing_drives_the_body_and_step_puts_them_back() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     callback.uninstall()
     before = sim.data.ctrl.copy()
     mujoco.mj_step(sim.model, sim.data, 10)
@@ -318,7 +318,7 @@ def test_install_twice_keeps_the_same_callback() -> None:
 
 
 def test_anatomy_in_the_model_is_that_of_the_body() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     fields = physics.ANATOMY.names or ()
     head = sim.model.numeric_data[sim.scene.build.anatomy_at :][: len(fields)]
     named = dict(zip(fields, head.tolist(), strict=True))

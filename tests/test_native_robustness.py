@@ -97,7 +97,7 @@ def bare() -> Iterator[None]:
 
 
 def test_a_sensor_callback_that_was_taken_out_is_put_back_by_the_next_step() -> None:
-    sim = sf.Simulation()
+    sim = sf.Simulation("planar")
     mujoco.set_mjcb_sensor(None)
     sim.step(300)
     assert sim.memory.contact_force.any()

@@ -103,7 +103,7 @@ def test_restored_states_run_on_bit_for_bit() -> None:
 
 
 def test_states_are_a_copy() -> None:
-    population = Population(2)
+    population = Population(2, "planar")
     kept = population.states
     before = kept.copy()
     population.run(0.1)
@@ -126,7 +126,7 @@ def test_states_can_be_exchanged_between_rows() -> None:
 
 
 def test_a_row_of_a_population_continues_in_a_simulation() -> None:
-    population, sim = Population(2), Simulation()
+    population, sim = Population(2, "planar"), Simulation("planar")
     population.run(0.7)
     sim.restore(type(sim.snapshot())(population.states[1], sim.skill, None))
     sim.step(1000)
@@ -135,7 +135,7 @@ def test_a_row_of_a_population_continues_in_a_simulation() -> None:
 
 
 def test_each_row_can_be_advanced_by_its_own_time() -> None:
-    population = Population(3)
+    population = Population(3, "planar")
     population.advance([0.0, 0.3, 1.0])
     assert population.time == pytest.approx([0.0, 0.3, 1.0], abs=1e-9)
     for i, steps in enumerate((0, 600, 2000)):
@@ -153,7 +153,7 @@ def test_motions_of_a_population_are_those_of_single_runs() -> None:
 
 
 def test_time_and_fallen_at_are_arrays_of_the_callers_own() -> None:
-    population = Population(2)
+    population = Population(2, "planar")
     population.time[:] = 9.0
     population.fallen_at[:] = 9.0
     assert population.time.tolist() == [0.0, 0.0]
@@ -168,17 +168,17 @@ def test_values_of_another_number_than_rows_are_refused_with_both_numbers() -> N
     with pytest.raises(SurefootError, match="2 lists of pushes for 3 rows"):
         Population(3, pushes=[[], []])
     with pytest.raises(SurefootError, match="at least one"):
-        Population(0)
+        Population(0, "planar")
     with pytest.raises(SurefootError, match="shape"):
-        Population(3).restore(Population(2).states)
+        Population(3, "planar").restore(Population(2, "planar").states)
 
 
 def test_times_of_another_number_than_rows_are_refused() -> None:
     with pytest.raises(SurefootError, match="2"):
-        Population(3).advance([0.1, 0.2])
+        Population(3, "planar").advance([0.1, 0.2])
 
 
 def test_skills_of_rows_are_known_after_a_switch() -> None:
-    population = Population(3)
+    population = Population(3, "planar")
     population.switch("fast-walk", [0, 2])
     assert [s.name for s in population.skills] == ["fast-walk", "walk", "fast-walk"]

@@ -241,7 +241,7 @@ def test_a_switch_to_a_graph_that_ends_keeps_the_leg_that_is_to_swing(at: int) -
 
 
 def test_until_its_state_ends_a_requested_switch_changes_nothing() -> None:
-    plain, asked = Simulation(), Simulation()
+    plain, asked = Simulation("planar"), Simulation("planar")
     plain.step(200)
     asked.step(200)
     asked.switch("fast-run")
@@ -268,7 +268,7 @@ def test_a_later_request_replaces_an_earlier_one() -> None:
 
 
 def test_a_switch_to_itself_keeps_the_motion() -> None:
-    plain, asked = Simulation(), Simulation()
+    plain, asked = Simulation("planar"), Simulation("planar")
     plain.step(700)
     asked.step(700)
     asked.switch("walk")
@@ -399,7 +399,7 @@ def test_zero_feedback_of_another_joint_is_the_same_as_none() -> None:
 
 
 def test_blending_by_nothing_changes_nothing_and_by_all_gives_the_other_skill() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     before = sim.memory.slots[0].copy()
     sim.blend("fast-walk", 0.0)
     assert np.array_equal(sim.memory.slots[0], before)
@@ -425,7 +425,7 @@ def test_a_blend_keeps_what_both_skills_share_to_the_last_bit(share: float) -> N
 
 
 def test_skills_of_other_structure_cannot_be_blended() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     for other in ("skip", "run"):
         with pytest.raises(CommandError, match="differ"):
             sim.blend(other, 0.5)

@@ -25,7 +25,7 @@ def momentum(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 def falling() -> Simulation:
     """In free fall, where only gravity and pushes act from outside."""
-    sim = Simulation()
+    sim = Simulation("planar")
     in_the_air(sim, 50.0)
     return sim
 
@@ -51,7 +51,7 @@ def test_a_push_acts_during_exactly_its_physics_steps(delay: float, duration: fl
 
 
 def test_a_push_late_in_a_long_run_still_has_its_exact_number_of_steps() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(39_999)
     sim.push((1.0, 0.0, 0.0), 0.1, delay=0.1)
     assert forced_steps(sim, 600) == list(range(200, 400))
@@ -132,7 +132,7 @@ def test_one_push_after_another_leaves_no_gap_and_no_overlap() -> None:
 
 
 def test_nothing_is_left_behind_when_a_push_is_over() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.push((300.0, 0.0, 50.0), 0.1, point=(0.0, 0.0, 0.4))
     sim.push((-20.0, 0.0, 0.0), 0.05, body="left_shin")
     sim.step(201)
@@ -152,7 +152,7 @@ def test_a_viewers_own_force_on_another_body_survives_a_push() -> None:
 
 
 def test_a_push_of_nothing_is_no_push() -> None:
-    plain, pushed = Simulation(), Simulation()
+    plain, pushed = Simulation("planar"), Simulation("planar")
     pushed.push((0.0, 0.0, 0.0), 0.3, delay=0.1)
     plain.step(2000)
     pushed.step(2000)
@@ -174,7 +174,7 @@ def test_rows_of_a_population_get_their_own_pushes() -> None:
 
 
 def test_a_push_given_to_some_rows_in_mid_run_reaches_only_them() -> None:
-    population, plain = Population(4), Population(4)
+    population, plain = Population(4, "planar"), Population(4, "planar")
     population.run(0.5)
     population.push(Push((90.0, 0.0, 0.0), 0.1, 0.6), rows=[1, 3])
     population.run(0.5)
@@ -196,7 +196,7 @@ def test_places_of_ended_pushes_are_used_again_and_too_many_are_refused() -> Non
 
 def test_pushing_what_is_not_there_lists_the_bodies() -> None:
     with pytest.raises(CommandError, match="left_shin"):
-        Simulation().push((1.0, 0.0, 0.0), 0.1, body="tail")
+        Simulation("planar").push((1.0, 0.0, 0.0), 0.1, body="tail")
 
 
 @pytest.mark.parametrize("step", [0.00025, 0.001, 0.002])

@@ -270,7 +270,7 @@ def mean_pitch(sim: Simulation, seconds: float) -> float:
 
 
 def test_forward_lean_command_tilts_the_walking_torso_forward() -> None:
-    plain, told = Simulation(), Simulation()
+    plain, told = Simulation("planar"), Simulation("planar")
     told.command(lean=-0.1)
     plain.step(6000)
     told.step(6000)
@@ -280,7 +280,7 @@ def test_forward_lean_command_tilts_the_walking_torso_forward() -> None:
 
 @pytest.mark.parametrize(("faster", "sign"), [(0.4, -1.0), (-0.4, 1.0)])
 def test_walk_told_to_be_faster_leans_forward_and_speeds_up(faster: float, sign: float) -> None:
-    plain, told = Simulation(), Simulation()
+    plain, told = Simulation("planar"), Simulation("planar")
     plain.step(8000)
     told.step(8000)
     x = told.data.qpos[0]

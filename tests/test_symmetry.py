@@ -31,7 +31,7 @@ def test_mirrored_start_gives_the_mirrored_motion(name: str) -> None:
 
 
 def test_legs_exchanged_by_hand_in_mid_run_give_the_mirrored_motion() -> None:
-    sim, other = Simulation(), Simulation()
+    sim, other = Simulation("planar"), Simulation("planar")
     sim.step(1900)
     other.step(1900)
     other.data.qpos[:] = sim.data.qpos[MIRRORED]

@@ -82,7 +82,7 @@ COLUMNS = ("swing_hip", "swing_knee", "swing_ankle", "stance_knee", "stance_ankl
 
 @pytest.fixture(scope="module")
 def model() -> mujoco.MjModel:
-    return Simulation().model
+    return Simulation("planar").model
 
 
 def parts() -> list[tuple[str, str]]:
@@ -136,14 +136,14 @@ def test_friction_is_that_of_the_paper_on_ground_and_feet(model: mujoco.MjModel)
 
 
 def test_contacts_are_solved_with_that_friction() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     sim.step(300)
     assert sim.data.ncon
     assert (sim.data.contact.friction[:, 0] == 0.65).all()
 
 
 def test_gains_and_torque_limits_reach_actuators_and_parameter_slots() -> None:
-    sim = Simulation()
+    sim = Simulation("planar")
     assert sim.model.actuator_forcerange == pytest.approx(np.tile([-1000.0, 1000.0], (6, 1)), rel=2e-9)
     assert sim.model.actuator_forcelimited.all()
     assert (sim.model.actuator_biasprm[:, 2] == -30.0).all()
@@ -241,7 +241,7 @@ def _differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, A
 
 def test_proportions_scale_lengths_masses_and_inertias() -> None:
     wanted = {"thigh_length": 1.3, "shin_mass": 0.7, "left_thigh_mass": 1.1, "trunk_length": 0.9, "foot_length": 1.2}
-    usual, other = Simulation().model, Simulation(proportions=wanted).model
+    usual, other = Simulation("planar").model, Simulation(proportions=wanted).model
 
     def ratio(body: str, field: str) -> np.ndarray:
         before, after = getattr(usual.body(body), field), getattr(other.body(body), field)
@@ -261,13 +261,13 @@ def test_proportions_scale_lengths_masses_and_inertias() -> None:
 
 
 def test_a_longer_foot_grows_forward_and_not_downward() -> None:
-    usual, other = Simulation(), Simulation(proportions={"foot_length": 1.5})
+    usual, other = Simulation("planar"), Simulation(proportions={"foot_length": 1.5})
     assert other.model.geom("left_foot_0").pos[2] == pytest.approx(usual.model.geom("left_foot_0").pos[2])
     assert other.model.geom("left_foot_0").size[1] > 1.3 * usual.model.geom("left_foot_0").size[1]
 
 
 def test_mass_scales_the_whole_body() -> None:
-    usual, other = Simulation().model, Simulation(proportions={"mass": 1.25}).model
+    usual, other = Simulation("planar").model, Simulation(proportions={"mass": 1.25}).model
     assert other.body_mass[1:] == pytest.approx(1.25 * usual.body_mass[1:])
     assert other.body_inertia[1:] == pytest.approx(1.25 * usual.body_inertia[1:])
 

@@ -115,7 +115,7 @@ def test_a_task_without_a_period_of_its_own_is_ticked_at_whole_physics_steps() -
 
 def test_a_skill_that_takes_no_tasks_refuses_them_and_names_those_that_do() -> None:
     with pytest.raises(CommandError, match=r"planar/walk.*simbicon.*biped/zero-walk"):
-        sf.Simulation().add(Idle())
+        sf.Simulation("planar").add(Idle())
     with pytest.raises(CommandError, match="biped/zero-walk"):
         sf.Population(2, tasks=[Idle()])
 

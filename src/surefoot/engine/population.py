@@ -120,7 +120,7 @@ class Population:
             raise SurefootError(f"a population has at least one row, got {n}")
         each: list[AnySkill]
         if skill is None or isinstance(skill, (str, Path, Skill)):
-            each = [Setup(skill=skill, graph=graph).first_skill] * n
+            each = [Setup(skill=skill, character=character, graph=graph).first_skill] * n
         else:
             each = list(skill)
         if len(each) != n:

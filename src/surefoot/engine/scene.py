@@ -35,7 +35,7 @@ from surefoot.terrains.terrain import Terrain
 STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
 TRUNK = "trunk"  # stands for the torso of a body that calls it otherwise
 PUSHES = 16  # pushes that may be pending or acting at once
-DEFAULT_SKILL = "walk"
+DEFAULT_SKILL, DEFAULT_BODY = "walk", "human"  # of who names neither a skill nor a character
 _MIN_STEP, _MAX_STEP = 1e-5, 5e-3  # [s]
 AnyCharacter = str | Path | CharacterTable
 AnySkill = str | Path | Skill
@@ -87,7 +87,9 @@ class Setup:
         """The skill it begins with."""
         if self.skill is not None:
             return self.skill
-        return DEFAULT_SKILL if self.graph is None else self.graph.skills[0]
+        if self.graph is not None:
+            return self.graph.skills[0]
+        return DEFAULT_SKILL if self.character is not None else f"{DEFAULT_BODY}/{DEFAULT_SKILL}"
 
 
 class Scene:

@@ -278,6 +278,9 @@ def invalid_in_plane(skill: Skill) -> Iterator[Problem]:
         yield ("parameters", "sensing"), "a planar character measures its hips, at once and exactly"
     if skill.parameters.arms.swing or skill.parameters.arms.circle:
         yield ("parameters", "arms"), "a planar character has no arms"
+    for name in ("by_speed", "recovery", "level_head", "ease", "feedback_speed"):
+        if getattr(skill.parameters, name):
+            yield ("parameters", name), "only a character in space can do that"
 
 
 def invalid_follower(skill: Skill) -> Iterator[Problem]:

@@ -33,7 +33,7 @@ def schedule_begin(roles: int) -> int:
 
 def slot_size(table: CharacterTable) -> int:
     """Numbers in a parameter slot of this character."""
-    return schedule_begin(len(table.anatomy.roles)) + schedule_size()
+    return schedule_begin(len(table.anatomy.roles)) + (0 if table.root == "planar" else schedule_size())
 
 
 def write_slot(
