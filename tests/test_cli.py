@@ -197,7 +197,8 @@ def test_measures_of_space_are_not_given_of_a_planar_body() -> None:
 
 def test_the_skill_names_its_body_unless_another_is_asked_for() -> None:
     for arguments, full in (
-        (("human/walk-as-printed",), "human/walk-as-printed"), (("walk",), "planar/walk"), (("walk", "--character", "human"), "human/walk-as-printed"),
+        (("human/walk-as-printed",), "human/walk-as-printed"), (("walk",), "planar/walk"),
+        (("walk", "--character", "human"), "human/walk"),
     ):  # fmt: skip
         assert only_object(call("simulate", *arguments, *SHORT, "--json").out)["skill"] == full
 
@@ -385,7 +386,9 @@ OPTIONS = (
     value=st.one_of(
         st.text(max_size=12),
         st.lists(st.floats() | st.integers(-3, 3), min_size=1, max_size=5).map(lambda v: ",".join(map(str, v))),
-        st.sampled_from(["0.001:run", "flat:", "mass=1", "lean=-1e400", "human", "walk-as-printed", "1e3", "-0", "0x1", "1_0"]),
+        st.sampled_from(
+            ["0.001:run", "flat:", "mass=1", "lean=-1e400", "human", "walk-as-printed", "1e3", "-0", "0x1", "1_0"]
+        ),
     ),
 )
 def test_no_value_of_an_option_gives_a_traceback(option: str, value: str) -> None:

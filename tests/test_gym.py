@@ -147,7 +147,9 @@ def test_what_is_seen_does_not_depend_on_where_it_goes() -> None:
     seen = []
     for heading in (0.0, 0.9):
         env = sg.SurefootEnv(
-            with_parameters(load("human/walk-as-printed"), {"start.heading": heading}), noise=STILL, observations=sg.OBSERVABLE
+            with_parameters(load("human/walk-as-printed"), {"start.heading": heading}),
+            noise=STILL,
+            observations=sg.OBSERVABLE,
         )
         env.reset(seed=0)
         for _ in range(12):

@@ -41,7 +41,7 @@ def test_commands_that_simulate_nothing_import_no_simulator(arguments: tuple[str
 
 
 def test_a_simulation_imports_neither_scipy_s_optimizers_nor_drawing() -> None:
-    found = imported("import surefoot as sf\nsf.Simulation("planar").step()")
+    found = imported("import surefoot as sf\nsf.Simulation('planar').step()")
     assert not found & {"scipy.optimize", "scipy.signal", "scipy.stats", "matplotlib", "PIL", "viser", "gymnasium"}
 
 

@@ -67,7 +67,10 @@ def test_the_first_gait_is_made_as_the_page_tells(browser: Any, folder: Path) ->
         person.tab("Walk")
         person.choose("Skill", "walk")
         person.button("Begin with it")
-        until(lambda: person.ask(lambda: session.sim.skill.full_name) == "human/walk-as-printed", "it begins with the walk")
+        until(
+            lambda: person.ask(lambda: session.sim.skill.full_name) == "human/walk-as-printed",
+            "it begins with the walk",
+        )
         person.tab("Poses")
         person.tick("Show the poses")
         until(lambda: person.ask(lambda: board.visible), "the poses are shown")

@@ -90,7 +90,8 @@ def test_another_body_and_another_ground_are_shown_after_a_rebuild(opened: Opene
     studio = opened("planar/walk")
     walk = panel(studio, WalkTab)
     for skill, character, terrain in (
-        ("human/walk-as-printed", "human", "slope:5"), ("biped/march", "robot", "bumps:3,0.02"), ("planar/run", "planar", "flat"),
+        ("human/walk-as-printed", "human", "slope:5"), ("biped/march", "robot", "bumps:3,0.02"),
+        ("planar/run", "planar", "flat"),
         ("stepper/walk", "stepper", "gaps:0.2"), ("stepper/stand", "stepper", "platform:10"),
     ):  # fmt: skip
         studio.loop.call(

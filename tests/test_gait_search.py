@@ -1,0 +1,80 @@
+"""The cost of gaits that do not move as people do, and files that extend others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.errors import SurefootError
+from surefoot.lab.gait import GaitCard, gait_card
+from surefoot.lab.gait_objective import FELL, WALK, GaitObjective, Wish
+from surefoot.lab.walk_search import objective
+from surefoot.skills import with_parameters
+
+
+def test_a_wish_costs_nothing_within_its_band_and_grows_beyond_it() -> None:
+    wish = Wish(1.0, 2.0, 0.1)
+    assert [wish.cost(v) for v in (1.0, 1.5, 2.0)] == [0.0, 0.0, 0.0]
+    beyond = [wish.cost(2.0 + 0.05 * k) for k in range(1, 40)]
+    assert beyond == sorted(beyond)
+    assert wish.cost(2.3) == pytest.approx(wish.cost(0.7))
+    assert wish.cost(float("nan")) > 0.0
+
+
+def test_a_wish_has_no_step_where_it_becomes_linear() -> None:
+    wish = Wish(0.0, 1.0, 0.2, weight=2.0)
+    around = np.array([1.2 - 1e-6, 1.2 + 1e-6])
+    values = [wish.cost(float(v)) for v in around]
+    assert values[1] - values[0] == pytest.approx(2.0 * 2e-6 / 0.2, rel=0.01)
+
+
+@pytest.fixture(scope="module")
+def card() -> GaitCard:
+    sim = sf.Simulation("human", "fast-walk")
+    sim.step(2000)
+    return gait_card(sim.run(3.0, fps=250))
+
+
+def test_every_measure_that_is_wished_for_counts(card: GaitCard) -> None:
+    cost = GaitObjective(card.speed)
+    inside = replace(card, **{name: 0.5 * (wish.low + wish.high) for name, wish in WALK.items()})
+    assert cost.cost_of_card(inside) == 0.0
+    for name, wish in WALK.items():
+        assert cost.cost_of_card(replace(inside, **{name: wish.high + 3.0 * wish.tolerance})) > 0.0, name
+
+
+def test_a_fall_costs_more_than_any_gait_and_an_early_one_more_than_a_late_one() -> None:
+    objective = GaitObjective(1.3, pushes=(), replicas=1, settle=1.0, measured=1.5)
+    walk = sf.load_skill("human/fast-walk")
+    early = with_parameters(walk, {"states.*.torso": -1.2})
+    late = with_parameters(walk, {"states.*.torso": -0.6})
+    costs = objective.costs([walk, early, late], seed=0, threads=1)
+    assert costs[0] < 0.5 * FELL
+    assert costs[1] > costs[2] > 0.5 * FELL
+
+
+def test_slow_walks_may_take_short_steps() -> None:
+    assert "walk_ratio" in objective("walk", 1.3).wishes
+    assert "walk_ratio" not in objective("walk", 0.5).wishes
+
+
+def test_a_file_can_extend_a_registered_skill(tmp_path: Path) -> None:
+    path = tmp_path / "upright.yaml"
+    path.write_text("extends: human/fast-walk\nname: upright\nparameters:\n  arms: {swing: 0.1}\n")
+    skill, base = sf.load_skill(path), sf.load_skill("human/fast-walk")
+    assert skill.name == "upright"
+    assert skill.parameters.arms.swing == 0.1
+    assert skill.parameters.states == base.parameters.states
+    assert skill.start == base.start
+
+
+@pytest.mark.parametrize("text", ["extends: human/no-such\nname: a\n", "extends: human/fast-walk\nnam: a\n"])
+def test_a_file_that_extends_what_is_not_there_or_has_unknown_keys_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(SurefootError, match=r"no-such|unknown key"):
+        sf.load_skill(path)
