@@ -1,7 +1,7 @@
 """The finite state machine of SIMBICON §3.1: states that end by time or by contact, and switching.
 
 A graph lies in a parameter slot as one `GRAPH` record, the gains of every role, and for each state a
-`STATE` record, a target angle, two feedback gains and a factor of the servo gains for every role.
+`STATE` record, a target angle, two feedback gains and factors of the servo gains for every role.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATE = np.dtype([(n, "f8") for n in (
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
     "state", "previous", "entered", "step_start", "period", "steps", "phase", "usual_period",
-    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "speed_trim", "alarm_step",
+    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "mean_speed", "speed_trim", "alarm_step",
     "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
 
 _PERIOD_RATE = 0.05  # share of the last step's duration in the estimate of the usual one
@@ -46,18 +46,19 @@ class Graph(NamedTuple):
     states: Any  # (capacity,) STATE
     targets: Any  # (capacity, roles) [rad]
     feedback: Any  # (capacity, roles, 2) [rad/m], [rad·s/m]
-    stiffness: Any  # (capacity, roles) factor of kp and kd
+    stiffness: Any  # (capacity, roles) factor of kp
+    damping: Any  # (capacity, roles) factor of kd
 
 
 def slot_size(capacity: int, roles: int) -> int:
     """Numbers in a slot for at most `capacity` states."""
-    return _GRAPH + roles * _GAIN + capacity * (_STATE + 4 * roles)
+    return _GRAPH + roles * _GAIN + capacity * (_STATE + 5 * roles)
 
 
 @kernel
 def graph_of(slot: np.ndarray, roles: int) -> Graph:
     """Lay the views of a graph over a slot."""
-    capacity = min(CAPACITY, (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 4 * roles))
+    capacity = min(CAPACITY, (len(slot) - _GRAPH - _GAIN * roles) // (_STATE + 5 * roles))
     at = _GRAPH
     gains = records(slot, at, roles, GAIN)
     at += _GAIN * roles
@@ -68,7 +69,9 @@ def graph_of(slot: np.ndarray, roles: int) -> Graph:
     feedback = block(slot, at, (capacity, roles, 2))
     at += 2 * capacity * roles
     stiffness = block(slot, at, (capacity, roles))
-    return Graph(records(slot, 0, 1, GRAPH), gains, states, targets, feedback, stiffness)
+    at += capacity * roles
+    damping = block(slot, at, (capacity, roles))
+    return Graph(records(slot, 0, 1, GRAPH), gains, states, targets, feedback, stiffness, damping)
 
 
 @kernel

@@ -15,6 +15,7 @@ from surefoot.native.kernels import kernel
 from surefoot.reflexes.pose_graph import Graph, enter_state
 
 _LATE = 0.22  # [s] after which a step is no longer begun anew: its foot is on its way down
+_ENTRY = 1.0  # order of the state a gait goes on with: after short steps no foot trails that could push off
 _NEARLY = 0.1  # [m/s] beyond its speeds at which a gait may go on
 _SETTLED = 0.6  # of the alarm: the lateral speed at which a gait may go on
 
@@ -36,9 +37,9 @@ def recover_balance(graph: Graph, machine: Any, time: float, slowest: float, fas
         machine.alarm_step = machine.steps
     if state.order != 0.0 or machine.entered != time or machine.steps - machine.alarm_step < head.calm_steps:
         return False
-    if sideways > _SETTLED * head.alarm_sideways or not slowest - _NEARLY < machine.v < fastest + _NEARLY:
+    if sideways > _SETTLED * head.alarm_sideways or not slowest - _NEARLY < machine.mean_speed < fastest + _NEARLY:
         return False
-    enter_state(machine, _state_from(graph, 0, first, state.swing, 0.0), False, time)
+    enter_state(machine, _state_from(graph, 0, first, state.swing, _ENTRY), False, time)
     return True
 
 

@@ -15,7 +15,7 @@ from surefoot.native.kernels import block, kernel
 from surefoot.reflexes.servo import clamp
 
 MAX_SPEEDS, MAX_ENTRIES = 12, 400  # speeds of a table; numbers of a slot that depend on them
-ACCELERATION = 0.5  # [m/s²] at which the gait follows a commanded speed
+ACCELERATION = 0.25  # [m/s²] at which the gait follows a commanded speed
 TRIM_RATE = 0.06  # share of the missing speed that is added in every step once the gait has followed
 PROMPT = 0.5  # share of it that is added at once
 LARGEST_TRIM = 0.25  # [m/s]
@@ -68,7 +68,8 @@ def follow_speed(machine: Any, x: float, y: float, time: float, wanted: float) -
     elapsed, prompt = time - machine.speed_time, 0.0
     if machine.speed_step > 0.0 and elapsed > 0.0:
         dx, dy = x - machine.speed_x, y - machine.speed_y
-        missing = wanted - (math.cos(machine.heading) * dx + math.sin(machine.heading) * dy) / elapsed
+        machine.mean_speed = (math.cos(machine.heading) * dx + math.sin(machine.heading) * dy) / elapsed
+        missing = wanted - machine.mean_speed
         prompt = clamp(PROMPT * missing, -LARGEST_TRIM, LARGEST_TRIM)
         if abs(missing) < _FOLLOWED:
             machine.speed_trim = clamp(machine.speed_trim + TRIM_RATE * missing, -LARGEST_TRIM, LARGEST_TRIM)

@@ -133,7 +133,7 @@ def _recover(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> 
         speeds = schedule_of(row.slots[int(row.header[0].active)], _graph_size(CAPACITY, roles)).speeds
         slowest, fastest = speeds[0], speeds[knots - 1]
     if recover_balance(graph, machine, world.time, slowest, fastest):
-        machine.gait_speed, machine.speed_trim = machine.v, 0.0
+        machine.gait_speed, machine.speed_trim = machine.mean_speed, 0.0
 
 
 @noinline
@@ -231,7 +231,8 @@ def _drive_joints(world: World, row: Row, machine: Any, graph: Graph, soft: floa
         if levels and role >= neck:
             target += _to_level_head(world, machine, joint)
         error = target - world.qpos[int(world.qadr[joint])]
-        torque = graph.stiffness[at, role] * servo(gains[role], error, world.qvel[int(world.dof[joint])])
+        kp, kd = graph.stiffness[at, role] * gains[role].kp, graph.damping[at, role] * gains[role].kd
+        torque = kp * error - kd * world.qvel[int(world.dof[joint])]
         if role == ankle:  # the load times a lever: push-off grows with what the leg bears
             torque -= state.trailing_push_off * row.contact_force[swing, 2]
         elif role == side + ankle:
@@ -342,9 +343,9 @@ def _thigh_torque(world: World, row: Row, machine: Any, graph: Graph, leg: int, 
     if first != SWING_HIP:  # the outward direction of the other leg is the opposite one
         lateral -= 2.0 * outward * _hip_spread(row, graph, at)
         yaw -= 2.0 * outward * graph.targets[at, SWING_HIP + 2]
-    thigh, stiffness = int(world.leg[leg, 0]), graph.stiffness[at, first]
+    thigh, kp, kd = int(world.leg[leg, 0]), graph.stiffness[at, first] * gain.kp, graph.damping[at, first] * gain.kd
     error = rotation_between(from_yaw_roll_pitch(machine.heading + yaw, lateral, flexion), world.xquat[thigh])
-    torque = world_servo(stiffness * gain.kp, stiffness * gain.kd, error, world.cvel[thigh])
+    torque = world_servo(kp, kd, error, world.cvel[thigh])
     return limit_norm(torque, gain.limit)
 
 

@@ -132,9 +132,9 @@ def _write_recovery(graph: Graph, skill: Skill, sturdier: Skill, begin: int, tab
     end = write_states(graph, them.states, them.halves, them.mirrored, begin, table)
     graph.states["feedback_speed"][begin:end] = them.feedback_speed
     graph.states["torso"][begin:end] += skill.parameters.recovery.lean
-    own = np.array([gain.kp for gain in body_gains(skill, table)])
-    theirs = np.array([gain.kp for gain in body_gains(sturdier, table)])
-    graph.stiffness[begin:end] *= theirs / own
+    own, theirs = (np.array([(g.kp, g.kd) for g in body_gains(s, table)]) for s in (skill, sturdier))
+    graph.stiffness[begin:end] *= theirs[:, 0] / own[:, 0]
+    graph.damping[begin:end] *= theirs[:, 1] / own[:, 1]
     return end
 
 
@@ -198,7 +198,7 @@ def _write_pose(graph: Graph, at: int, state: PoseState, table: CharacterTable, 
         turns = role in anatomy.middle and hinges[role].plane != SAGITTAL
         graph.targets[at, i] = state.targets.get(role, 0.0) * (mirror if turns else 1.0)
         graph.feedback[at, i] = state.feedback.get(role, (0.0, 0.0))
-        graph.stiffness[at, i] = state.stiffness.get(role, 1.0)
+        graph.stiffness[at, i] = graph.damping[at, i] = state.stiffness.get(role, 1.0)
     graph.feedback[at, 0] += (state.cd, state.cv)
     if anatomy.hip_hinges > 1:
         graph.feedback[at, 1] += (state.cd_lateral, state.cv_lateral)
