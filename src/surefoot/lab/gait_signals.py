@@ -1,13 +1,14 @@
 """What a gait is measured from: joint positions, angles in the sagittal plane, and loads over time.
 
 Signals come from a simulated motion, from the rows of a population while it runs, or from a captured clip. A clip has
-no forces: its contacts are found by height and speed, and everything that needs a force or a torque is missing.
+no forces: its contacts are found by where its feet are (`gait_events`), and what needs a force or a torque is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
@@ -15,15 +16,18 @@ from scipy.ndimage import uniform_filter1d
 from surefoot.characters.table import CharacterTable
 from surefoot.engine.population import Population
 from surefoot.errors import SurefootError
+from surefoot.lab.gait_events import FootEvents, FootPaths, find_events, narrow_to_ground, steady_stretch
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import ArmJoints, BodyParts, SkeletonError, find_body_parts
-from surefoot.motions.floor_fit import stance_heights
-from surefoot.motions.foot_contacts import LOADED_FORCE, SHORTEST_STANCE, SHORTEST_SWING, find_contacts
-from surefoot.motions.forward_kinematics import sole_points, world_poses
+from surefoot.motions.cleaning import clean
+from surefoot.motions.floor_fit import leg_length, stance_heights
+from surefoot.motions.foot_contacts import LOADED_FORCE, SHORTEST_STANCE, SHORTEST_SWING
+from surefoot.motions.forward_kinematics import rest_positions, sole_points, world_poses
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.signals import fill_short, frame_time, span_mask
+from surefoot.motions.signals import fill_short, frame_time, true_spans
 
 GRAVITY = 9.81
+_UPRIGHT = 0.8  # cosine of the angle between the vertical and spine and legs of a skeleton that stands
 _STRIDE = 1.2  # [s] over which the facing is averaged: the pelvis turns within a stride, the heading does not
 _LONGEST_FRAME = 0.0175  # [s] 60 frames a second, rounded
 _SMOOTH_FORCE = 0.01  # [s] over which a foot's force is averaged, as the filters of force plates do
@@ -57,7 +61,7 @@ class GaitSignals:
     head_place: np.ndarray | None  # (n, 3)
     com: np.ndarray  # (n, 3)
     stands: np.ndarray  # (n, 2) whether each foot is on the ground
-    joint_speed: np.ndarray  # (n, joints) [rad/s]
+    joint_speed: np.ndarray  # (n, joints) [rad/s] of a simulated body's hinges, or of a clip's angles
     leg_length: float  # [m] thigh and shank
     load: np.ndarray | None = None  # (n, 2) vertical force [body weights], averaged over 10 ms
     slip: np.ndarray | None = None  # (n, 2) [m] slid under load so far
@@ -81,28 +85,56 @@ class _Markers:
     head: np.ndarray | None
 
 
-def signals_of(motion: Motion) -> GaitSignals:
+def signals_of(motion: Motion, start: float | None = None, end: float | None = None) -> GaitSignals:
     """Signals of a simulated or captured motion.
+
+    Of a simulated motion all frames count. Of a clip those of the longest stretch of even strides forward count,
+    straight on if there is one.
 
     Args:
         motion: 60 frames a second or more, z up.
+        start: frames count from here on [s].
+        end: and up to here [s].
 
     Raises:
-        SurefootError: fewer than three frames, too few a second, or a body without two legs.
+        SurefootError: fewer than three frames, too few a second, a body without two legs, or a clip without a stride.
     """
     if len(motion) < 3 or motion.time[-1] <= motion.time[0]:
         raise SurefootError("a gait is measured over at least three frames")
     if frame_time(motion.time) > _LONGEST_FRAME:
         raise SurefootError("a gait is measured at 60 frames a second or more; record the motion with a higher fps")
-    places, turns = world_poses(motion)
     if motion.scene is None:
-        return _clip_signals(motion, places, turns)
+        return _clip_signals(motion, start, end)
+    within = (motion.time >= (-np.inf if start is None else start)) & (motion.time <= (np.inf if end is None else end))
+    if within.sum() < 3:
+        raise SurefootError(
+            f"a motion of {motion.time[0]:.2f} … {motion.time[-1]:.2f} s has no frames within the window"
+        )
+    motion = motion.select(within)
+    places, turns = world_poses(motion)
     scene = motion.scene
+    assert scene is not None
     dofs = [int(scene.model.joint(name).dofadr[0]) for name in scene.table.gains]
     return _simulated_signals(
         motion.time, places, turns, motion.skeleton, scene.table, motion.com, motion.contact_force, motion.slip,
         motion.torque, motion.qvel[:, dofs], float(scene.model.body_mass.sum()),
     )  # fmt: skip
+
+
+def _within(time: np.ndarray, start: float | None, end: float | None) -> np.ndarray:
+    """(n,) whether each frame lies between two moments [s].
+
+    Raises:
+        SurefootError: fewer than three do.
+    """
+    low, high = -np.inf if start is None else start, np.inf if end is None else end
+    inside = (time >= low) & (time <= high)
+    if inside.sum() < 3:
+        raise SurefootError(
+            f"the motion lasts from {time[0]:.2f} to {time[-1]:.2f} s and a gait is measured over a part of it, "
+            f"got {max(low, time[0]):g} … {min(high, time[-1]):g} s"
+        )
+    return np.asarray(inside)
 
 
 def record_signals(
@@ -229,32 +261,21 @@ def _upper_body(
     return arms, parts.head
 
 
-def _clip_signals(motion: Motion, places: np.ndarray, turns: np.ndarray) -> GaitSignals:
+def _clip_signals(motion: Motion, start: float | None, end: float | None) -> GaitSignals:
+    """Signals of the longest even stretch of a clip."""
     parts, _ = find_body_parts(motion)
+    if not motion.contact_force.size:
+        cleaned = clean(motion, parts, feet=False)
+        motion = replace(cleaned.motion, time=cleaned.motion.time + motion.time[cleaned.first])
+    places, _ = world_poses(motion)
     legs = (parts.left, parts.right)
-    contacts = find_contacts(
-        places,
-        motion.time,
-        parts,
-        (stance_heights(places, motion.time, legs[0]), stance_heights(places, motion.time, legs[1])),
-    )
-    stands = np.stack([span_mask(c.any, len(motion)) for c in (contacts.left, contacts.right)], axis=1)
-    flat = np.stack(
-        [span_mask(c.toe, len(motion)) & span_mask(c.heel, len(motion)) for c in (contacts.left, contacts.right)],
-        axis=1,
-    )
     hip, knee, ankle, toe = (
         np.stack([places[:, getattr(leg, part)] for leg in legs], axis=1) for part in ("hip", "knee", "ankle", "tip")
     )
-    heading = _heading(hip, motion.time)
-    sole = toe - ankle
-    pitch = np.arctan2(sole[:, :, 2], np.stack([_ahead(sole[:, s], heading) for s in (0, 1)], axis=1))
-    for s in (0, 1):  # the line from ankle to toe falls forward while the foot is flat
-        pitch[:, s] -= np.median(pitch[flat[:, s] if flat[:, s].any() else stands[:, s], s])
-    low = hip.mean(axis=1)
+    heading, low = _heading(hip, motion.time), hip.mean(axis=1)
     arms = None if parts.left_arm is None or parts.right_arm is None else (parts.left_arm, parts.right_arm)
-    neck = places[:, parts.trunk[-1]] if parts.trunk else low + np.array([0.0, 0.0, 0.5])
     shoulder = None if arms is None else places[:, [a.shoulder for a in arms]]
+    neck = places[:, parts.trunk[-1]] if parts.trunk else low + np.array([0.0, 0.0, 0.5])
     if shoulder is not None:
         neck = shoulder.mean(axis=1)
     markers = _Markers(
@@ -262,13 +283,105 @@ def _clip_signals(motion: Motion, places: np.ndarray, turns: np.ndarray) -> Gait
         None if arms is None else places[:, [a.elbow for a in arms]],
         None if parts.head is None else places[:, parts.head],
     )  # fmt: skip
+    stands, (first, last) = _clip_stances(motion.time, places, markers, heading, parts, start, end)
+    sole = toe - ankle
+    pitch = np.arctan2(sole[:, :, 2], np.stack([_ahead(sole[:, s], heading) for s in (0, 1)], axis=1))
+    pitch = np.unwrap(pitch, axis=0)
+    for s in (0, 1):  # the line from ankle to toe falls forward while the foot is flat
+        pitch[:, s] -= np.median(pitch[_flat(stands[:, s]), s])
     spine = neck - low
     across = (hip if shoulder is None else shoulder)[:, 0] - (hip if shoulder is None else shoulder)[:, 1]
-    return _signals(
-        motion.time, heading, markers, np.arctan2(_ahead(spine, heading), spine[:, 2]),
+    whole = _signals(
+        motion.time, heading, markers,
+        np.arctan2(_ahead(spine, heading), spine[:, 2]) - _standing_lean(motion.skeleton, parts),
         np.arctan2(across[:, 2], np.hypot(across[:, 0], across[:, 1])), pitch, _center_of_mass(markers), stands,
-        _joint_speeds(motion, parts),
+        np.zeros((len(motion), 0)),
     )  # fmt: skip
+    return cut(replace(whole, joint_speed=_sagittal_speeds(whole)), first, last + 1)
+
+
+def cut(signals: GaitSignals, first: int, stop: int) -> GaitSignals:
+    """The signals of the frames from `first` to before `stop`."""
+    count = len(signals.time)
+    pieces: dict[str, Any] = {
+        f.name: value[first:stop]
+        for f in fields(signals)
+        if isinstance(value := getattr(signals, f.name), np.ndarray) and len(value) == count
+    }
+    return replace(signals, **pieces)
+
+
+def _clip_stances(
+    time: np.ndarray, places: np.ndarray, markers: _Markers, heading: np.ndarray, parts: BodyParts,
+    start: float | None, end: float | None,
+) -> tuple[np.ndarray, tuple[int, int]]:  # fmt: skip
+    """(n, 2) whether each foot is on the ground, and the first and last frame of the longest even stretch."""
+    legs = (parts.left, parts.right)
+    pelvis, length = markers.hip.mean(axis=1), leg_length(places, parts.left)
+    stances = [stance_heights(places, time, leg) for leg in legs]
+
+    def ahead(joint: np.ndarray, base: np.ndarray) -> np.ndarray:
+        return np.stack([_ahead(joint[:, s] - base, heading) for s in (0, 1)], axis=1)
+
+    still = np.zeros(3)
+    paths = FootPaths(
+        ahead(markers.ankle, pelvis), ahead(markers.toe, pelvis),
+        markers.ankle[:, :, 2] - [own.ankle for own in stances], markers.toe[:, :, 2] - [own.toe for own in stances],
+        *(ahead(np.gradient(joint, time, axis=0), still) for joint in (markers.ankle, markers.toe)),
+    )  # fmt: skip
+    inside = np.flatnonzero(
+        (time >= (-np.inf if start is None else start)) & (time <= (np.inf if end is None else end))
+    )
+    if len(inside) < 3:
+        raise SurefootError(
+            f"the clip lasts from {time[0]:.2f} to {time[-1]:.2f} s; a gait is measured over a stretch within, "
+            f"got {time[0] if start is None else start:g} … {time[-1] if end is None else end:g} s"
+        )
+    events = [
+        FootEvents(*(tuple(f for f in frames if inside[0] <= f <= inside[-1]) for frames in (e.strikes, e.offs)))
+        for e in find_events(time, paths, length)
+    ]
+    way = np.concatenate([[0.0], np.cumsum(_ahead(np.diff(pelvis, axis=0), heading[1:]))])
+    first, last = steady_stretch(time, (events[0], events[1]), way, heading)
+    speed = float(way[last] - way[first]) / float(time[last] - time[first])
+    grounded = [narrow_to_ground(own, paths, foot, length, speed) for foot, own in enumerate(events)]
+    kept = [
+        after
+        for rough, fine in zip(events, grounded, strict=True)
+        for before, after in zip((*rough.strikes, *rough.offs), (*fine.strikes, *fine.offs), strict=True)
+        if first <= before <= last
+    ]
+    return np.stack([own.stands(len(time)) for own in grounded], axis=1), (max(min(kept) - 1, 0), max(kept))
+
+
+def _flat(stands: np.ndarray) -> np.ndarray:
+    """(n,) the middle of the stances, in which a foot is flat: a third of each, or all of them if none is whole."""
+    flat = np.zeros(len(stands), dtype=bool)
+    for a, b in true_spans(stands):
+        if a > 0 and b < len(stands):
+            flat[a + (b - a) // 4 : max(a + (b - a) // 2, a + (b - a) // 4 + 1)] = True
+    return flat if flat.any() else stands
+
+
+def _standing_lean(skeleton: Skeleton, parts: BodyParts) -> float:
+    """Forward lean of the line from hips to shoulders where the skeleton stands with all rotations zero [rad].
+
+    The hips of captured skeletons are set ahead of the spine, so that people seem to lean back by about 10°. It is 0
+    where the skeleton's zero pose is no stance.
+    """
+    at, arms = rest_positions(skeleton), (parts.left_arm, parts.right_arm)
+    if arms[0] is None or arms[1] is None:
+        return 0.0
+    hips = at[[parts.left.hip, parts.right.hip]]
+    spine = at[[arms[0].shoulder, arms[1].shoulder]].mean(axis=0) - hips.mean(axis=0)
+    legs = [at[leg.ankle] - at[leg.hip] for leg in (parts.left, parts.right)]
+    across = hips[0] - hips[1]
+    upright = spine[2] > _UPRIGHT * np.linalg.norm(spine)
+    upright &= all(-leg[2] > _UPRIGHT * np.linalg.norm(leg) for leg in legs) and bool(np.linalg.norm(across) > 0.0)
+    if not upright:
+        return 0.0
+    facing = np.arctan2(-across[0], across[1])
+    return float(np.arctan2(_ahead(spine[None], np.array([facing]))[0], spine[2]))
 
 
 def _center_of_mass(markers: _Markers) -> np.ndarray:
@@ -287,15 +400,15 @@ def _center_of_mass(markers: _Markers) -> np.ndarray:
     return np.asarray(found)
 
 
-def _joint_speeds(motion: Motion, parts: BodyParts) -> np.ndarray:
-    """(n, 3 · joints) angular velocity of the limbs' and the trunk's joints in their parents' frames [rad/s]."""
-    limbs = [j for leg in (parts.left, parts.right) for j in (leg.hip, leg.knee, leg.ankle)]
-    arms = [j for arm in (parts.left_arm, parts.right_arm) if arm for j in (arm.shoulder, arm.elbow)]
-    chosen = [*limbs, *arms, *parts.trunk[:1]]
-    turns = quat.make_continuous(motion.rotations[:, chosen])
-    change = quat.log(quat.multiply(quat.inverse(turns[:-1]), turns[1:])) / np.diff(motion.time)[:, None, None]
-    flat = change.reshape(len(change), -1)
-    return np.vstack([flat[:1], flat])
+def _sagittal_speeds(signals: GaitSignals) -> np.ndarray:
+    """(n, angles) rates of the angles of legs, arms and trunk in the sagittal plane [rad/s].
+
+    Turns of bones about their own axes, which capture finds poorly, do not count.
+    """
+    angles = [signals.thigh, signals.knee, signals.ankle, signals.trunk_lean[:, None]]
+    if signals.upper_arm is not None:
+        angles.append(signals.upper_arm)
+    return np.asarray(np.gradient(np.hstack(angles), signals.time, axis=0))
 
 
 def _signals(
@@ -310,7 +423,7 @@ def _signals(
         return np.stack([np.arctan2(_ahead(line[:, s], heading), -line[:, s, 2]) for s in (0, 1)], axis=1)
 
     thigh, shank = forward_of_vertical(markers.hip, markers.knee), forward_of_vertical(markers.knee, markers.ankle)
-    knee = thigh - shank
+    knee = np.angle(np.exp(1j * (thigh - shank)))
     across = markers.hip[:, 0] - markers.hip[:, 1]
     facing = np.arctan2(-across[:, 0], across[:, 1])
     length = np.linalg.norm(markers.knee - markers.hip, axis=2) + np.linalg.norm(markers.ankle - markers.knee, axis=2)
