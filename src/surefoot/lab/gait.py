@@ -20,7 +20,8 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from surefoot.errors import SurefootError
-from surefoot.lab.gait_signals import GRAVITY, GaitSignals, signals_of
+from surefoot.lab.gait_markers import GRAVITY, GaitSignals
+from surefoot.lab.gait_signals import signals_of
 from surefoot.motions.motion import Motion
 from surefoot.motions.signals import frame_time, true_spans
 
@@ -224,7 +225,8 @@ def gait_card(source: Motion | GaitSignals) -> GaitCard:
         strike_pitch=_at_events(signals, strides, first=True), toe_off_pitch=_at_events(signals, strides, first=False),
         plantarflexion=float(curves["ankle"].min(axis=0).mean()),
         **_trunk(signals, strides, window),
-        double_support=_share(np.all(signals.stands, axis=1), each), flight=_share(~np.any(signals.stands, axis=1), each),
+        double_support=_share(np.all(signals.stands, axis=1), each),
+        flight=_share(~np.any(signals.stands, axis=1), each),
         **_forces(signals, strides),
         **_effort(signals, window, float(np.hypot(speed, sideways)) * duration),
         slip=NAN if signals.slip is None else float((signals.slip[last] - signals.slip[first]).sum()) / steps,
