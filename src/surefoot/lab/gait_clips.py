@@ -26,13 +26,14 @@ from surefoot.lab.gait_markers import (
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts, find_body_parts
 from surefoot.motions.cleaning import clean
-from surefoot.motions.floor_fit import leg_length, stance_heights
+from surefoot.motions.floor_fit import horizontal_speeds, leg_length, stance_heights
 from surefoot.motions.forward_kinematics import rest_positions, world_poses
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.signals import true_spans
 
 _UPRIGHT = 0.8  # cosine of the angle between the vertical and spine and legs of a skeleton that stands
-_FOOT = 0.16  # [leg lengths] from the ankle ahead to the ball of a foot without toe joint
+_BALL = 0.16, -0.07  # [leg lengths] how far ahead of and above the ankle the ball of a foot without toe joint is
+_STILL = 0.2  # of all frames: those in which an ankle is slowest, and its foot flat
 # Share of the body's mass of each part, and where its centre lies between its two ends (Winter 2009, table 4.1).
 _MASSES = {"trunk": (0.578, 0.66), "thigh": (0.100, 0.433), "shank": (0.0465, 0.433), "foot": (0.0145, 0.5)}
 _ARM_MASS = 0.050  # of the upper arm, forearm and hand of one arm, at the elbow
@@ -62,9 +63,11 @@ def clip_signals(motion: Motion, start: float | None = None, end: float | None =
     saved = motion.contact_force.size > 0
     motion = motion if saved else clean_clip(motion)
     parts, _ = find_body_parts(motion)
-    places, turns = world_poses(motion)
-    markers, time = _markers(places, parts), motion.time
-    heading = facing_of(markers.hip, time)
+    time, (places, turns) = motion.time, world_poses(motion)
+    heading = facing_of(places[:, [parts.left.hip, parts.right.hip]], time)
+    standing_lean = _standing_lean(motion.skeleton, parts)
+    places, parts = _with_toes(time, places, turns, heading, parts)
+    markers = _markers(places, parts)
     load = None
     if saved:
         force = motion.contact_force[:, :2, 2]
@@ -74,15 +77,17 @@ def clip_signals(motion: Motion, start: float | None = None, end: float | None =
         first, last = int(inside[0]), int(inside[-1])
     else:
         stands, (first, last) = _clip_stances(time, places, markers, heading, parts, start, end)
-    flat = np.stack([_flat(stands[:, s]) for s in (0, 1)], axis=1)
-    pitch, toes = _feet(markers, turns, heading, parts, flat)
-    markers = replace(markers, toe=toes)
+    sole = markers.toe - markers.ankle
+    pitch = np.stack([np.arctan2(sole[:, s, 2], along_heading(sole[:, s], heading)) for s in (0, 1)], axis=1)
+    pitch = np.unwrap(pitch, axis=0)
+    for s in (0, 1):  # the line from ankle to toe falls forward while the foot is flat
+        pitch[:, s] -= np.median(pitch[_flat(stands[:, s]), s])
     spine = markers.neck - markers.trunk_low
     across = (markers.hip if markers.shoulder is None else markers.shoulder)[:, 0]
     across = across - (markers.hip if markers.shoulder is None else markers.shoulder)[:, 1]
     whole = assemble_signals(
         time, heading, markers,
-        np.arctan2(along_heading(spine, heading), spine[:, 2]) - _standing_lean(motion.skeleton, parts),
+        np.arctan2(along_heading(spine, heading), spine[:, 2]) - standing_lean,
         np.arctan2(across[:, 2], np.hypot(across[:, 0], across[:, 1])), pitch,
         motion.com if saved else _center_of_mass(markers), stands, np.zeros((len(motion), 0)),
         load=load, slip=motion.slip[:, :2] if saved else None,
@@ -106,27 +111,23 @@ def _markers(places: np.ndarray, parts: BodyParts) -> Markers:
     )  # fmt: skip
 
 
-def _feet(
-    markers: Markers, turns: np.ndarray, heading: np.ndarray, parts: BodyParts, flat: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 2) pitch of the feet [rad], 0 while they are flat, and (n, 2, 3) their toes [m].
-
-    A foot without toe joint is turned as its ankle is.
-    """
-    pitches, toes = [], []
-    for s, leg in enumerate((parts.left, parts.right)):
-        ankle, toe = markers.ankle[:, s], markers.toe[:, s]
-        if leg.toe is None:
-            ahead = np.stack([np.cos(heading), np.sin(heading), np.zeros(len(heading))], axis=1)
-            own = turns[:, leg.ankle]
-            flat_foot = quat.rotate(quat.inverse(own[flat[:, s]]), ahead[flat[:, s]]).mean(axis=0)
-            length = float(np.median(np.linalg.norm(markers.knee[:, s] - ankle, axis=1))) * 2.0 * _FOOT
-            toe = ankle + quat.rotate(own, flat_foot / np.linalg.norm(flat_foot) * length)
-        sole = toe - ankle
-        pitch = np.unwrap(np.arctan2(sole[:, 2], along_heading(sole, heading)))
-        pitches.append(pitch - np.median(pitch[flat[:, s]]))  # the line from ankle to toe falls forward
-        toes.append(toe)
-    return np.stack(pitches, axis=1), np.stack(toes, axis=1)
+def _with_toes(
+    time: np.ndarray, places: np.ndarray, turns: np.ndarray, heading: np.ndarray, parts: BodyParts
+) -> tuple[np.ndarray, BodyParts]:
+    """Places and parts of a body with toes: a foot that has no toe joint gets one that turns as its ankle does."""
+    legs = [parts.left, parts.right]
+    ahead = np.stack([np.cos(heading), np.sin(heading), np.zeros(len(heading))], axis=1)
+    for s, leg in enumerate(legs):
+        if leg.toe is not None:
+            continue
+        speed, length = horizontal_speeds(places[:, leg.ankle], time), leg_length(places, leg)
+        flat = speed <= np.quantile(speed, _STILL)
+        ball = length * (_BALL[0] * ahead[flat] + np.array([0.0, 0.0, _BALL[1]]))
+        own = quat.rotate(quat.inverse(turns[flat, leg.ankle]), ball).mean(axis=0)
+        toe = places[:, leg.ankle] + quat.rotate(turns[:, leg.ankle], own)
+        legs[s] = replace(leg, toe=places.shape[1])
+        places = np.concatenate([places, toe[:, None]], axis=1)
+    return places, replace(parts, left=legs[0], right=legs[1])
 
 
 def _clip_stances(
