@@ -33,6 +33,7 @@ _HEAD_BAND = 10.0  # [Hz] above which the acceleration of the head is noise of c
 _MIDDLE = 0.4, 0.6  # of the stance
 _LOADING, _TERMINAL = (0.0, 0.4), (0.6, 1.0)  # parts of the stance in which the two force peaks lie
 _SHORT, _LONG = 0.6, 1.6  # [usual strides] shorter and longer ones are stumbles or missed footstrikes
+_IN_TURN = 0.2, 0.8  # [strides] after a foot's footstrike the other one strikes
 _FLIES = 0.02  # share of the time in the air from which on a gait is a run
 
 # Knots over a stride from footstrike to footstrike: percent, degrees.
@@ -202,6 +203,7 @@ def gait_card(source: Motion | GaitSignals) -> GaitCard:
     strides = find_strides(signals)
     if not all(strides):
         raise SurefootError(_too_short(signals, strides))
+    _check_turns(signals, strides)
     curves = {
         name: np.degrees(_mean_curves(getattr(signals, name), strides))
         for name in ("thigh", "knee", "ankle", "foot_pitch")
@@ -302,6 +304,8 @@ def _strides_of(signals: GaitSignals, leg: int) -> list[Stride]:
 
 def _period(signals: GaitSignals, usual: float) -> float:
     """Mean time of a stride [s], from footstrike to footstrike and from toe-off to toe-off, given the usual one."""
+    if np.isfinite(signals.stride_time):
+        return signals.stride_time
     count, times = len(signals.time), list[float]()
     for leg in (0, 1):
         spans = true_spans(signals.stands[:, leg])
@@ -338,6 +342,26 @@ def _too_short(signals: GaitSignals, strides: Strides) -> str:
         f"{signals.time[-1] - signals.time[0]:.2f} s the left foot strikes {strikes[0]} times and the right one "
         f"{strikes[1]} times, which makes no whole stride of the {' and of the '.join(lacking)} leg"
     )
+
+
+def _check_turns(signals: GaitSignals, strides: Strides) -> None:
+    """Refuse feet that do not strike in turn.
+
+    Raises:
+        SurefootError: in most strides the other foot does not strike in the middle, as in hops.
+    """
+    inside = []
+    for leg in (0, 1):
+        other = [a for a, _ in true_spans(signals.stands[:, 1 - leg]) if a > 0]
+        for stride in strides[leg]:
+            phases = [(a - stride.strike) / (stride.last - stride.first) % 1.0 for a in other]
+            near = [stride.first - 1 <= a <= stride.last + 1 for a in other]
+            inside.append(any(n and _IN_TURN[0] < p < _IN_TURN[1] for n, p in zip(near, phases, strict=True)))
+    if np.mean(inside) < 0.5:
+        raise SurefootError(
+            "the feet do not strike in turn: a walk or a run is measured, in which each foot strikes about in the "
+            "middle between two footstrikes of the other; hops and gallops are not"
+        )
 
 
 def _share(flags: np.ndarray, strides: list[Stride]) -> float:

@@ -8,6 +8,7 @@ forces of its feet; which joint a torque belongs to is not saved.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def clip_signals(motion: Motion, start: float | None = None, end: float | None =
     standing_lean = _standing_lean(motion.skeleton, parts)
     places, parts = _with_toes(time, places, turns, heading, parts)
     markers = _markers(places, parts)
-    load = None
+    load, stride_time = None, float("nan")
     if saved:
         force = motion.contact_force[:, :2, 2]
         mass = float(force.sum(axis=1).mean()) / GRAVITY
@@ -76,7 +77,7 @@ def clip_signals(motion: Motion, start: float | None = None, end: float | None =
         inside = np.flatnonzero(frames_within(time, start, end))
         first, last = int(inside[0]), int(inside[-1])
     else:
-        stands, (first, last) = _clip_stances(time, places, markers, heading, parts, start, end)
+        stands, (first, last), stride_time = _clip_stances(time, places, markers, heading, parts, start, end)
     sole = markers.toe - markers.ankle
     pitch = np.stack([np.arctan2(sole[:, s, 2], along_heading(sole[:, s], heading)) for s in (0, 1)], axis=1)
     pitch = np.unwrap(pitch, axis=0)
@@ -92,7 +93,8 @@ def clip_signals(motion: Motion, start: float | None = None, end: float | None =
         motion.com if saved else _center_of_mass(markers), stands, np.zeros((len(motion), 0)),
         load=load, slip=motion.slip[:, :2] if saved else None,
     )  # fmt: skip
-    return cut(replace(whole, joint_speed=_sagittal_speeds(whole)), first, last + 1)
+    whole = replace(whole, joint_speed=_sagittal_speeds(whole), stride_time=stride_time)
+    return cut(whole, first, last + 1)
 
 
 def _markers(places: np.ndarray, parts: BodyParts) -> Markers:
@@ -133,8 +135,8 @@ def _with_toes(
 def _clip_stances(
     time: np.ndarray, places: np.ndarray, markers: Markers, heading: np.ndarray, parts: BodyParts,
     start: float | None, end: float | None,
-) -> tuple[np.ndarray, tuple[int, int]]:  # fmt: skip
-    """(n, 2) whether each foot is on the ground, and the first and last frame of the longest even stretch."""
+) -> tuple[np.ndarray, tuple[int, int], float]:  # fmt: skip
+    """(n, 2) whether each foot is on the ground, the ends of the longest even stretch, and its mean stride time [s]."""
     legs = (parts.left, parts.right)
     pelvis, length = markers.hip.mean(axis=1), leg_length(places, parts.left)
     stances = [stance_heights(places, time, leg) for leg in legs]
@@ -163,7 +165,12 @@ def _clip_stances(
         for before, after in zip((*rough.strikes, *rough.offs), (*fine.strikes, *fine.offs), strict=True)
         if first <= before <= last
     ]
-    return np.stack([own.stands(len(time)) for own in grounded], axis=1), (max(min(kept) - 1, 0), max(kept))
+    strides = [
+        float(time[b] - time[a])
+        for own in events for frames in (own.strikes, own.offs) for a, b in pairwise(frames) if first <= a and b <= last
+    ]  # fmt: skip
+    stands = np.stack([own.stands(len(time)) for own in grounded], axis=1)
+    return stands, (max(min(kept) - 1, 0), max(kept)), float(np.mean(strides))
 
 
 def _flat(stands: np.ndarray) -> np.ndarray:

@@ -49,6 +49,7 @@ class GaitSignals:
     torque: np.ndarray | None = None  # (n, joints) [N·m]
     joints: tuple[str, ...] = ()  # names of the columns of `torque` and `joint_speed`
     mass: float = float("nan")  # [kg]
+    stride_time: float = float("nan")  # [s] mean, where it is known better than by `stands`
 
 
 @dataclass(frozen=True)

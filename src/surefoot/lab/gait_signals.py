@@ -63,6 +63,20 @@ def signals_of(motion: Motion, start: float | None = None, end: float | None = N
     )  # fmt: skip
 
 
+def check_body(table: CharacterTable) -> None:
+    """Refuse a body whose gait cannot be compared with people's.
+
+    Raises:
+        SurefootError: it is planar, or has not one knee in each leg; the message says which bodies would do.
+    """
+    if not table.is_biped:
+        valid = ", ".join(name for name in characters.names() if characters.load(name).is_biped)
+        raise SurefootError(
+            f"{table.name} does not walk as people do: the card is of bodies in space with one knee in each leg, "
+            f"as {valid}"
+        )
+
+
 def record_signals(
     population: Population, seconds: float, fps: float = 250.0, tell: Callable[[float], None] = lambda time: None
 ) -> list[GaitSignals | None]:
@@ -117,12 +131,7 @@ def _simulated_signals(
     com: np.ndarray, force: np.ndarray, slip: np.ndarray, torque: np.ndarray, rates: np.ndarray, mass: float,
 ) -> GaitSignals:  # fmt: skip
     anatomy, names = table.anatomy, skeleton.names
-    if not table.is_biped:
-        valid = ", ".join(name for name in characters.names() if characters.load(name).is_biped)
-        raise SurefootError(
-            f"{table.name} does not walk as people do: the card is of bodies in space with one knee in each leg, "
-            f"as {valid}"
-        )
+    check_body(table)
     upright = {
         part: np.asarray(table.imported.limbs.rest.get(part, (1.0, 0.0, 0.0, 0.0))) if table.imported else None
         for part in names
