@@ -30,7 +30,7 @@ from surefoot.motions.forward_kinematics import sole_points, world_poses
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.signals import frame_time
 
-_LONGEST_FRAME = 0.0175  # [s] 60 frames a second, rounded
+LONGEST_FRAME = 0.0175  # [s] 60 frames a second, rounded
 
 
 def signals_of(motion: Motion, start: float | None = None, end: float | None = None) -> GaitSignals:
@@ -49,7 +49,7 @@ def signals_of(motion: Motion, start: float | None = None, end: float | None = N
     """
     if len(motion) < 3 or motion.time[-1] <= motion.time[0]:
         raise SurefootError("a gait is measured over at least three frames")
-    if frame_time(motion.time) > _LONGEST_FRAME:
+    if frame_time(motion.time) > LONGEST_FRAME:
         raise SurefootError("a gait is measured at 60 frames a second or more; record the motion with a higher fps")
     scene = motion.scene
     if scene is None:

@@ -7,8 +7,11 @@ import threading
 import time
 from collections.abc import Sequence
 
+import numpy as np
+
 from surefoot.errors import SurefootError
 from surefoot.lab.gait import card_rows, gait_card
+from surefoot.lab.gait_signals import LONGEST_FRAME
 from surefoot.studio.panels.panel import Panel, PanelContext, set_if_changed
 from surefoot.studio.session import Moment, motion_from_moments
 
@@ -24,6 +27,12 @@ _log = logging.getLogger(__name__)
 
 def card_text(moments: Sequence[Moment]) -> str:
     """The card of moments as Markdown, or why there is none."""
+    clocks = np.array([moment.clock for moment in moments])
+    if len(clocks) > 2 and np.median(np.diff(clocks)) > LONGEST_FRAME:
+        return (
+            f"No card: {1.0 / np.median(np.diff(clocks)):.0f} moments a second are kept here, and a card needs 60. "
+            "Choose a slower **Speed of time**."
+        )
     try:
         card = gait_card(motion_from_moments(moments))
     except SurefootError as error:
