@@ -311,7 +311,7 @@ def measured(studio: Studio, setup: Setup, seconds: float) -> str:
     card = tab(studio).card
     studio.session.paused = True  # only the frames below are in the timeline, whatever the machine is busy with
     studio.loop.call(lambda: studio.session.rebuild(skill=setup.skill, character=setup.character))
-    studio.loop.call(lambda: passed(studio.session, seconds))
+    studio.loop.call(lambda: passed(studio.session, seconds), timeout=200.0)
     card._on.value = True
     for _ in range(2):  # the first one has it measured, the second one shows it
         studio.loop.call(lambda: (setattr(card, "_next", 0.0), card.refresh()))

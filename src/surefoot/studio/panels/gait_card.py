@@ -22,6 +22,7 @@ SHOWN = (
     "score", "speed", "cadence", "step_length", "walk_ratio", "double_support", "flight", "strike_pitch",
     "toe_off_pitch", "stance_knee", "swing_knee", "lean", "pelvis_turn", "arm_swing", "com_rise", "step_width",
 )  # fmt: skip
+_GAP = "\u2003"  # keeps a value and its band apart
 _log = logging.getLogger(__name__)
 
 
@@ -41,7 +42,7 @@ def card_text(moments: Sequence[Moment]) -> str:
     lines = [f"A {'run' if card.runs else 'walk'}, {card.strides} strides.", "", "| | | people |", "|---|---:|---|"]
     for row in (rows[name] for name in SHOWN):
         value = f"**{row.value}** ✗" if row.inside is False else row.value
-        lines.append(f"| {row.label} [{row.unit}] | {value} | {row.band} |")
+        lines.append(f"| {row.label} [{row.unit}] | {value} | {_GAP}{row.band} |")
     return "\n".join(lines)
 
 
