@@ -357,3 +357,11 @@ def test_a_skill_moves_as_its_file_says(name: str) -> None:
         value, written = getattr(found, what), getattr(said, what)
         assert (value is None) == (written is None), what
         assert value is None or value == pytest.approx(written, rel=0.05, abs=near), what
+    of_the_card = {
+        "score": 0.5, "walk_ratio": 0.0004, "double_support": 0.02, "flight": 0.02, "stance_knee": 2.0,
+        "strike_pitch": 3.0, "toe_off_pitch": 4.0, "lean": 1.0, "first_peak": 0.1, "work": 0.02, "tremble": 0.015,
+        "slip": 0.004,
+    }  # fmt: skip
+    for what, near in of_the_card.items():
+        if getattr(said, what) is not None:
+            assert getattr(found, what) == pytest.approx(getattr(said, what), rel=0.05, abs=near), what

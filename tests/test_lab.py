@@ -517,7 +517,7 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
-    assert len(found) == 65
+    assert len(found) == 71
     assert {name.split("/")[0] for name in found} == set(PAPERS)
     for name, experiment in found.items():
         assert experiment.name == name
@@ -549,7 +549,7 @@ def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
     assert select(["simbicon"]) == [e for e in every if e.name.startswith("simbicon/")]
-    assert select(["genbicon", "limit_cycle", "motions", "simbicon", "stepping", "stylized"]) == every
+    assert select(["genbicon", "limit_cycle", "motions", "quality", "simbicon", "stepping", "stylized"]) == every
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

@@ -12,7 +12,9 @@ import pytest
 from surefoot.controllers.genbicon.style import KNOTS, WIDTH, curve_at
 from surefoot.engine.scene import Setup
 from surefoot.engine.simulation import Simulation
+from surefoot.lab.gait import card_rows, gait_card
 from surefoot.studio.app import Studio
+from surefoot.studio.panels import gait_card as gait_panel
 from surefoot.studio.panels import plot_tab
 from surefoot.studio.panels.plot_tab import PlotTab
 from surefoot.studio.session import Session
@@ -302,3 +304,49 @@ def test_a_portrait_is_drawn_within_a_wider_range(studio: Studio) -> None:
     handle = plots._plots[0]._handle
     low, high = handle.scales["x"]["range"]  # type: ignore[index]
     assert low < handle.data[0].min() < handle.data[0].max() < high
+
+
+def measured(studio: Studio, setup: Setup, seconds: float) -> str:
+    """What the gait card says of a skill after some seconds."""
+    card = tab(studio).card
+    studio.session.paused = True  # only the frames below are in the timeline, whatever the machine is busy with
+    studio.loop.call(lambda: studio.session.rebuild(skill=setup.skill, character=setup.character))
+    studio.loop.call(lambda: passed(studio.session, seconds), timeout=200.0)
+    card._on.value = True
+    for _ in range(2):  # the first one has it measured, the second one shows it
+        studio.loop.call(lambda: (setattr(card, "_next", 0.0), card.refresh()))
+        card.wait(30.0)
+    studio.loop.call(card.refresh)
+    return str(card._text.content)
+
+
+def test_the_gait_card_shows_what_the_last_seconds_measure(studio: Studio) -> None:
+    text = measured(studio, SETUPS["human"], gait_panel.SECONDS + 1.0)
+    assert text.startswith("A walk")
+    rows = {row.name: row for row in card_rows(gait_card(studio.loop.call(lambda: studio.session.motion(6.0))))}
+    for name in gait_panel.SHOWN:
+        line = next(line for line in text.splitlines() if line.startswith(f"| {rows[name].label} ["))
+        assert rows[name].value in line
+        assert rows[name].band in line
+        assert ("✗" in line) == (rows[name].inside is False)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("planar", "bodies in space"), ("stand", "no whole stride")])
+def test_the_gait_card_says_why_there_is_none(studio: Studio, name: str, reason: str) -> None:
+    text = measured(studio, SETUPS[name], 2.0)
+    assert text.startswith("No card yet")
+    assert reason in text
+
+
+def test_the_gait_card_of_too_few_moments_says_what_to_do() -> None:
+    session = Session(SETUPS["human"])
+    for _ in range(60):
+        session.step(50)
+    assert "Speed of time" in gait_panel.card_text(session.moments(gait_panel.SECONDS))
+
+
+def test_the_gait_card_measures_nothing_until_it_is_asked_to(studio: Studio) -> None:
+    card = tab(studio).card
+    studio.loop.call(lambda: (passed(studio.session, 1.0), card.refresh()))
+    assert not card.is_measuring
+    assert card._text.content == ""

@@ -40,6 +40,18 @@ def print_result(result: Any) -> None:
         screen.print(f"  [dim]{item['case']}: {item['ours']} {item['unit']}{paper}[/dim]", highlight=False)
 
 
+def print_card(card: Any) -> None:
+    """Print a gait report card: values, people's bands, and a mark at what lies outside."""
+    from surefoot.lab.gait import card_rows
+
+    table = Table("measure", "value", "unit", "people", "", box=None)
+    table.columns[1].justify = "right"
+    for row in card_rows(card):
+        style = "red" if row.inside is False else "dim" if row.value == "–" else ""
+        table.add_row(row.label, row.value, row.unit, row.band, "outside" if row.inside is False else "", style=style)
+    screen.print(table, highlight=False)
+
+
 def print_pairs(pairs: dict[str, Any]) -> None:
     """Print names and values, a line each."""
     table = Table(show_header=False, box=None, padding=(0, 2))

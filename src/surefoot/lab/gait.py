@@ -20,7 +20,8 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from surefoot.errors import SurefootError
-from surefoot.lab.gait_signals import GRAVITY, GaitSignals, signals_of
+from surefoot.lab.gait_markers import GRAVITY, GaitSignals
+from surefoot.lab.gait_signals import signals_of
 from surefoot.motions.motion import Motion
 from surefoot.motions.signals import frame_time, true_spans
 
@@ -31,8 +32,9 @@ _SLOWEST = 0.2  # [Hz] of what counts as motion of joints at all
 _HEAD_BAND = 10.0  # [Hz] above which the acceleration of the head is noise of capture
 _MIDDLE = 0.4, 0.6  # of the stance
 _LOADING, _TERMINAL = (0.0, 0.4), (0.6, 1.0)  # parts of the stance in which the two force peaks lie
+_SHORT, _LONG = 0.6, 1.6  # [usual strides] shorter and longer ones are stumbles or missed footstrikes
+_IN_TURN = 0.2, 0.8  # [strides] after a foot's footstrike the other one strikes
 _FLIES = 0.02  # share of the time in the air from which on a gait is a run
-_MIN_STRIDES = 1
 
 # Knots over a stride from footstrike to footstrike: percent, degrees.
 NORMS: Mapping[str, tuple[tuple[float, float], ...]] = {
@@ -198,24 +200,24 @@ def gait_card(source: Motion | GaitSignals) -> GaitCard:
         SurefootError: it is too short, has too few frames a second, or the feet do not step in turn.
     """
     signals = signals_of(source) if isinstance(source, Motion) else source
-    strides = [_strides(signals, leg) for leg in (0, 1)]
-    if min(map(len, strides)) < _MIN_STRIDES:
-        raise SurefootError("a gait is measured over at least one stride of each leg, from footstrike to footstrike")
+    strides = find_strides(signals)
+    if not all(strides):
+        raise SurefootError(_too_short(signals, strides))
+    _check_turns(signals, strides)
     curves = {
         name: np.degrees(_mean_curves(getattr(signals, name), strides))
         for name in ("thigh", "knee", "ankle", "foot_pitch")
     }
     if signals.load is not None:
         curves["load"] = _mean_curves(signals.load, strides)
-    time, stands = signals.time, signals.stands
-    first, last = min(s[0][0] for s in strides), max(s[-1][1] for s in strides)
+    time, each = signals.time, [stride for leg in strides for stride in leg]
+    first, last = min(stride.first for stride in each), max(stride.last for stride in each)
     window = slice(first, last + 1)
     duration = float(time[last] - time[first])
-    period = float(np.mean([time[b] - time[a] for leg in strides for a, b in leg]))
+    period = _period(signals, float(np.median([time[stride.last] - time[stride.first] for stride in each])))
     speed, sideways = _velocity(signals, first, last)
     cadence, step_length = 120.0 / period, 0.5 * period * float(np.hypot(speed, sideways))
     knees = curves["knee"]
-    both, none = stands[window].all(axis=1), ~stands[window].any(axis=1)
     steps = duration / (0.5 * period)
     return GaitCard(
         speed=speed, cadence=cadence, step_length=step_length, walk_ratio=step_length / cadence,
@@ -225,14 +227,15 @@ def gait_card(source: Motion | GaitSignals) -> GaitCard:
         strike_pitch=_at_events(signals, strides, first=True), toe_off_pitch=_at_events(signals, strides, first=False),
         plantarflexion=float(curves["ankle"].min(axis=0).mean()),
         **_trunk(signals, strides, window),
-        double_support=float(both.mean()), flight=float(none.mean()),
+        double_support=_share(np.all(signals.stands, axis=1), each),
+        flight=_share(~np.any(signals.stands, axis=1), each),
         **_forces(signals, strides),
         **_effort(signals, window, float(np.hypot(speed, sideways)) * duration),
         slip=NAN if signals.slip is None else float((signals.slip[last] - signals.slip[first]).sum()) / steps,
         clearance=_clearance(signals, strides), step_width=_step_width(signals, strides),
         tremble=_tremble(signals.joint_speed[window], frame_time(time)),
         asymmetry=float(np.sqrt(np.mean([np.mean((curves[n][:, 0] - curves[n][:, 1]) ** 2) for n in CURVES]))),
-        drift=_drift(signals, window), score=profile_score(curves), strides=sum(map(len, strides)), curves=curves,
+        drift=_drift(signals, window), score=profile_score(curves), strides=len(each), curves=curves,
     )  # fmt: skip
 
 
@@ -260,24 +263,67 @@ def profile_score(curves: Mapping[str, np.ndarray]) -> float:
     return float(np.sqrt(np.mean(squares)))
 
 
-def _strides(signals: GaitSignals, leg: int) -> list[tuple[int, int]]:
-    """(first, last) frames of the strides of a leg, from footstrike to footstrike."""
-    strikes = [a for a, _ in true_spans(signals.stands[:, leg]) if a > 0]
-    lengths = np.diff(signals.time[strikes]) if len(strikes) > 1 else np.zeros(0)
-    if not len(lengths):
-        return []
-    usual = float(np.median(lengths))
-    return [(a, b) for (a, b), long in zip(pairwise(strikes), lengths, strict=True) if 0.6 * usual < long < 1.6 * usual]
+@dataclass(frozen=True)
+class Stride:
+    """A stride of one leg, in frames.
+
+    It lasts from footstrike to footstrike or, where a short clip holds no such stride, from toe-off to toe-off.
+    """
+
+    first: int
+    last: int
+    strike: int  # first frame under load
+    off: int  # last frame under load
+
+    @property
+    def swing(self) -> tuple[int, int]:
+        """The frame at which the foot leaves the ground and that at which it strikes."""
+        return (self.off, self.last) if self.strike == self.first else (self.first, self.strike)
 
 
-def _mean_curves(values: np.ndarray, strides: list[list[tuple[int, int]]]) -> np.ndarray:
-    """(POINTS, 2) mean of (n, 2) values over the strides of each leg."""
+Strides = tuple[list[Stride], list[Stride]]
+
+
+def find_strides(signals: GaitSignals) -> Strides:
+    """The strides of the left and of the right leg; those much longer or shorter than usual are left out."""
+    return _strides_of(signals, 0), _strides_of(signals, 1)
+
+
+def _strides_of(signals: GaitSignals, leg: int) -> list[Stride]:
+    count, spans = len(signals.time), true_spans(signals.stands[:, leg])
+    strikes, offs = [a for a, _ in spans if a > 0], [b for _, b in spans if b < count]
+    found = [
+        Stride(a, b, a, next((off for off in offs if a < off <= b), b) - 1) for a, b in pairwise(strikes)
+    ] or [
+        Stride(a, b, next(strike for strike in strikes if a <= strike < b), b - 1) for a, b in pairwise(offs)
+    ]  # fmt: skip
+    lengths = [float(signals.time[stride.last] - signals.time[stride.first]) for stride in found]
+    usual = float(np.median(lengths)) if found else 0.0
+    return [stride for stride, long in zip(found, lengths, strict=True) if _SHORT * usual < long < _LONG * usual]
+
+
+def _period(signals: GaitSignals, usual: float) -> float:
+    """Mean time of a stride [s], from footstrike to footstrike and from toe-off to toe-off, given the usual one."""
+    if np.isfinite(signals.stride_time):
+        return signals.stride_time
+    count, times = len(signals.time), list[float]()
+    for leg in (0, 1):
+        spans = true_spans(signals.stands[:, leg])
+        for frames in ([a for a, _ in spans if a > 0], [b for _, b in spans if b < count]):
+            times += [float(long) for long in np.diff(signals.time[frames]) if _SHORT < long / usual < _LONG]
+    return float(np.mean(times))
+
+
+def _mean_curves(values: np.ndarray, strides: Strides) -> np.ndarray:
+    """(POINTS, 2) mean of (n, 2) values over the strides of each leg, from footstrike to footstrike."""
     share, frames = np.linspace(0.0, 1.0, POINTS), np.arange(len(values))
-    legs = [
-        np.mean([np.interp(a + share * (b - a), frames, values[:, leg]) for a, b in strides[leg]], axis=0)
-        for leg in (0, 1)
-    ]
-    return np.stack(legs, axis=1)
+
+    def curve(stride: Stride, leg: int) -> np.ndarray:
+        long = stride.last - stride.first
+        at = stride.strike + share * long
+        return np.asarray(np.interp(np.where(at > stride.last, at - long, at), frames, values[:, leg]))
+
+    return np.stack([np.mean([curve(stride, leg) for stride in strides[leg]], axis=0) for leg in (0, 1)], axis=1)
 
 
 def _velocity(signals: GaitSignals, first: int, last: int) -> tuple[float, float]:
@@ -287,37 +333,67 @@ def _velocity(signals: GaitSignals, first: int, last: int) -> tuple[float, float
     return float((rate[:, 0] * c + rate[:, 1] * s).mean()), float((rate[:, 1] * c - rate[:, 0] * s).mean())
 
 
-def _stance_end(signals: GaitSignals, leg: int, stride: tuple[int, int]) -> int:
-    """The last frame of a stride in which its foot bears load."""
-    off = np.flatnonzero(~signals.stands[stride[0] : stride[1], leg])
-    return stride[0] + (int(off[0]) if len(off) else stride[1] - stride[0]) - 1
+def _too_short(signals: GaitSignals, strides: Strides) -> str:
+    """What is missing of a gait that cannot be measured."""
+    lacking = [name for name, found in zip(("left", "right"), strides, strict=True) if not found]
+    strikes = [sum(1 for a, _ in true_spans(signals.stands[:, leg]) if a > 0) for leg in (0, 1)]
+    return (
+        f"a gait is measured over at least one stride of each leg, from footstrike to footstrike; in these "
+        f"{signals.time[-1] - signals.time[0]:.2f} s the left foot strikes {strikes[0]} times and the right one "
+        f"{strikes[1]} times, which makes no whole stride of the {' and of the '.join(lacking)} leg"
+    )
 
 
-def _mid_stance_knee(signals: GaitSignals, strides: list[list[tuple[int, int]]]) -> float:
+def _check_turns(signals: GaitSignals, strides: Strides) -> None:
+    """Refuse feet that do not strike in turn.
+
+    Raises:
+        SurefootError: in most strides the other foot does not strike in the middle, as in hops.
+    """
+    inside = []
+    for leg in (0, 1):
+        other = [a for a, _ in true_spans(signals.stands[:, 1 - leg]) if a > 0]
+        for stride in strides[leg]:
+            phases = [(a - stride.strike) / (stride.last - stride.first) % 1.0 for a in other]
+            near = [stride.first - 1 <= a <= stride.last + 1 for a in other]
+            inside.append(any(n and _IN_TURN[0] < p < _IN_TURN[1] for n, p in zip(near, phases, strict=True)))
+    if np.mean(inside) < 0.5:
+        raise SurefootError(
+            "the feet do not strike in turn: a walk or a run is measured, in which each foot strikes about in the "
+            "middle between two footstrikes of the other; hops and gallops are not"
+        )
+
+
+def _share(flags: np.ndarray, strides: list[Stride]) -> float:
+    """Mean share of the strides in which flags (n,) are true."""
+    return float(np.mean([flags[stride.first : stride.last].mean() for stride in strides]))
+
+
+def _mid_stance_knee(signals: GaitSignals, strides: Strides) -> float:
     """Mean flexion of the knee in the middle fifth of the stances [deg]."""
     found = []
     for leg in (0, 1):
         for stride in strides[leg]:
-            a, n = stride[0], _stance_end(signals, leg, stride) - stride[0]
+            a, n = stride.strike, stride.off - stride.strike
             found.append(signals.knee[a + int(_MIDDLE[0] * n) : a + int(_MIDDLE[1] * n) + 1, leg].mean())
     return float(np.degrees(np.mean(found)))
 
 
-def _at_events(signals: GaitSignals, strides: list[list[tuple[int, int]]], first: bool) -> float:
+def _at_events(signals: GaitSignals, strides: Strides, first: bool) -> float:
     """Mean pitch of the feet in the first, or in the last, frame under load [deg]."""
     pitch = [
-        signals.foot_pitch[stride[0] if first else _stance_end(signals, leg, stride), leg]
+        signals.foot_pitch[stride.strike if first else stride.off, leg]
         for leg in (0, 1) for stride in strides[leg]
     ]  # fmt: skip
     return float(np.degrees(np.mean(pitch)))
 
 
-def _range_per_stride(values: np.ndarray, strides: list[list[tuple[int, int]]]) -> float:
+def _range_per_stride(values: np.ndarray, strides: Strides) -> float:
     """Mean over all strides of the peak to peak of values (n,)."""
-    return float(np.mean([np.ptp(values[a : b + 1]) for leg in strides for a, b in leg]))
+    return float(np.mean([np.ptp(values[s.first : s.last + 1]) for leg in strides for s in leg]))
 
 
-def _trunk(signals: GaitSignals, strides: list[list[tuple[int, int]]], window: slice) -> dict[str, float]:
+def _trunk(signals: GaitSignals, strides: Strides, window: slice) -> dict[str, float]:
     arm, head = NAN, NAN
     if signals.upper_arm is not None:
         arm = float(np.mean([_range_per_stride(np.degrees(signals.upper_arm[:, s]), strides) for s in (0, 1)]))
@@ -340,15 +416,15 @@ def _trunk(signals: GaitSignals, strides: list[list[tuple[int, int]]], window: s
     }
 
 
-def _forces(signals: GaitSignals, strides: list[list[tuple[int, int]]]) -> dict[str, float]:
+def _forces(signals: GaitSignals, strides: Strides) -> dict[str, float]:
     """Means over all stances of the two peaks of a foot's vertical force and of the valley between [body weights]."""
     if signals.load is None:
         return {"first_peak": NAN, "valley": NAN, "second_peak": NAN}
     found = []
     for leg in (0, 1):
         for stride in strides[leg]:
-            a, b = stride[0], _stance_end(signals, leg, stride) + 1
-            load, n = signals.load[a:b, leg], b - a
+            load = signals.load[stride.strike : stride.off + 1, leg]
+            n = len(load)
             early, late = (load[int(p * n) : max(int(q * n), int(p * n) + 1)] for p, q in (_LOADING, _TERMINAL))
             middle = load[int(0.3 * n) : max(int(0.7 * n), int(0.3 * n) + 1)]
             found.append((early.max(), middle.min(), late.max()))
@@ -379,24 +455,24 @@ def _effort(signals: GaitSignals, window: slice, distance: float) -> dict[str, f
     }
 
 
-def _clearance(signals: GaitSignals, strides: list[list[tuple[int, int]]]) -> float:
+def _clearance(signals: GaitSignals, strides: Strides) -> float:
     """Mean least height of the toes in the middle of the swing above where they stand [m]."""
     found = []
     for leg in (0, 1):
         height = signals.toe_place[:, leg, 2]
         ground = float(np.median(height[signals.stands[:, leg]]))
         for stride in strides[leg]:
-            a, b = _stance_end(signals, leg, stride), stride[1]
+            a, b = stride.swing
             middle = height[a + int(0.3 * (b - a)) : max(a + int(0.8 * (b - a)), a + 1)]
             found.append(float(middle.min()) - ground if len(middle) else 0.0)
     return float(np.mean(found))
 
 
-def _step_width(signals: GaitSignals, strides: list[list[tuple[int, int]]]) -> float:
+def _step_width(signals: GaitSignals, strides: Strides) -> float:
     """Mean distance of the ankles across the heading at footstrikes, negative if the legs are crossed [m]."""
     apart = signals.ankle_place[:, 0] - signals.ankle_place[:, 1]
     across = apart[:, 1] * np.cos(signals.heading) - apart[:, 0] * np.sin(signals.heading)
-    return float(np.mean([across[a] for leg in strides for a, _ in leg]))
+    return float(np.mean([across[stride.strike] for leg in strides for stride in leg]))
 
 
 def _tremble(speeds: np.ndarray, dt: float) -> float:

@@ -9,11 +9,17 @@ import numpy as np
 
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
+from surefoot.lab.gait import gait_card
 from surefoot.lab.gait_measures import measure_gait, record_for_measuring
+from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Measured, Skill, Start
 from surefoot.terrains.terrain import Terrain
 
 _SETTLE, _JUDGED = 15.0, 5.0  # [s]
+_CARD = {  # measures of the gait report card, and their digits
+    "score": 1, "walk_ratio": 4, "double_support": 2, "flight": 2, "stance_knee": 0, "strike_pitch": 0,
+    "toe_off_pitch": 0, "lean": 1, "first_peak": 2, "work": 2, "tremble": 3, "slip": 3,
+}  # fmt: skip
 
 
 def measure_skill(skill: Skill, terrain: str | Terrain = "flat") -> Measured | None:
@@ -24,11 +30,13 @@ def measure_skill(skill: Skill, terrain: str | Terrain = "flat") -> Measured | N
         terrain: the ground it is made for.
 
     Returns:
-        Speed along the heading, cadence and cost of transport; None if it falls.
+        Speed along the heading, cadence, cost of transport and, of a walk or a run in space, measures of the gait
+        report card; None if it falls.
     """
     sim = Simulation(skill.character, skill, terrain)
     sim.step(round(_SETTLE / sim.model.opt.timestep))
-    gait = measure_gait(record_for_measuring(sim, _JUDGED))
+    motion = record_for_measuring(sim, _JUDGED)
+    gait = measure_gait(motion)
     if sim.fallen:
         return None
     moves = math.hypot(gait.speed, gait.sideways) > 0.05  # a cost per metre says nothing about a gait in place
@@ -36,7 +44,18 @@ def measure_skill(skill: Skill, terrain: str | Terrain = "flat") -> Measured | N
         speed=round(gait.speed, 2) + 0.0,  # no negative zero
         cadence=round(gait.cadence, 2),
         cost_of_transport=round(gait.cost_of_transport, 2) if moves else None,
+        **(_card_measures(motion) if moves else {}),
     )
+
+
+def _card_measures(motion: Motion) -> dict[str, float]:
+    """Measures of the gait report card that a skill file holds; none of what does not walk or run."""
+    try:
+        card = gait_card(motion)
+    except SurefootError:
+        return {}
+    found = {name: round(getattr(card, name), digits) + 0.0 for name, digits in _CARD.items()}
+    return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
 def start_on_limit_cycle(

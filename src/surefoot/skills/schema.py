@@ -78,11 +78,26 @@ class Fall(Strict):
 
 
 class Measured(Strict):
-    """What it did when it was last measured (`surefoot reproduce`)."""
+    """What it did when it was last measured (`surefoot.lab.skill_metadata`).
 
-    speed: float | None = None
-    cadence: float | None = None
+    From `score` on they are of the gait report card (`surefoot gait`), of walks and runs in space only.
+    """
+
+    speed: float | None = None  # [m/s]
+    cadence: float | None = None  # [steps/s]
     cost_of_transport: float | None = None
+    score: float | None = None  # [deg] gait profile score
+    walk_ratio: float | None = None  # [m/(steps/min)]
+    double_support: float | None = None  # share of the time
+    flight: float | None = None  # share of the time
+    stance_knee: float | None = None  # [deg]
+    strike_pitch: float | None = None  # [deg]
+    toe_off_pitch: float | None = None  # [deg]
+    lean: float | None = None  # [deg]
+    first_peak: float | None = None  # [body weights]
+    work: float | None = None  # positive joint work ÷ (weight · distance)
+    tremble: float | None = None  # share of the power of joint speeds
+    slip: float | None = None  # [m/step]
 
 
 class Skill(Strict):

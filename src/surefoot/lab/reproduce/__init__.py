@@ -42,6 +42,8 @@ _TABLE = (  # name; where in the paper; module of this package and function in i
     ("limit_cycle/bird", "§4.2, §6.4, figure 22", "limit_cycle.long_walks:run_bird"),
     ("limit_cycle/predicted", "§5.2, what it hoped for", "limit_cycle.predicted:run"),
     ("motions/round-trip", "", "round_trip:run"),
+    ("quality/people", "captured walks and runs within the bands", "quality.people:run"),
+    ("quality/blind", "filmstrips to tell captured walks from simulated ones", "quality.blind:run"),
     ("quality/walks", "the plain walk of every controller", "quality.walks:run_walks"),
     ("quality/speeds", "one walk at all speeds", "quality.walks:run_speeds"),
     ("quality/runs", "the same at running speeds", "quality.walks:run_runs"),

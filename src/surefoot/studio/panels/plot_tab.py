@@ -12,6 +12,7 @@ import viser
 from viser import uplot
 
 from surefoot.characters.table import CharacterTable
+from surefoot.studio.panels.gait_card import GaitCardPanel
 from surefoot.studio.panels.panel import Panel, PanelContext, set_if_changed
 from surefoot.studio.telemetry import Telemetry, TelemetryWindow
 
@@ -159,6 +160,8 @@ class PlotTab(Panel):
             hint="The plots stand still while the simulation continues.",
         )  # fmt: skip
         self._hold.on_click(lambda _: desk.post(self.toggle_hold))
+        self.card = GaitCardPanel()
+        self.card.build(desk)
 
     def toggle_hold(self) -> None:
         """Hold the plots, or let them continue."""
@@ -170,10 +173,12 @@ class PlotTab(Panel):
         """Offer the joints of this body."""
         for plot in self._plots:
             plot.reload()
+        self.card.reload()
 
     def refresh(self) -> None:
         """Show the seconds up to the moment that is shown."""
         session = self._desk.session
+        self.card.refresh()
         if self._held:
             return
         window = self._channels.window(session.timeline, session.shown)
