@@ -35,7 +35,7 @@ from surefoot.motions.motion_editing import resample
 from surefoot.motions.retargeting import retarget, to_motion
 
 BODY = "human"
-CLIPS = ("07_01", "136_21", "16_22", "16_18", "Neutral_FW")
+CLIPS = ("07_01", "07_05", "136_21", "16_22", "Neutral_FW")  # straight on: a turn would tell a clip
 SKILLS: tuple[tuple[str, dict[str, float]], ...] = (
     ("human/walk", {"speed": 1.3}), ("human/fast-walk", {}), ("human/captured-forward", {}),
     ("human/stylized-walk", {}), ("human/stepping-walk", {}),
