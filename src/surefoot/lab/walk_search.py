@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from surefoot.errors import SkillError
 from surefoot.lab.gait_objective import RUN, WALK, GaitObjective
@@ -183,15 +184,21 @@ def joined(gaits: Mapping[float, Skill], usual: float) -> Skill:
 
 def write_found(skill: Skill, path: Path) -> None:
     """Write a skill that was found as a file, its numbers rounded to four decimals."""
-    document = _without_defaults(skill.model_dump(by_alias=True, exclude_defaults=True))
+    document = _written(skill.model_dump(by_alias=True, exclude_defaults=True))
     document["name"] = tuned_name(path)
     document["provenance"] = {"source": f"found by surefoot find-gait, beginning with {skill.full_name}"}
     write(document, path)
 
 
-def _without_defaults(node: Any) -> Any:
+def _written(node: Any) -> Any:
+    """A document as it is written: without what is not given, rows of numbers on one line."""
     if isinstance(node, dict):
-        return {key: _without_defaults(value) for key, value in node.items() if value is not None}
-    if isinstance(node, (list, tuple)):
-        return [_without_defaults(value) for value in node]
-    return round(node, 4) + 0.0 if isinstance(node, float) else node
+        kept: Any = CommentedMap({key: _written(value) for key, value in node.items() if value is not None})
+        values = kept.values()
+    elif isinstance(node, (list, tuple)):
+        kept = values = CommentedSeq([_written(value) for value in node])
+    else:
+        return round(node, 4) + 0.0 if isinstance(node, float) else node
+    if not any(isinstance(value, (dict, list)) for value in values):
+        kept.fa.set_flow_style()
+    return kept

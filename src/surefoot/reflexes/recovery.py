@@ -1,8 +1,9 @@
 """Steps of another gait that catch a disturbed one: a stumble, and then on as before.
 
 A natural gait bears little: its steps are long and slow. When the hips move much faster or slower than it lets them,
-the states of a sturdier gait take over with the leg that swings. They lie behind the gait's own states in the same
-graph. After a few steps without a new alarm the gait goes on, at the speed the body then has.
+and than they did in the last step, the states of a sturdier gait take over with the leg that swings. They lie behind
+the gait's own states in the same graph. After a few steps without a new alarm the gait goes on, at the speed the body
+then has.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from surefoot.native.kernels import kernel
 from surefoot.reflexes.pose_graph import Graph, enter_state
 
+_RUNS = 2.2  # [m/s] above which no walk can catch a gait
 _LATE = 0.22  # [s] after which a step is no longer begun anew: its foot is on its way down
 _ENTRY = 1.0  # order of the state a gait goes on with: after short steps no foot trails that could push off
 _NEARLY = 0.1  # [m/s] beyond its speeds at which a gait may go on
@@ -29,8 +31,11 @@ def recover_balance(graph: Graph, machine: Any, time: float, slowest: float, fas
     head, state = graph.head[0], graph.states[int(machine.state)]
     first, sideways = int(head.recovery), abs(machine.lateral_v)
     if machine.state < first:
-        ahead = machine.v - state.feedback_speed
-        if ahead > head.alarm_ahead or -ahead > head.alarm_behind or sideways > head.alarm_sideways:
+        if machine.gait_speed > _RUNS:
+            return False
+        ahead = machine.v - max(state.feedback_speed, machine.mean_speed)
+        behind = min(state.feedback_speed, machine.mean_speed) - machine.v
+        if ahead > head.alarm_ahead or behind > head.alarm_behind or sideways > head.alarm_sideways:
             begin_recovery(graph, machine, time)
         return False
     if sideways > head.alarm_sideways:

@@ -155,7 +155,7 @@ def _plain(node: Any) -> Any:
     """Plain Python values of a round-trip document (integers where a float is meant become floats)."""
     if isinstance(node, dict):
         return {str(k): _plain(v) for k, v in node.items()}
-    if isinstance(node, list):
+    if isinstance(node, (list, tuple)):
         items = [_plain(v) for v in node]
         return tuple(items) if _is_pair(items) else items
     if isinstance(node, bool) or node is None:

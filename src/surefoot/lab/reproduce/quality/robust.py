@@ -61,7 +61,7 @@ def _ticker(setting: Setting, begin: float) -> Callable[[float], None]:
 def _pushes(result: Result, setting: Setting) -> None:
     for foot, after in ((1, "right"), (0, "left")):
         levels, runs = direction_thresholds(
-            load(FAMILY), setting.seed, foot=foot, commands={"speed": SPEED}, highest=300.0,
+            load(FAMILY), setting.seed, foot=foot, commands={"speed": SPEED}, highest=220.0,
             tick=_ticker(setting, 0.3 * (1 - foot)),
         )  # fmt: skip
         result.runs += [{"foot": foot} | record for record in runs]
