@@ -19,8 +19,8 @@ from surefoot.characters.table import CharacterTable
 
 FREE, FLAT, TOE, HEEL = range(4)  # contact modes of a foot: none, whole sole, what is in front, rear edge
 FACE, EDGE, HINGE = range(3)  # rows that hold a patch: all, all but rolling about its y axis, only that rolling
-PITCHED = math.sin(math.radians(7.0))  # sine of a sole's pitch from which on a reference's foot bears on an edge
-_TILTED = math.sin(math.radians(8.0))  # the same of a simulated foot
+PITCHED = math.sin(math.radians(2.0))  # sine of a sole's pitch from which on a reference's foot bears on an edge
+_TILTED = math.sin(math.radians(2.0))  # the same of a simulated foot: a tilted sole that is held still trembles
 _EDGE = 0.02  # [m] from the outermost corner within which corners make up an edge
 
 
