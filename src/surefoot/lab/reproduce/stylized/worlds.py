@@ -37,7 +37,10 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import SeeSaw
 
 SKILL = "human/stylized-walk"
-PLAIN = {"SIMBICON, which was recorded": "human/robust-walk", "SIMBICON, tuned for level ground": "human/walk"}
+PLAIN = {
+    "the imitation, which was recorded": "human/captured-forward",
+    "SIMBICON, tuned for level ground": "human/walk",
+}
 ANGLE, SLOPE_SECONDS, FROM = 5.0, 60.0, 1.5  # [°], [s], [m] on the level before
 
 
@@ -146,7 +149,9 @@ WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
     "silly walk over a see-saw": (
         "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0, "stepping": 1.1}, "seesaw:3,0.06",
     ),
-    "walk on a moving platform": ("human/stylized-walk", True, {}, "platform:4,10,3"),
+    "walk on a moving platform": (
+        "human/stylized-walk", True, {"reference": "human/robust-walk"}, "platform:4,10,3",
+    ),
 }  # fmt: skip
 WALKS: dict[str, dict[str, Any]] = {
     "136_21": {"root_weight": 30.0, "stepping": 1.1, "pacing": 0.5}, "human/stylized-walk": {},
