@@ -70,7 +70,7 @@ def test_rotation_vectors_point_along_the_axis_by_the_angle(seed: int, angle: fl
         assert rotation_vector(nine.reshape(3, 3)) == pytest.approx(angle * axis, abs=1e-6)
 
 
-@pytest.mark.parametrize(("degrees", "mode"), [(-30.0, TOE), (-3.0, TOE), (-1.0, FLAT), (0.0, FLAT), (3.0, HEEL)])
+@pytest.mark.parametrize(("degrees", "mode"), [(-30.0, TOE), (-9.0, TOE), (-6.0, FLAT), (0.0, FLAT), (9.0, HEEL)])
 def test_a_pitched_foot_bears_on_the_edge_that_is_down_in_a_reference_and_in_the_simulation(
     degrees: float, mode: int
 ) -> None:
@@ -78,6 +78,13 @@ def test_a_pitched_foot_bears_on_the_edge_that_is_down_in_a_reference_and_in_the
     assert np.degrees(reference_balancing.pitch_up(axes[0])) == pytest.approx(degrees)
     assert reference_contact_modes(axes[None], np.array([[True, False]])).tolist() == [[mode, FREE]]
     assert contact_modes((FLAT, FREE), (True, False), axes) == (mode, FREE)
+
+
+def test_a_skill_may_let_soles_roll_from_a_smaller_pitch_on() -> None:
+    axes, small = np.tile(reference_balancing._axes(0.3, np.radians(-4.0)), (2, 1, 1)), np.sin(np.radians(2.0))
+    assert contact_modes((FLAT, FREE), (True, False), axes) == (FLAT, FREE)
+    assert contact_modes((FLAT, FREE), (True, False), axes, small) == (TOE, FREE)
+    assert reference_contact_modes(axes[None], np.array([[True, False]]), small).tolist() == [[TOE, FREE]]
 
 
 @functools.cache

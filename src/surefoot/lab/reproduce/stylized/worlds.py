@@ -150,7 +150,7 @@ WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
         "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0, "stepping": 1.1}, "seesaw:3,0.06",
     ),
     "walk on a moving platform": (
-        "human/stylized-walk", True, {"reference": "human/robust-walk"}, "platform:4,10,3",
+        "human/stylized-walk", True, {"reference": "human/robust-walk", "roll_pitch": None}, "platform:4,10,3",
     ),
 }  # fmt: skip
 WALKS: dict[str, dict[str, Any]] = {
