@@ -19,7 +19,7 @@ from surefoot.lab.reproduce.stylized import action_graph_walks
 from surefoot.native.kernels import python_impl
 from surefoot.skills import load, with_parameters
 
-WALK, SOFT = "human/stylized-walk", {"softness": 0.1}
+WALK, SOFT = "human/stylized-robust-walk", {"softness": 0.1}
 
 
 def drawn(*edges: dict[str, object]) -> ActionGraph:
@@ -231,11 +231,14 @@ def test_the_graph_of_the_library_leads_from_every_node_to_every_other_and_start
     ("text", "says"),
     [
         ("nodes: {}", "at least one node"),
-        ("nodes: {a: {skill: human/stylized-walk}}\nedges: [{from: a, to: b}]", "'b', which is no node; nodes are: a"),
-        ("nodes: {a: {skill: human/stylized-walk}}\nedges: [{from: a, to: a}]", "to itself"),
+        (
+            "nodes: {a: {skill: human/stylized-robust-walk}}\nedges: [{from: a, to: b}]",
+            "'b', which is no node; nodes are: a",
+        ),
+        ("nodes: {a: {skill: human/stylized-robust-walk}}\nedges: [{from: a, to: a}]", "to itself"),
         ("nodes: {a: {skill: human/walk-as-printed}}", "stylized skills of one character"),
-        ("nodes: {a: {skill: human/stylized-walk, then: a}}", "no edge leads from 'a' to 'a'"),
-        ("nodes: {a: {skill: human/stylized-walk, colour: red}}", "nodes.a.colour"),
+        ("nodes: {a: {skill: human/stylized-robust-walk, then: a}}", "no edge leads from 'a' to 'a'"),
+        ("nodes: {a: {skill: human/stylized-robust-walk, colour: red}}", "nodes.a.colour"),
     ],
 )
 def test_a_graph_that_cannot_be_says_why(tmp_path: Path, text: str, says: str) -> None:

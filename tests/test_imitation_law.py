@@ -11,7 +11,16 @@ from scipy.spatial.transform import Rotation
 from captured_gait import AS_IS, asked, begun, document, gait, imitator_of, own_cycle, plan_of
 from conftest import bits
 from human_body import RIGHT, TABLE, angles, hip_torque, image_of, look, mirrored
-from surefoot.controllers.imitation.trajectory import HARMONICS, THIGHS, TORSO, WIDTH, evaluate_series
+from surefoot.controllers.imitation.trajectory import (
+    HARMONICS,
+    KNOTS,
+    THIGHS,
+    TORSO,
+    WIDTH,
+    evaluate_series,
+    step_span,
+    torque_at,
+)
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.motions import fourier
@@ -170,6 +179,30 @@ def test_a_stance_knee_straightens_under_hips_that_sink() -> None:
     assert imitator_of(sims[1]).sunk == pytest.approx(0.05, abs=0.02)
 
 
+# ------------------------------------------------------------------------------------------------ feed-forward
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(-0.5, 1.5), st.integers(0, 999))
+def test_a_table_is_interpolated_over_the_step_and_held_beyond_its_ends(share: float, seed: int) -> None:
+    torques = np.random.default_rng(seed).normal(0.0, 50.0, KNOTS)
+    wanted = np.interp(share, np.linspace(0.0, 1.0, KNOTS), torques)
+    assert python_impl(torque_at)(torques, share) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_a_role_gets_its_share_of_the_table_and_no_other_joint_gets_any() -> None:
+    table = {"stance_ankle": [0.0, -40.0, -120.0]}
+    (sim, with_it), (_, without) = (
+        asked(gait(AS_IS | {"feedforward": fed, "feedforward_share": 0.5})) for fed in (table, {})
+    )
+    imitator, at = imitator_of(sim), sim.model.actuator("left_ankle").id
+    share = float(imitator.done) / python_impl(step_span)(plan_of(sim), int(imitator.swing))[1]
+    assert 0.1 < share < 0.9
+    given = with_it[at] - without[at]
+    assert given == pytest.approx(0.5 * np.interp(share, [0.0, 0.5, 1.0], table["stance_ankle"]), rel=1e-6)
+    assert np.abs(np.delete(with_it - without, at)).max() < 1e-9
+
+
 # ----------------------------------------------------------------------------------- mirror images and states
 
 
@@ -178,9 +211,12 @@ def image(skill: Skill) -> Skill:
     return with_parameters(image_of(skill), {"begins": (skill.parameters.begins + 0.5) % 1.0})
 
 
-@pytest.mark.parametrize("changes", [{}, LEARNS, {"sensing__point": "com", "sensing__delay": 0.01}])
+FED = {"feedforward": {"stance_ankle": [0.0, -20.0, -60.0], "swing_ankle": [-60.0, 0.0]}}
+
+
+@pytest.mark.parametrize("changes", [{}, FED, LEARNS, {"sensing__point": "com", "sensing__delay": 0.01}])
 def test_begun_on_the_other_leg_a_symmetric_cycle_gives_the_mirrored_motion(changes: dict) -> None:
-    skill = gait(**changes)
+    skill = gait(changes) if changes is FED else gait(**changes)
     right, left = Simulation(skill=skill), Simulation(skill=image(skill))
     for _ in range(9):
         qpos, qvel = mirrored(right.model, right.data.qpos, right.data.qvel)

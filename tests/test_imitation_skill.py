@@ -67,6 +67,8 @@ REFUSED: dict[str, tuple[Edit, str]] = {
     "an unknown joint": (in_joints(left_kneee=[0.1]), "valid: left_hip"),
     "an unknown role": (in_parameters(offsets={"left_knee": 0.1}), "valid: swing_hip"),
     "feedback of an unknown role": (in_parameters(feedback={"knee": [0.1, 0.1]}), "valid: swing_hip"),
+    "a torque fed to a hip": (in_parameters(feedforward={"stance_hip": [0.0, 1.0]}), "valid: swing_knee"),
+    "a table of one number": (in_parameters(feedforward={"stance_ankle": [1.0]}), "at least 2 items"),
     "an unknown axis": (lambda d: d["parameters"]["cycle"]["root"].update(heave=[0.1]), f"valid: {', '.join(ROOT)}"),
     "a missing axis": (lambda d: d["parameters"]["cycle"]["root"].pop("sway"), "sway is missing; needed: surge"),
     "feet that land together": (in_cycle(lands=[0.3, 0.35]), "a tenth of a cycle apart"),

@@ -23,7 +23,7 @@ from surefoot.controllers.stylized.reference_balancing import LegKinematics, ext
 from surefoot.controllers.stylized.reference_sources import best_cycle, motion_as_retargeted
 from surefoot.errors import CommandError, SurefootError
 
-STAND, WALK = "human/stylized-stand", "human/stylized-walk"
+STAND, WALK = "human/stylized-stand", "human/stylized-robust-walk"
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -78,6 +78,13 @@ def test_a_pitched_foot_bears_on_the_edge_that_is_down_in_a_reference_and_in_the
     assert np.degrees(reference_balancing.pitch_up(axes[0])) == pytest.approx(degrees)
     assert reference_contact_modes(axes[None], np.array([[True, False]])).tolist() == [[mode, FREE]]
     assert contact_modes((FLAT, FREE), (True, False), axes) == (mode, FREE)
+
+
+def test_a_skill_may_let_soles_roll_from_a_smaller_pitch_on() -> None:
+    axes, small = np.tile(reference_balancing._axes(0.3, np.radians(-4.0)), (2, 1, 1)), np.sin(np.radians(2.0))
+    assert contact_modes((FLAT, FREE), (True, False), axes) == (FLAT, FREE)
+    assert contact_modes((FLAT, FREE), (True, False), axes, small) == (TOE, FREE)
+    assert reference_contact_modes(axes[None], np.array([[True, False]]), small).tolist() == [[TOE, FREE]]
 
 
 @functools.cache

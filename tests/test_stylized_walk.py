@@ -20,12 +20,12 @@ from surefoot.controllers.stylized.three_link import three_link_groups
 from surefoot.engine.scene import Scene, Setup
 from surefoot.skills import load, with_parameters
 
-WALK = "human/stylized-walk"
+WALK = "human/stylized-robust-walk"
 
 
 @pytest.fixture(scope="module")
 def walk() -> reference.Reference:
-    return reference_from_skill(Scene(Setup("human/robust-walk")), "human/robust-walk")
+    return reference_from_skill(Scene(Setup("human/captured-forward")), "human/captured-forward")
 
 
 def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> None:

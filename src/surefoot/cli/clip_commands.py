@@ -17,6 +17,9 @@ Scale = Annotated[float | None, typer.Option(help="Metres per unit, where the gu
 Up = Annotated[str | None, typer.Option(help="The file's axis that points up: x, y, z, -x, -y, -z.")]
 Fps = Annotated[float | None, typer.Option(help="True frames per second.")]
 Credit = Annotated[str, typer.Option(help="Line that the clip's licence asks for; kept in the skill.")]
+KneeBias = Annotated[
+    float, typer.Option(min=0.0, max=30.0, help="Degrees by which the clip's skeleton bends all knees too much.")
+]
 OnlyRead = Annotated[bool, typer.Option("--only-read", help="Say what was understood, and stop there.")]
 
 
@@ -33,20 +36,33 @@ def imitate_clip(
     seconds: Annotated[float, typer.Option(min=5.0, max=3600.0, help="How long it must walk in the end.")] = 60.0,
     only_read: OnlyRead = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    walk_speed: Annotated[
+        float | None,
+        typer.Option(min=0.5, max=2.0, help="Walk as people do at this speed [m/s], with push-off: a longer search."),
+    ] = None,
+    knee_bias: KneeBias = 0.0,
 ) -> int:
     """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
     path, name = _output_path(clip, save)
-    found = clip_skills.read_gait_clip(clip_skills.ClipSource(clip, asf, character, in_place, scale, up, fps))
+    source = clip_skills.ClipSource(clip, asf, character, in_place, scale, up, fps, knee_bias)
+    found = clip_skills.read_gait_clip(source)
     _print_findings(found.said, found.unsure)
     if only_read:
         return 0
     documents, cycle = clip_skills.untuned_skills(found, name, credit)
     search = path.with_suffix(".search")
     with Bar() as tick:
-        done = clip_skills.make_imitation_skill(documents, cycle, seconds, seed=seed, checkpoint=search, report=tick)
+        if walk_speed is None:
+            done = clip_skills.make_imitation_skill(
+                documents, cycle, seconds, seed=seed, checkpoint=search, report=tick
+            )
+        else:
+            done = clip_skills.make_walking_skill(
+                documents[-1], source, cycle, walk_speed, seconds, seed=seed, checkpoint=search, report=tick
+            )
     print_pairs(clip_skills.walk_summary(done.walk))
     files.write(done.document, path)
     clip_skills.remove_checkpoint(search)
@@ -66,13 +82,15 @@ def follow_clip(
     credit: Credit = "",
     seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long a cycle is tried.")] = 20.0,
     only_read: OnlyRead = False,
+    knee_bias: KneeBias = 0.0,
 ) -> int:
     """Make a skill that follows a clip frame by frame with a quadratic program; nothing is searched for."""
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
     path, _ = _output_path(clip, save)
-    found = clip_skills.read_clip_to_follow(clip_skills.ClipSource(clip, asf, character, False, scale, up, fps), once)
+    source = clip_skills.ClipSource(clip, asf, character, False, scale, up, fps, knee_bias)
+    found = clip_skills.read_clip_to_follow(source, once)
     _print_findings(found.said, found.unsure)
     if only_read:
         return 0

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import UnknownNameError
+from surefoot.lab.captured_walk_search import search_captured_walk, torques_over_step
 from surefoot.lab.imitation_search import FALLEN, HOPELESS, STAGES, Stage, imitate
 from surefoot.lab.parameter_tuning import tuned_name
 from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TrackingRun, track_reference
@@ -69,6 +71,7 @@ class ClipSource:
         scale: metres per unit of the file; None is guessed.
         up: axis of the file that points up; None is guessed.
         fps: true frames per second; None is the file's.
+        knee_bias: by how much the clip's skeleton bends all knees too much [deg].
     """
 
     clip: Path
@@ -78,6 +81,12 @@ class ClipSource:
     scale: float | None = None
     up: str | None = None
     fps: float | None = None
+    knee_bias: float = 0.0
+
+    def corrected(self, found: RetargetedClip, table: CharacterTable) -> RetargetedClip:
+        """A retargeted clip without the bias of its knees."""
+        bias = float(np.radians(self.knee_bias))
+        return retargeting.straighten_knees(found, table, bias) if bias else found
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ def read_gait_clip(source: ClipSource) -> GaitClip:
     clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
     parts, notes = find_body_parts(clip.motion)
     cleaned = clean(clip.motion, parts, fps=source.fps)
-    ours = retargeting.retarget(cleaned.motion, parts, table)
+    ours = source.corrected(retargeting.retarget(cleaned.motion, parts, table), table)
     cycle = find_gait_cycle(ours, table)
     if source.in_place:
         cycle = step_in_place(cycle, table)
@@ -203,11 +212,14 @@ def tune_skill(
         unlike=lambda skill: measure_walk(skill, cycle, seed=seed + 1).unlike,
     )  # fmt: skip
     kept = next(i for i, start in enumerate(starts) if start.parameters.cycle == found.parameters.cycle)
-    tuned, before = found.model_dump(by_alias=True)["parameters"], documents[kept]["parameters"]
-    changed = {key: _rounded(tuned[key]) for key in tuned if key not in ("cycle", "gains") and tuned[key] is not None}
-    return documents[kept] | {
-        "parameters": before | {k: v for k, v in changed.items() if k in before or _differs(found, k)}
-    }
+    return _with_numbers_of(found, documents[kept], ("cycle", "gains"))
+
+
+def _with_numbers_of(skill: Skill, document: dict[str, Any], kept: Sequence[str]) -> dict[str, Any]:
+    """A document with the parameters of a tuned skill, but for those that are kept."""
+    tuned, before = skill.model_dump(by_alias=True, exclude_none=True)["parameters"], document["parameters"]
+    changed = {key: _rounded(value) for key, value in tuned.items() if key not in kept}
+    return document | {"parameters": before | {k: v for k, v in changed.items() if k in before or _differs(skill, k)}}
 
 
 def _differs(skill: Skill, key: str) -> bool:
@@ -271,6 +283,62 @@ def make_imitation_skill(
         document = tune_skill(
             documents, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report
         )
+    return ImitationResult(
+        document, measure_walk(files.validate(document, document["name"]), cycle, seconds, seed=seed)
+    )
+
+
+_FOLLOWED = 12.0  # [s] that a clip is followed for its torques
+_FIRST_STEPS = 3.0  # [s] of these that do not count
+_TORQUE_FPS = 250.0
+GENERATIONS = 150
+
+
+def followed_torques(source: ClipSource, folder: Path) -> dict[str, list[float]]:
+    """Follow a clip and average the torques that its push-off takes (`captured_walk_search`).
+
+    Args:
+        source: the clip.
+        folder: where the clip's reference is written.
+
+    Raises:
+        SurefootError: the clip does not loop, or is not followed for long enough.
+    """
+    document, _ = make_following_skill(
+        read_clip_to_follow(source, False), folder / "followed.yaml", "", _FOLLOWED, lambda text, share: None
+    )
+    document["parameters"]["reference"] = str(folder / "followed.npz")
+    sim = Simulation(skill=files.validate(document, "followed"))
+    return torques_over_step(sim.run(_FOLLOWED, fps=_TORQUE_FPS), sim.scene.table, _FIRST_STEPS)
+
+
+def make_walking_skill(
+    document: dict[str, Any], source: ClipSource, cycle: Cycle, speed: float, seconds: float, *, seed: int = 0,
+    generations: int = GENERATIONS, checkpoint: Path | None = None,
+    report: Callable[[str, float], None] = lambda text, share: None,
+) -> ImitationResult:  # fmt: skip
+    """Make an imitation of a clip that walks as people do, with the push-off of the followed clip.
+
+    Args:
+        document: an untuned skill of the clip, see `untuned_skills`.
+        source: the clip.
+        cycle: what it is compared with in the end.
+        speed: to walk at [m/s].
+        seconds: how long it must walk in the end [s].
+        seed: of the search and of the replicas.
+        generations: of the search.
+        checkpoint: a stopped search resumes from a file whose name begins so.
+        report: called with what is done and the share of the work.
+    """
+    report("following the clip", 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        torques = followed_torques(source, Path(folder))
+    document = document | {"parameters": document["parameters"] | {"feedforward": torques}}
+    found = search_captured_walk(
+        files.validate(document, document["name"]), speed, generations=generations, seed=seed, report=report,
+        checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-walk.json"),
+    )  # fmt: skip
+    document = _with_numbers_of(found, document, ("cycle", "feedforward"))
     return ImitationResult(
         document, measure_walk(files.validate(document, document["name"]), cycle, seconds, seed=seed)
     )
@@ -344,7 +412,7 @@ def read_clip_to_follow(source: ClipSource, once: bool) -> ClipToFollow:
     """
     table = _scene(source).table
     clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
-    found = reference_sources.retarget_clip(clip, table)
+    found = source.corrected(reference_sources.retarget_clip(clip, table), table)
     steady = None if once else find_periodic_span(found, table)
     how = "it is followed once, from beginning to end" if steady is None else "a cycle of it is looped"
     return ClipToFollow(found, steady is not None, (*clip.understood, *found.notes, how), clip.unsure, source)

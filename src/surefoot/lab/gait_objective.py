@@ -65,7 +65,7 @@ WALK: Mapping[str, Wish] = {
     "sway": Wish(0.0, 3.0, 1.0),
     "trunk_roll": Wish(0.0, 3.5, 1.5),
     "pelvis_turn": Wish(4.0, 13.0, 3.0, 0.5),
-    "slip": Wish(0.0, 0.011, 0.003),
+    "slip": Wish(0.0, 0.012, 0.002, 3.0),
     "clearance": Wish(0.012, 0.06, 0.01),
     "step_width": Wish(0.05, 0.15, 0.03),
     "com_rise": Wish(0.028, 0.055, 0.01, 0.5),

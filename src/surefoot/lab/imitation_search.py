@@ -146,7 +146,7 @@ STAGES = (
 )
 _CANDIDATES = 14
 _NEAR = 0.2  # cost of leaving where a stage began by a whole range
-_SLOW: dict[str, float] = {
+SLOW_WALK: dict[str, float] = {
     "handoff": 0.6, "clearance": 0.25, "earliest": 0.75, "feedback.stance_ankle.0": -3.0,
     "feedback.stance_ankle.1": -1.2, "feedback.stance_ankle_roll.0": -3.0, "feedback.stance_ankle_roll.1": -1.2,
 }  # fmt: skip
@@ -165,7 +165,7 @@ def initial_guesses(without: str = "") -> tuple[dict[str, float], ...]:
         without: a clip whose own gait is left out, to see what a search finds that has never met it.
     """
     like = [skill for skill in map(load, _KNOWN) if getattr(skill, "clip", "") != without]
-    return ({}, _SLOW, *({name: parameter_value(skill, name) for name in BOUNDS} for skill in like))
+    return ({}, SLOW_WALK, *({name: parameter_value(skill, name) for name in BOUNDS} for skill in like))
 
 
 def imitate(

@@ -7,7 +7,7 @@ does it; `qpos_of` and `to_motion` turn the result into coordinates of the simul
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -188,6 +188,40 @@ def retarget(motion: Motion, parts: BodyParts, table: CharacterTable) -> Retarge
         [foot_stands(motion.time, leg.clearance, leg.speed, frames.leg_length) for leg in frames.legs]
     )
     return RetargetedClip(motion.time - motion.time[0], angles, position, turn, standing, scale, tuple(said))
+
+
+def straighten_knees(found: RetargetedClip, table: CharacterTable, bias: float) -> RetargetedClip:
+    """Take out a constant bias of a clip's skeleton that bends the knees too much.
+
+    Skeletons that were fitted to markers with bones that are a little too long read every knee too bent, at all times
+    and by the same angle. Thigh and ankle turn by half of it each, so that feet keep their pitch and the ankles stay
+    under the hips as they were; the root comes up by as much as the leg that stands gets longer.
+
+    Args:
+        found: a clip on a character in space.
+        table: the character.
+        bias: by how much the knees are too bent [rad].
+
+    Returns:
+        The clip with straighter knees, none of them overextended.
+    """
+    angles, where = dict(found.angles), segment_poses(table, found.angles, found.root_position, found.root_rotation)
+    for name in ("left", "right"):
+        knee, hip, ankle = (table.hinges[f"{name}_{kind}"] for kind in ("knee", "hip", "ankle"))
+        bent = angles[knee.name]  # negative
+        straighter = np.minimum(bent + bias, np.maximum(bent, 0.0))
+        half = 0.5 * (straighter - bent)
+        angles[knee.name] = straighter
+        for hinge in (hip, ankle):
+            angles[hinge.name] = np.clip(angles[hinge.name] - half, hinge.low, hinge.high)
+    moved = segment_poses(table, angles, found.root_position, found.root_rotation)
+    feet = (table.anatomy.left.foot, table.anatomy.right.foot)
+    lower = np.stack([where[foot][0][:, 2] - moved[foot][0][:, 2] for foot in feet], axis=1)
+    rise = float(lower[found.contacts].mean()) if found.contacts.any() else 0.0
+    said = f"knees were straightened by {np.degrees(bias):.0f}°, as told: the root came up by {100.0 * rise:.1f} cm"
+    return replace(
+        found, angles=angles, root_position=found.root_position + np.array([0.0, 0.0, rise]), notes=(*found.notes, said)
+    )
 
 
 def qpos_of(table: CharacterTable, found: RetargetedClip) -> np.ndarray:

@@ -47,6 +47,8 @@ class Imitation(PoseGraphController):
         yield from unknown_names((*place, "root"), cycle.root, ROOT, "name")
         yield from unknown_names(("parameters", "offsets"), parameters.offsets, roles, "name")
         yield from unknown_names(("parameters", "feedback"), parameters.feedback, roles, "name")
+        driven = tuple(role for role in roles if not table.anatomy.kind(role).startswith("hip"))
+        yield from unknown_names(("parameters", "feedforward"), parameters.feedforward, driven, "name")
         yield from unknown_start_roles(skill, table)
         for name in ROOT:
             if name not in cycle.root:

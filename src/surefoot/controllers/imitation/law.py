@@ -9,7 +9,8 @@ of d and v from their values in the clip: with d and v themselves, as printed, i
 the hips as a disturbance. Beyond the paper, the stance knee straightens if the hips sink below their clip height.
 
 Learning. Every tracked joint learns feed-forward torques (§7.2). Bins begin at a step's footstrike and not at a phase
-of the clip, because a leg bears from its footstrike on, whenever that is.
+of the clip, because a leg bears from its footstrike on, whenever that is. Beyond the paper, a skill may bring
+feed-forward torques over a step of its own: what it took to follow the clip, push-off of the ankle above all.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from surefoot.controllers.imitation.trajectory import (
     evaluate_series,
     plan_of,
     step_span,
+    torque_at,
 )
 from surefoot.controllers.simbicon import law as simbicon
 from surefoot.controllers.simbicon.law import HEADING, LEAN, LIFT, SIDEWAYS, SLOPE, SPEED, WIDTH
@@ -356,10 +358,11 @@ def _orientation_torque(
 def _drive_joints(
     world: World, row: Row, imitator: Any, plan: Plan, values: np.ndarray, rates: np.ndarray, soft: float, is_new: bool
 ) -> tuple[float, float]:
-    """Servo the joints in their parents' frames; return Σ feedback² and Σ learned²."""
+    """Servo the joints in their parents' frames; return Σ feedback² and Σ (learned + given feed-forward)²."""
     anatomy, gains, learns = world.anatomy[0], plan.gains, plan.head[0].bins > 0.0
     hinges, side, roles = int(anatomy.hip_hinges), int(anatomy.side_roles), int(anatomy.roles)
     squares, learned_squares, stance_knee = 0.0, 0.0, side + int(anatomy.knee)
+    share = imitator.done / step_span(plan, int(imitator.swing))[1]
     for role in range(roles):
         if role < hinges or side <= role < side + hinges:
             continue
@@ -372,6 +375,7 @@ def _drive_joints(
             feedback, learned = track(world, row, imitator, plan, joint, kp, kd, limit, error, rate, is_new)
         else:
             feedback, learned, displaced = kp * (error + moved) + kd * rate, 0.0, 0.0
+        learned += torque_at(plan.feedforward[role], share)
         squares += feedback * feedback
         learned_squares += learned * learned
         answer = _balance_feedback(world, imitator, plan, role)

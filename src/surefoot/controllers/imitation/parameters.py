@@ -27,6 +27,14 @@ Coefficient = Annotated[float, Field(ge=-20.0, le=20.0)]
 Series = Annotated[list[Coefficient], BeforeValidator(_odd)]
 
 
+Torque = Annotated[float, Field(ge=-2000.0, le=2000.0)]
+Torques = Annotated[
+    list[Torque],
+    Field(min_length=2, max_length=101),
+    BeforeValidator(lambda given: list(given) if isinstance(given, tuple) else given),  # a pair is read as a tuple
+]
+
+
 class Cycle(Strict):
     """One averaged cycle of a gait, as it was captured; at phase 0.25 the right hip is bent most.
 
@@ -48,7 +56,8 @@ class ImitationParameters(Strict):
 
     `offsets` [rad] are added to the targets of roles, `feedback` (cd, cv) answers by how much d and v differ from the
     cycle's; `cd` … `cv_lateral` are those of the swing hip. A footstrike counts from the share `earliest` of a step
-    on; a late step waits for it `overrun` cycles after the clip's own.
+    on; a late step waits for it `overrun` cycles after the clip's own. `feedforward` [N·m] is added to the torques of
+    roles: a table over a step, from its beginning to its end at even shares; `feedforward_share` scales all of it.
     """
 
     cycle: Cycle
@@ -68,6 +77,8 @@ class ImitationParameters(Strict):
     cv_lateral: Feedback = 0.2
     feedback: dict[str, tuple[Feedback, Feedback]] = Field(default_factory=dict)
     offsets: dict[str, Angle] = Field(default_factory=dict)
+    feedforward: dict[str, Torques] = Field(default_factory=dict)
+    feedforward_share: float = Field(1.0, ge=0.0, le=2.0)
     torso: Angle = 0.0  # [rad] added to the torso's pitch, back positive
     torso_roll: Angle = 0.0  # [rad] added to its roll, left side up
     speed: float = Field(0.0, ge=-2.0, le=2.0)  # [m/s] added to the clip's own, for the feedback

@@ -11,7 +11,7 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers.base import write_header
 from surefoot.controllers.imitation import trajectory
 from surefoot.controllers.imitation.parameters import ROOT, Cycle
-from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, WIDTH, Plan
+from surefoot.controllers.imitation.trajectory import EXTRA, HARMONICS, KNOTS, WIDTH, Plan
 from surefoot.controllers.simbicon.slot import body_gains, write_head
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
@@ -51,9 +51,16 @@ def write_slot(slot: np.ndarray, skill: Skill, table: CharacterTable, timestep: 
         plan.gains[i].kp, plan.gains[i].kd, plan.gains[i].limit = gain.kp, gain.kd, gain.limit
         plan.offsets[i] = parameters.offsets.get(role, 0.0)
         plan.feedback[i] = parameters.feedback.get(role, (0.0, 0.0))
+        plan.feedforward[i] = table.strength * parameters.feedforward_share * _over_step(parameters.feedforward, role)
     plan.feedback[0] += (parameters.cd, parameters.cv)
     plan.feedback[1] += (parameters.cd_lateral, parameters.cv_lateral)
     _write_series(plan, parameters, table)
+
+
+def _over_step(feedforward: dict[str, list[float]], role: str) -> np.ndarray:
+    """(KNOTS,) torques of a role over a step [N·m]; 0 where a skill gives none."""
+    given = feedforward.get(role, [0.0, 0.0])
+    return np.interp(np.linspace(0.0, 1.0, KNOTS), np.linspace(0.0, 1.0, len(given)), given)
 
 
 def _write_series(plan: Plan, parameters: Any, table: CharacterTable) -> None:

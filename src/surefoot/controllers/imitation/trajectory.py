@@ -1,8 +1,9 @@
 """Target trajectories Θ(φ) of all joints over the phase of a gait cycle, as Fourier series (SIMBICON §5).
 
-A plan lies in a parameter slot as one `PLAN` record, gains, offsets and feedback of every role, and the series: those
-of the joints by actuator, then of the torso and of both thighs in the world (yaw, roll, pitch from the heading), then
-of where the hips' midpoint is over each ankle and how fast it goes, which is what balance feedback compares with.
+A plan lies in a parameter slot as one `PLAN` record, gains, offsets, feedback and feed-forward torques of every role,
+and the series: those of the joints by actuator, then of the torso and of both thighs in the world (yaw, roll, pitch
+from the heading), then of where the hips' midpoint is over each ankle and how fast it goes, which is what balance
+feedback compares with.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ other has come down [cycles]; `earliest` is a share of a step."""
 
 HARMONICS = 8
 WIDTH = 2 * HARMONICS + 1  # coefficients of a series: the mean, then cosine and sine of each harmonic
+KNOTS = 21  # of the feed-forward torques over a step, its beginning and its end included
 TORSO, THIGHS, PLACES, PACE, EXTRA = 0, 3, 9, 15, 17  # where series begin behind those of the joints, and how many
 
 _PLAN, _GAIN = PLAN.itemsize // 8, GAIN.itemsize // 8
@@ -39,12 +41,13 @@ class Plan(NamedTuple):
     gains: Any  # (roles,) GAIN
     offsets: Any  # (roles,) [rad] added to the targets
     feedback: Any  # (roles, 2) [rad/m], [rad·s/m]
+    feedforward: Any  # (roles, KNOTS) [N·m] over a step
     series: Any  # (actuators + EXTRA, WIDTH)
 
 
 def slot_size(roles: int, actuators: int) -> int:
     """Numbers in a slot."""
-    return _PLAN + roles * (_GAIN + 3) + (actuators + EXTRA) * WIDTH
+    return _PLAN + roles * (_GAIN + 3 + KNOTS) + (actuators + EXTRA) * WIDTH
 
 
 @kernel
@@ -57,8 +60,10 @@ def plan_of(slot: np.ndarray, roles: int, actuators: int) -> Plan:
     at += roles
     feedback = block(slot, at, (roles, 2))
     at += 2 * roles
+    feedforward = block(slot, at, (roles, KNOTS))
+    at += KNOTS * roles
     count = actuators + EXTRA
-    return Plan(records(slot, 0, 1, PLAN), gains, offsets, feedback, block(slot, at, (count, WIDTH)))
+    return Plan(records(slot, 0, 1, PLAN), gains, offsets, feedback, feedforward, block(slot, at, (count, WIDTH)))
 
 
 @kernel
@@ -76,6 +81,14 @@ def evaluate_series(series: np.ndarray, phase: float, rate: float, values: np.nd
             a, b = series[i, 2 * k - 1], series[i, 2 * k]
             values[i] += a * c + b * s
             rates[i] += speed * (b * c - a * s)
+
+
+@kernel
+def torque_at(torques: np.ndarray, share: float) -> float:
+    """Feed-forward torque at a share of a step, from the knots (KNOTS,) [N·m]; beyond the ends it is the end's."""
+    place = min(max(share, 0.0), 1.0) * (KNOTS - 1)
+    knot = min(int(place), KNOTS - 2)
+    return torques[knot] + (place - knot) * (torques[knot + 1] - torques[knot])  # type: ignore[no-any-return]
 
 
 @kernel

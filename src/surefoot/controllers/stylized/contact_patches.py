@@ -20,7 +20,7 @@ from surefoot.characters.table import CharacterTable
 FREE, FLAT, TOE, HEEL = range(4)  # contact modes of a foot: none, whole sole, what is in front, rear edge
 FACE, EDGE, HINGE = range(3)  # rows that hold a patch: all, all but rolling about its y axis, only that rolling
 PITCHED = math.sin(math.radians(7.0))  # sine of a sole's pitch from which on a reference's foot bears on an edge
-_TILTED = math.sin(math.radians(8.0))  # the same of a simulated foot
+TILTED = math.sin(math.radians(8.0))  # the same of a simulated foot
 _EDGE = 0.02  # [m] from the outermost corner within which corners make up an edge
 
 
@@ -62,7 +62,7 @@ def friction_cone_edges(friction: float, planar: bool) -> np.ndarray:
 
 
 def contact_modes(
-    wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray] | np.ndarray
+    wanted: Sequence[int], landed: Sequence[bool], axes: Sequence[np.ndarray] | np.ndarray, tilted: float = TILTED
 ) -> tuple[int, int]:
     """How the simulated feet bear now: as the reference's, as far as they have come to the ground.
 
@@ -72,16 +72,17 @@ def contact_modes(
         wanted: contact modes of the reference's feet.
         landed: which feet have touched the ground since their swing ended.
         axes: (3, 3) orientation of each foot.
+        tilted: sine of a sole's pitch from which on it bears on an edge.
     """
     found = [FREE, FREE]
     for side in (0, 1):
         if wanted[side] != FREE and (landed[side] or not landed[1 - side]):
             up = float(axes[side][2, 0])  # sine of the sole's pitch
-            found[side] = TOE if wanted[side] == TOE or up < -_TILTED else HEEL if up > _TILTED else FLAT
+            found[side] = TOE if wanted[side] == TOE or up < -tilted else HEEL if up > tilted else FLAT
     return found[0], found[1]
 
 
-def reference_contact_modes(axes: np.ndarray, bears: np.ndarray) -> np.ndarray:
+def reference_contact_modes(axes: np.ndarray, bears: np.ndarray, pitched: float = PITCHED) -> np.ndarray:
     """(n, 2) contact modes of a motion's feet with axes (n, 2, 3, 3) that bear when `bears` (n, 2) says so."""
     up = axes[:, :, 2, 0]
-    return np.where(bears, np.where(up < -PITCHED, TOE, np.where(up > PITCHED, HEEL, FLAT)), FREE)
+    return np.where(bears, np.where(up < -pitched, TOE, np.where(up > pitched, HEEL, FLAT)), FREE)

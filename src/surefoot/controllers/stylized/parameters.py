@@ -28,6 +28,8 @@ class StylizedParameters(Strict):
         softness: damping of the inverse kinematics for `leading`: large for legs that swing wildly.
         rate: solutions of the quadratic program a second [1/s].
         settle: rate at which a foot that bears and moves is brought to rest [1/s].
+        roll_pitch: pitch of a bearing sole from which on it may roll over its edge [rad]; a sole that is tilted by less
+            is held still. By default 7° of the reference's feet and 8° of the body's.
         calm: cost of the horizontal forces by which standing feet push against each other [N⁻²], against w_s.
         strength: servo stiffness by kind of joint, `all` for those not named, per unit of the inertia that the joint
             moves [1/s²] (Table 2); the damping is critical.
@@ -45,6 +47,7 @@ class StylizedParameters(Strict):
     softness: float = Field(1e-3, ge=1e-6, le=1.0)
     rate: float = Field(200.0, ge=10.0, le=2000.0)
     settle: float = Field(20.0, ge=0.0, le=200.0)
+    roll_pitch: float | None = Field(None, gt=0.0, le=0.5)
     calm: float = Field(0.0, ge=0.0, le=1.0)
     strength: dict[str, Strength] = Field(default_factory=dict)
 

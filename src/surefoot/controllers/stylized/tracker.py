@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +20,13 @@ import numpy as np
 from surefoot.controllers.base import ControlledScene
 from surefoot.controllers.stylized import qp
 from surefoot.controllers.stylized.balance_policy import BalancePolicy, balance_policy
-from surefoot.controllers.stylized.contact_patches import FREE, contact_modes, foot_patches
+from surefoot.controllers.stylized.contact_patches import (
+    FREE,
+    TILTED,
+    contact_modes,
+    foot_patches,
+    reference_contact_modes,
+)
 from surefoot.controllers.stylized.law import TRACKER_STATE, TrackerState, tracker_state
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, patch_arrays
 from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, held_pose, load_reference
@@ -51,6 +58,8 @@ class Tracker:
         self._scene, self._skill, self._parameters = scene, skill, skill.parameters
         self.period = max(1, round(1.0 / (skill.parameters.rate * scene.timestep)))
         self._seconds = self.period * scene.timestep
+        roll = skill.parameters.roll_pitch
+        self._tilted = TILTED if roll is None else math.sin(roll)
         self.body = body = BodyDynamics(scene.model, scene.table)
         self._groups = [three_link_groups(scene.model, scene.table, side) for side in (0, 1)]
         self._masses = [links.mass for links in self._groups]
@@ -75,13 +84,19 @@ class Tracker:
         """What is followed."""
         name, scene = self._parameters.reference, self._scene
         if name.endswith(".npz"):
-            return self._check_fits(load_reference(Path(name)))
+            return self._with_rolling_feet(self._check_fits(load_reference(Path(name))))
         if name != "start":
-            return reference_from_skill(scene, name)
+            return self._with_rolling_feet(reference_from_skill(scene, name))
         model = scene.model
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         scene.begin(qpos, qvel, userdata, self._skill, 0)
         return held_pose(model, scene.table, qpos)
+
+    def _with_rolling_feet(self, found: Reference) -> Reference:
+        """A reference whose bearing feet roll from the skill's `roll_pitch` on, if it has one."""
+        if self._parameters.roll_pitch is None:
+            return found
+        return replace(found, bearing=reference_contact_modes(found.axes, found.bearing != FREE, self._tilted))
 
     def _check_fits(self, found: Reference) -> Reference:
         """Refuse a reference of another body."""
@@ -189,7 +204,7 @@ class Tracker:
         terrain = self._terrain if reference.is_level else None
         if terrain is not None:
             axes = terrain.adapt_frame(frame, state, share, swing, reference, self._seconds)
-        modes = contact_modes(wanted, landed, axes)
+        modes = contact_modes(wanted, landed, axes, self._tilted)
         shift = self._place(frame, state, share)
         frame.pose[: len(body.root_axes)] += shift[body.root_axes]
         (rows, bias, centers, balance), state.pace = self._no_balance, 0.0

@@ -25,7 +25,7 @@ from surefoot.lab.reference_tracking import TOES, tracking_state
 from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.lab.reproduce.stylized.mocap import KINDS
 
-SKILL = "human/stylized-walk"
+SKILL = "human/stylized-robust-walk"
 ROUNDS, MEDIAN, HIGH, FASTER = 5, 0.3, 1.0, 3.0  # [ms], [ms], times real time
 WALKS, LENGTH = 12, 300.0  # [s]: an hour
 LOOK = 5.0  # [s] between looks

@@ -36,7 +36,7 @@ from surefoot.skills.schema import Skill
 from surefoot.terrains import load as load_terrain
 from surefoot.terrains.props import SeeSaw
 
-SKILL = "human/stylized-walk"
+SKILL = "human/stylized-robust-walk"
 PLAIN = {
     "SIMBICON, which was recorded": "human/robust-walk",
     "SIMBICON, tuned for level ground": "human/walk-as-printed",
@@ -149,10 +149,10 @@ WORLDS: dict[str, tuple[str, bool, dict[str, Any], str]] = {
     "silly walk over a see-saw": (
         "132_55", True, {"softness": 0.03, "leading": 0.5, "pacing": 1.0, "stepping": 1.1}, "seesaw:3,0.06",
     ),
-    "walk on a moving platform": ("human/stylized-walk", True, {}, "platform:4,10,3"),
+    "walk on a moving platform": ("human/stylized-robust-walk", True, {}, "platform:4,10,3"),
 }  # fmt: skip
 WALKS: dict[str, dict[str, Any]] = {
-    "136_21": {"root_weight": 30.0, "stepping": 1.1, "pacing": 0.5}, "human/stylized-walk": {},
+    "136_21": {"root_weight": 30.0, "stepping": 1.1, "pacing": 0.5}, "human/stylized-robust-walk": {},
 }  # fmt: skip
 PUSHED, LASTS, AFTER = 4.0, 0.2, 6.0  # [s] when a push begins, how long it lasts, how long it is watched after
 WAYS = {"from behind": (1.0, 0.0), "from ahead": (-1.0, 0.0), "to the left": (0.0, 1.0), "to the right": (0.0, -1.0)}
