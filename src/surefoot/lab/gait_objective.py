@@ -74,7 +74,7 @@ WALK: Mapping[str, Wish] = {
     "drift": Wish(-2.0, 2.0, 2.0),
 }
 RUN: Mapping[str, Wish] = {
-    "cadence": Wish(156.0, 182.0, 6.0),
+    "cadence": Wish(156.0, 182.0, 4.0, 3.0),
     "stance_knee": Wish(25.0, 49.0, 3.0, 2.0),
     "swing_knee": Wish(75.0, 120.0, 8.0),
     "com_rise": Wish(0.07, 0.10, 0.006, 3.0),

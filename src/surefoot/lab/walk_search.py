@@ -83,7 +83,8 @@ RUN_BOUNDS: Bounds = {
 RECOVERY_BOUNDS: Bounds = {
     "recovery.ahead": (0.5, 1.3),
     "recovery.behind": (0.3, 0.9),
-    "recovery.sideways": (0.5, 1.0),
+    "recovery.to_stance": (0.5, 1.0),
+    "recovery.to_swing": (0.3, 0.9),
     "recovery.lean": (-0.35, 0.0),
 }
 _BOUNDS: Mapping[Kind, Bounds] = {

@@ -22,8 +22,9 @@ GRAPH = np.dtype([(n, "f8") for n in (
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high",
     "learning_rate", "learning_limit", "bins", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate",
-    "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "knots", "entries", "usual_speed",
-    "recovery", "alarm_ahead", "alarm_behind", "alarm_sideways", "calm_steps")])  # fmt: skip
+    "arm_swing", "arm_circle", "load_lean", "ease", "level_head",
+    "knots", "entries", "usual_speed", "gap_low", "gap_high",
+    "recovery", "alarm_ahead", "alarm_behind", "alarm_stance", "alarm_swing", "calm_steps")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in (
     "ending", "duration", "next", "swing", "both", "order", "torso", "torso_roll", "torso_yaw",
     "push_off", "trailing_push_off", "feedback_speed")])  # fmt: skip

@@ -35,14 +35,16 @@ def recover_balance(graph: Graph, machine: Any, time: float, slowest: float, fas
             return False
         ahead = machine.v - max(state.feedback_speed, machine.mean_speed)
         behind = min(state.feedback_speed, machine.mean_speed) - machine.v
-        if ahead > head.alarm_ahead or behind > head.alarm_behind or sideways > head.alarm_sideways:
+        to_stance = machine.lateral_v if state.swing != 0.0 else -machine.lateral_v
+        aside = to_stance > head.alarm_stance or -to_stance > head.alarm_swing
+        if ahead > head.alarm_ahead or behind > head.alarm_behind or aside:
             begin_recovery(graph, machine, time)
         return False
-    if sideways > head.alarm_sideways:
+    if sideways > head.alarm_stance:
         machine.alarm_step = machine.steps
     if state.order != 0.0 or machine.entered != time or machine.steps - machine.alarm_step < head.calm_steps:
         return False
-    if sideways > _SETTLED * head.alarm_sideways or not slowest - _NEARLY < machine.mean_speed < fastest + _NEARLY:
+    if sideways > _SETTLED * head.alarm_stance or not slowest - _NEARLY < machine.mean_speed < fastest + _NEARLY:
         return False
     enter_state(machine, _state_from(graph, 0, first, state.swing, _ENTRY), False, time)
     return True

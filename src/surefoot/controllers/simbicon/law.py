@@ -143,6 +143,8 @@ def _set_speed(world: World, row: Row, machine: Any, head: Any, roles: int) -> N
     slot = row.slots[int(row.header[0].active)]
     schedule, knots = schedule_of(slot, _graph_size(CAPACITY, roles)), int(head.knots)
     wanted = clamp(wanted, schedule.speeds[0], schedule.speeds[knots - 1])
+    if head.gap_low < wanted < head.gap_high:
+        wanted = head.gap_low if wanted < 0.5 * (head.gap_low + head.gap_high) else head.gap_high
     row.header[0].hold = 0.0
     if row.header[0].handover == ASKED:  # another controller waits for the body: hand it over slowly
         wanted = schedule.speeds[0]

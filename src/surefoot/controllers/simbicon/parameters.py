@@ -106,12 +106,14 @@ class Arms(Strict):
 class BySpeed(Strict):
     """Parameters that depend on the speed: their values at a few speeds [m/s], interpolated between.
 
-    The gait goes at `usual` unless a speed is commanded.
+    The gait goes at `usual` unless a speed is commanded. Speeds within `gap` are passed through, never kept: between a
+    walk and a run there is no gait.
     """
 
     speeds: tuple[Speed, ...] = Field(min_length=2, max_length=MAX_SPEEDS, strict=False)
     usual: Speed
     values: dict[str, Annotated[tuple[float, ...], Field(strict=False)]] = Field(min_length=1)
+    gap: tuple[Speed, Speed] | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> BySpeed:
@@ -120,6 +122,8 @@ class BySpeed(Strict):
         for path, values in self.values.items():
             if len(values) != len(self.speeds):
                 raise ValueError(f"{path}: {len(values)} values for {len(self.speeds)} speeds")
+        if self.gap and not self.speeds[0] < self.gap[0] < self.gap[1] < self.speeds[-1]:
+            raise ValueError("a gap lies between the slowest and the fastest speed, its lower end first")
         if not self.speeds[0] <= self.usual <= self.speeds[-1]:
             raise ValueError(f"the usual speed lies within {self.speeds[0]:g} … {self.speeds[-1]:g} m/s")
         return self
@@ -129,15 +133,17 @@ class Recovery(Strict):
     """A sturdier gait of the same body whose steps catch this one when it is disturbed.
 
     They take over when the hips are faster than `feedback_speed` by more than `ahead`, slower by more than `behind`, or
-    faster than `sideways` to either side [m/s], and hand back after as many `steps` without an alarm, once the speed is
-    one of this gait's. `lean` is added to their torso's pitch [rad]: forward (negative) they are faster.
+    faster than `to_stance` and `to_swing` towards the side of either leg [m/s], and hand back after as many `steps`
+    without an alarm, once the speed is one of this gait's. `lean` is added to their torso's pitch [rad]: forward
+    (negative) they are faster.
     """
 
     skill: Name
     lean: Angle = 0.0
     ahead: float = Field(0.9, gt=0.0, le=5.0)
     behind: float = Field(0.6, gt=0.0, le=5.0)
-    sideways: float = Field(0.65, gt=0.0, le=5.0)
+    to_stance: float = Field(0.65, gt=0.0, le=5.0)
+    to_swing: float = Field(0.5, gt=0.0, le=5.0)
     steps: int = Field(3, ge=1, le=50)
 
 

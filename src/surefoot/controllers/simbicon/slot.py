@@ -93,6 +93,8 @@ def _write_schedule(
     schedule.values[: len(places), : len(given.speeds)] = values[places]
     head = _view(slot, roles).head[0]
     head.knots, head.entries, head.usual_speed = len(given.speeds), len(places), given.usual
+    if given.gap:
+        head.gap_low, head.gap_high = given.gap
     python_impl(set_gait_speed)(slot, schedule, len(given.speeds), len(places), given.usual)
 
 
@@ -120,7 +122,7 @@ def _write_graph(
     if parameters.recovery:
         head.recovery = count
         head.alarm_ahead, head.alarm_behind = parameters.recovery.ahead, parameters.recovery.behind
-        head.alarm_sideways = parameters.recovery.sideways
+        head.alarm_stance, head.alarm_swing = parameters.recovery.to_stance, parameters.recovery.to_swing
         head.calm_steps = parameters.recovery.steps
         count = _write_recovery(graph, skill, find(parameters.recovery.skill), count, table)
     head.states = count
