@@ -22,7 +22,6 @@ from surefoot.lab.robustness import PUSH_DURATION, sternum
 from surefoot.skills.schema import Skill
 
 FELL = 200.0  # cost of a replica that falls at once; later falls cost down to half of it
-_PUSHED_AT = 1.0, 2.2  # [s] when pushes come
 _WEAKEST, _STRONGEST = 0.5, 1.15  # of the pushes that are asked for
 
 Bounds = tuple[float, float]
@@ -111,6 +110,8 @@ class GaitObjective:
         commands: given to the skill.
         push_weight: of the cost of falls after pushes.
         after_push: how long a pushed replica must go on [s].
+        pushed_at: between which times pushes come [s].
+        weight: of all its costs, beside other objectives.
     """
 
     speed: float
@@ -124,6 +125,8 @@ class GaitObjective:
     commands: Mapping[str, float] = field(default_factory=dict)
     push_weight: float = 0.15
     after_push: float = 3.0
+    pushed_at: tuple[float, float] = (1.0, 2.2)
+    weight: float = 1.0
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate."""
@@ -134,7 +137,7 @@ class GaitObjective:
             cost[fallen] += FELL * self.push_weight
             if upright:
                 cost[upright] += self._pushed([candidates[i] for i in upright], seed, threads)
-        return cost
+        return self.weight * cost
 
     def _population(self, skills: list[Skill], seed: int, labels: list[object], threads: int) -> Population:
         population = Population(len(skills), skill=skills, timestep=self.timestep, threads=threads)
@@ -174,7 +177,7 @@ class GaitObjective:
         table, last = population.scene.table, 0.0
         for k, (sagittal, lateral) in enumerate(self.pushes[i] for i in chosen):
             strength, side = rng.uniform(_WEAKEST, _STRONGEST), rng.choice([-1.0, 1.0])
-            start = rng.uniform(*_PUSHED_AT)
+            start = rng.uniform(*self.pushed_at)
             last = max(last, start + PUSH_DURATION + self.after_push)
             force = (strength * sagittal, side * strength * lateral, 0.0)
             push = Push(force, PUSH_DURATION, start, table.anatomy.torso, sternum(table))
@@ -183,7 +186,12 @@ class GaitObjective:
         fallen_at = np.minimum(population.fallen_at, last)
         fell = np.where(fallen_at < last, FELL * (1.0 - 0.5 * fallen_at / last), 0.0)
         slow = np.abs(population.reports["velocity"] - self.speed) > 0.6 * abs(self.speed)  # it stumbles, or runs away
-        own = [len(skill.parameters.states) * skill.parameters.halves for skill in skills]
-        recovering = population.reports["state"] >= own  # it has not gone on as before yet
+        recovering = population.reports["state"] >= [_own_states(skill) for skill in skills]  # it has not gone on yet
         cost = np.where(fell > 0.0, fell, np.where(slow, 0.2 * FELL, np.where(recovering, 0.1 * FELL, 0.0)))
         return np.asarray(self.push_weight * cost.reshape(len(candidates), -1).mean(axis=1))
+
+
+def _own_states(skill: Skill) -> float:
+    """How many states a gait has that does not recover; without states, any number of them is its own."""
+    states = getattr(skill.parameters, "states", None)
+    return len(states) * skill.parameters.halves if states else np.inf  # type: ignore[no-any-return]
