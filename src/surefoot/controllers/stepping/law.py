@@ -16,10 +16,11 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.stepping.center_of_pressure import adapt_height, choose_pressure, ground_force
 from surefoot.controllers.stepping.decision import decide
 from surefoot.controllers.stepping.foot_target import plan_foothold
-from surefoot.controllers.stepping.legs import arm_stiffness, drive_link, drive_stance_leg, drive_swing_leg, load_torque
+from surefoot.controllers.stepping.legs import arm_stiffness, drive_leaving_leg, drive_link, drive_stance_leg, drive_swing_leg, load_torque
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, STEP, STEPPER, begin_stand, plan_of, servos_of
 from surefoot.controllers.stepping.slip import pull_bias
-from surefoot.controllers.stepping.support import Region, foot_region, on_sole, within_foot
+from surefoot.controllers.stepping.stride import bearing_pitch, choose_stride_pressure, is_striding, update_ease
+from surefoot.controllers.stepping.support import Region, bearing_part, foot_region, on_sole, within_foot
 from surefoot.native.kernels import array_kernel, kernel, noinline, records
 from surefoot.native.limb_records import Limbs, limbs_of
 from surefoot.native.physics import World
@@ -109,7 +110,12 @@ def _control(world: World, row: Row, is_new: bool) -> None:
         if stepper.mode == STEP and stepper.kind < CAREFUL:
             stance = right if stepper.swing == 0.0 else left
             plan_foothold(world, row, limbs, plan, stepper, stance, com, velocity, stepper.height - height)
-        choose_pressure(plan, stepper, left, right, com, velocity)
+        update_ease(world, row, plan, stepper, left, right, com, velocity)
+        if is_striding(stepper):
+            bears = _bearing_parts(world, row, limbs, left, right)
+            choose_stride_pressure(plan, stepper, left, right, bears[0], bears[1], com, velocity)
+        else:
+            choose_pressure(plan, stepper, left, right, com, velocity)
         _estimate_slope(stepper, left, right, world.dt)
         _update_lean(row, plan, stepper, world.dt)
         adapt_height(limbs, servos, plan, stepper, hips, ankles, left, right, velocity, world.dt)
@@ -118,11 +124,22 @@ def _control(world: World, row: Row, is_new: bool) -> None:
     error = _pelvis_error(world, limbs, stepper)
     tilt = scale(1.0 - plan.force, error)  # the paper's hips follow the pelvis; ours is held in the world
     turn = drive_upper_body(world, row, servos, limbs, plan, stepper, tilt)
-    if stepper.mode == STEP:
+    if stepper.mode == STEP and stepper.phase >= 0.0:
         turn = add(turn, drive_swing_leg(world, row, servos, limbs, plan, stepper, tilt))
     _drive_stance_legs(world, row, servos, limbs, plan, stepper, left, right, force, turn, body, height, mass, error)
     stance = right if stepper.swing == 0.0 else left
     report_com(row, stepper, body, velocity, stance.x, stance.y)
+
+
+@kernel
+def _bearing_parts(
+    world: World, row: Row, limbs: Limbs, left: Region, right: Region
+) -> tuple[Region, Region]:
+    """The parts of both feet that are on the ground."""
+    return (
+        bearing_part(world, row, limbs, 0, left),
+        bearing_part(world, row, limbs, 1, right),
+    )
 
 
 @kernel
@@ -147,6 +164,9 @@ def _follow_commands(world: World, row: Row, plan: Any, stepper: Any) -> None:
 @kernel
 def _estimate_slope(stepper: Any, left: Region, right: Region, dt: float) -> None:
     """Follow the pitch of the ground under the bearing feet, along the facing direction."""
+    if is_striding(stepper):  # on level ground, on feet that roll
+        stepper.slope -= stepper.slope * min(1.0, dt / _SLOPE_TIME)
+        return
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     share = stepper.share
     along = share * (c * left.up[0] + s * left.up[1]) + (1.0 - share) * (c * right.up[0] + s * right.up[1])
@@ -262,9 +282,12 @@ def _drive_stance_legs(
     rest = 0.0 if stepper.mode == STEP else 1.0 - plan.force
     x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
     shift = (rest * (x - com[0]), rest * (y - com[1]), stepper.height - height)
+    strides = is_striding(stepper)
+    if strides:
+        left, right = _bearing_parts(world, row, limbs, left, right)
     for side in range(2):
         share = stepper.share if side == 0 else 1.0 - stepper.share
-        if stepper.mode == STEP and side == int(stepper.swing):
+        if stepper.mode == STEP and side == int(stepper.swing) and stepper.phase >= 0.0:
             continue
         region = left if side == 0 else right
         x, y = within_foot(region, stepper.x, stepper.y)
@@ -273,4 +296,12 @@ def _drive_stance_legs(
         more = scale(-share, held)
         more = (more[0], more[1], clamp(more[2], -grip, grip))
         tilt = scale(1.0 - plan.force, error)
-        drive_stance_leg(world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt)
+        if strides and side == int(stepper.swing):
+            drive_leaving_leg(
+                world, row, servos, limbs, plan, stepper, side, point, scale(share, force), more
+            )
+            continue
+        pitch = bearing_pitch(plan, stepper, stepper.phase, False) if strides else 0.0
+        drive_stance_leg(
+            world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt, strides, pitch
+        )
