@@ -28,6 +28,7 @@ from surefoot.native.userdata import COMMAND_GIVEN, Row
 from surefoot.native.vectors import Vector, add, from_axis_angle, from_yaw_roll_pitch, limit_norm, scale, subtract
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import command_or, take_over
+from surefoot.reflexes.leg_ik import LOOKAHEAD
 from surefoot.reflexes.limb_servo import (
     ankle_of,
     com_state,
@@ -62,6 +63,7 @@ _PELVIS_LIMIT = 400.0  # [N·m]
 _PELVIS_LEAN, _NECK_LEAN = 0.5, 0.3  # [lean]
 _ARM_LEAN, _HIGHEST_ARM = 1.5, 2.4  # [lean], [rad]
 _STEP_DOWN, _LEVEL = 0.04, 0.04  # [m], [rad]
+_LOWEST_HIP = 0.3  # [m]
 _CROUCH_RATE, _LEAN_RATE, _SLOPE_TIME = 0.3, 1.0, 0.3  # [1/s], [rad/s], [s]
 _STOP_COMMAND = 0.5
 
@@ -268,6 +270,21 @@ def _update_lean(row: Row, plan: Any, stepper: Any, dt: float) -> None:
     stepper.lean += clamp(plan.lean + command_or(row, LEAN, 0.0) - forward - stepper.lean, -most, most)
 
 
+@kernel
+def _through_ground(stepper: Any, force: Vector, held: Vector, height: float) -> tuple[Vector, Vector]:
+    """A ground reaction that turns the pelvis as `held` would about the lateral axis, and what is left of `held` [N·m].
+
+    A straight leg bears no torque of the hip alone: its knee would give way.
+    """
+    c, s = math.cos(stepper.heading), math.sin(stepper.heading)
+    pitching = -s * held[0] + c * held[1]
+    push = -pitching / max(height - stepper.z, _LOWEST_HIP)
+    return (
+        (force[0] + c * push, force[1] + s * push, force[2]),
+        (held[0] + s * pitching, held[1] - c * pitching, held[2]),
+    )
+
+
 @noinline
 def _drive_stance_legs(
     world: World, row: Row, servos: np.ndarray, limbs: Limbs, plan: Any, stepper: Any, left: Region, right: Region,
@@ -285,6 +302,7 @@ def _drive_stance_legs(
     strides = is_striding(stepper)
     if strides:
         left, right = _bearing_parts(world, row, limbs, left, right)
+        force, held = _through_ground(stepper, force, held, height)
     for side in range(2):
         share = stepper.share if side == 0 else 1.0 - stepper.share
         if stepper.mode == STEP and side == int(stepper.swing) and stepper.phase >= 0.0:
@@ -301,7 +319,12 @@ def _drive_stance_legs(
                 world, row, servos, limbs, plan, stepper, side, point, scale(share, force), more
             )
             continue
-        pitch = bearing_pitch(plan, stepper, stepper.phase, False) if strides else 0.0
+        pitch, pitch_rate = 0.0, 0.0
+        if strides:
+            pitch = bearing_pitch(plan, stepper, stepper.phase, False)
+            later = bearing_pitch(plan, stepper, stepper.phase + LOOKAHEAD / stepper.duration, False)
+            pitch_rate = (later - pitch) / LOOKAHEAD
         drive_stance_leg(
-            world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt, strides, pitch
+            world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt, strides, pitch,
+            pitch_rate,
         )

@@ -34,6 +34,7 @@ from surefoot.native.vectors import (
     cross,
     from_axis_angle,
     from_yaw_roll_pitch,
+    limit_norm,
     multiply,
     rotate,
     scale,
@@ -62,6 +63,7 @@ _LATE_SPEED = 0.35  # [m/s]
 _STRIDE_LIFT, _STRIDE_LANDING = 0.02, 0.15  # [m], [m/s]
 _ROLL_STIFFNESS, _ROLL_DAMPING = 6.0, 3.0  # [kp], [kd]
 _FASTEST = 20.0  # [rad/s]
+_LANDING_LEG = 0.995  # [leg]
 
 
 @noinline
@@ -168,6 +170,8 @@ def drive_swing_leg(
     later_at = add(at, scale(LOOKAHEAD, point_velocity(world, int(hip.near), at)))
     now = subtract(ankle_target(limbs, plan, stepper, stepper.phase), at)
     later = subtract(ankle_target(limbs, plan, stepper, stepper.phase + LOOKAHEAD / stepper.duration), later_at)
+    if is_striding(stepper):  # a knee that is straight when it lands has nothing to give way with
+        now, later = limit_norm(now, _LANDING_LEG * chain.reach), limit_norm(later, _LANDING_LEG * chain.reach)
     leg = limb_motion(chain, now, later, axis, _FASTEST)
     wanted = multiply(leg.turn, (hip.w, hip.x, hip.y, hip.z))
     error = subtract(rotation_error(wanted, quaternion_of(world, int(hip.body))), tilt)
@@ -194,7 +198,7 @@ def drive_swing_leg(
 @noinline
 def drive_stance_leg(
     world: World, row: Row, servos: np.ndarray, limbs: Limbs, plan: Any, side: int, point: Vector, force: Vector,
-    more: Vector, shift: Vector, tilt: Vector, is_rolling: bool, pitch: float,
+    more: Vector, shift: Vector, tilt: Vector, is_rolling: bool, pitch: float, pitch_rate: float,
 ) -> None:  # fmt: skip
     """Drive a stance leg: the pendulum's force through Jᵀ, and servos on the pose under a displaced pelvis.
 
@@ -212,6 +216,7 @@ def drive_stance_leg(
         tilt: share of the pelvis' orientation error that the hip follows [rad].
         is_rolling: whether the foot has a wanted pitch.
         pitch: that pitch, toes up positive [rad].
+        pitch_rate: its rate [rad/s].
     """
     chain = limbs.legs[side]
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
@@ -230,7 +235,7 @@ def drive_stance_leg(
     drive_link(world, row, servos, knee, borne, error, none, plan.pose, plan.pose)
     borne = scale(plan.force, add(weight_torque(world, ankle), _ground_torque(world, ankle, point, force)))
     if is_rolling:
-        _roll_foot(world, row, servos, ankle, borne, pitch, 0.0)
+        _roll_foot(world, row, servos, ankle, borne, pitch, pitch_rate)
         return
     # the pose turns the shin over a foot that stays: seen from the shin, the foot turns back
     lean = rotation_error(multiply(turn, from_axis_angle(n, bend)), body_turn(world, knee))

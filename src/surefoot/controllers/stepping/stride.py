@@ -40,8 +40,8 @@ _SLOW, _FAST = 0.25, 0.5  # [m/s]
 _GROWTH = 0.25  # by step
 _ASIDE = 0.15  # [m/s]
 _LONGEST_PERIOD = 0.74  # [s]
-_SHORTEST_REST = 0.08  # [s]
-_RISE_PHASE, _RISE_SHARE = 0.6, 0.3  # [phase], [toe_off_pitch]
+_SHORTEST_REST = 0.2  # [s]
+_RISE_PHASE, _RISE_SHARE = 0.35, 0.4  # [phase], [toe_off_pitch]
 _LOADING = 0.12  # [s]
 
 
