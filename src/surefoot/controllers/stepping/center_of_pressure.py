@@ -13,7 +13,7 @@ import numpy as np
 
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, SHIFT, STEP, WALK
 from surefoot.controllers.stepping.slip import leg_force
-from surefoot.controllers.stepping.stride import bearing_pitch, is_striding, landing_pitch, leg_share, mix
+from surefoot.controllers.stepping.stride import is_striding, landing_pitch, leg_share, mix
 from surefoot.controllers.stepping.support import Region, is_beyond, on_sole, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -36,7 +36,7 @@ _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # [weight]
 _STRIDE_SPRING, _STRIDE_DAMPER = 4.0, 4.0  # [spring], [damper]
 _LOWEST_COM = 0.1  # [m]
 _HEIGHT_RATE, _STRIDE_RATE, _RISING, _SINKING = 6.0, 40.0, 0.5, 0.8  # [1/s], [1/s], [m/s], [m/s]
-_MOST_LIFT, _HEIGHT_LEAD = 4.0, 0.05  # [m/s²], [s]
+_MOST_LIFT, _HEIGHT_LEAD, _ROCKER = 4.0, 0.05, 0.6  # [m/s²], [s], share
 _UPHILL_LEG, _STEEP_SLOPE = 0.99, 0.44  # [leg], [rad]
 _STANCE_LEG, _REACHING_LEG = 0.992, 0.97  # [leg]
 _LANDING_LEG, _LET_DOWN = 0.997, 1.5  # [leg], [m/s²]
@@ -195,17 +195,18 @@ def _landing_ankle(limbs: Limbs, plan: Any, stepper: Any, leg: int, hip: Vector)
 
 
 @kernel
-def _rolled_ankle(limbs: Limbs, plan: Any, stepper: Any, leg: int, ankle: Vector, foot: Region) -> Vector:
-    """Where a bearing ankle soon is, when its foot has rolled over the toes as it should [m]."""
-    c, s = math.cos(stepper.heading), math.sin(stepper.heading)
-    wanted = -bearing_pitch(plan, stepper, stepper.phase + _HEIGHT_LEAD / stepper.duration, False)
-    now = math.atan2(c * foot.up[0] + s * foot.up[1], foot.up[2])
-    if wanted <= 0.0 or wanted <= now:
-        return ankle
-    ahead, depth = limbs.biped[0].ahead, limbs.legs[leg].depth
-    on = ahead * (math.cos(now) - math.cos(wanted)) + depth * (math.sin(wanted) - math.sin(now))
-    up = ahead * (math.sin(wanted) - math.sin(now)) + depth * (math.cos(wanted) - math.cos(now))
-    return ankle[0] + c * on, ankle[1] + s * on, ankle[2] + up
+def _rocker_height(limbs: Limbs, stepper: Any, leg: int, hip: Vector, ankle: Vector, foot: Region, length: float) -> float:
+    """Height of the hip on a leg whose foot is flat behind the hip and rolls over its toes once the hip is ahead [m].
+
+    A foot that rolls lets its ankle follow the hip: the hip goes down as if it were only a share as far ahead.
+    """
+    biped = limbs.biped[0]
+    along, beside = to_heading_frame(stepper.heading, hip[0] - ankle[0], hip[1] - ankle[1])
+    tilt, _ = to_heading_frame(stepper.heading, foot.up[0], foot.up[1])
+    ground = foot.z - 0.5 * (biped.ahead + biped.behind) * abs(tilt)
+    if along > 0.0:
+        along *= mix(1.0, _ROCKER, stepper.stride)
+    return hip_height_over(ground + limbs.legs[leg].depth, horizontal_norm(along, beside), length)  # type: ignore[no-any-return]
 
 
 @noinline
@@ -240,11 +241,13 @@ def adapt_height(
             wanted = min(wanted, hip_height_over(ground, away, length))
             most = min(most, hip_height_over(ground, away, _REACHING_LEG * limbs.legs[leg].reach))
         else:
-            if is_striding(stepper):
-                hip = (hip[0] + _HEIGHT_LEAD * velocity[0], hip[1] + _HEIGHT_LEAD * velocity[1], hip[2])
-                ankle = _rolled_ankle(limbs, plan, stepper, leg, ankle, left if leg == 0 else right)
             away = horizontal_norm(hip[0] - ankle[0], hip[1] - ankle[1])
-            wanted = min(wanted, hip_height_over(ankle[2], away, length))
+            if is_striding(stepper):
+                soon = (hip[0] + _HEIGHT_LEAD * velocity[0], hip[1] + _HEIGHT_LEAD * velocity[1], hip[2])
+                foot = left if leg == 0 else right
+                wanted = min(wanted, _rocker_height(limbs, stepper, leg, soon, ankle, foot, length))
+            else:
+                wanted = min(wanted, hip_height_over(ankle[2], away, length))
             most = min(most, hip_height_over(ankle[2], away, _STANCE_LEG * limbs.legs[leg].reach))
             least = max(least, _lowest_hip_height(limbs, servos, leg, hip, ankle, left if leg == 0 else right))
     wanted = max(wanted, min(least, most))

@@ -61,7 +61,7 @@ _ARRIVAL_PHASE, _SOONER, _DROP = 0.92, 0.17, 0.1  # [phase], [phase], [m]
 _SLOPING = 0.1  # [rad]
 _LATE_SPEED = 0.35  # [m/s]
 _STRIDE_LIFT, _STRIDE_LANDING = 0.02, 0.15  # [m], [m/s]
-_ROLL_STIFFNESS, _ROLL_DAMPING = 6.0, 3.0  # [kp], [kd]
+_ROLL_STIFFNESS, _ROLL_DAMPING, _LEAVING = 6.0, 3.0, 0.3  # [kp], [kd], share
 _FASTEST = 20.0  # [rad/s]
 _LANDING_LEG = 0.995  # [leg]
 
@@ -235,7 +235,7 @@ def drive_stance_leg(
     drive_link(world, row, servos, knee, borne, error, none, plan.pose, plan.pose)
     borne = scale(plan.force, add(weight_torque(world, ankle), _ground_torque(world, ankle, point, force)))
     if is_rolling:
-        _roll_foot(world, row, servos, ankle, borne, pitch, pitch_rate)
+        _roll_foot(world, row, servos, ankle, borne, pitch, pitch_rate, 1.0)
         return
     # the pose turns the shin over a foot that stays: seen from the shin, the foot turns back
     lean = rotation_error(multiply(turn, from_axis_angle(n, bend)), body_turn(world, knee))
@@ -245,7 +245,7 @@ def drive_stance_leg(
 
 @kernel
 def _roll_foot(
-    world: World, row: Row, servos: np.ndarray, ankle: Any, borne: Vector, pitch: float, rate: float
+    world: World, row: Row, servos: np.ndarray, ankle: Any, borne: Vector, pitch: float, rate: float, firm: float
 ) -> None:
     """Hold a bearing foot at a pitch [rad] that changes at a rate [rad/s], beside the torque that its ankle bears."""
     forward = rotate(body_turn(world, ankle), (1.0, 0.0, 0.0))
@@ -254,7 +254,7 @@ def _roll_foot(
     error = rotation_error(wanted, quaternion_of(world, int(ankle.body)))
     rolling = (rate * math.sin(yaw), -rate * math.cos(yaw), 0.0)
     still = subtract(rolling, world.cvel[int(ankle.near)])
-    drive_link(world, row, servos, ankle, borne, error, still, _ROLL_STIFFNESS, _ROLL_DAMPING)
+    drive_link(world, row, servos, ankle, borne, error, still, firm * _ROLL_STIFFNESS, firm * _ROLL_DAMPING)
 
 
 @noinline
@@ -303,7 +303,7 @@ def drive_leaving_leg(
     borne = scale(plan.force, add(weight_torque(world, knee), _ground_torque(world, knee, point, force)))
     drive_link(world, row, servos, knee, borne, error, bending, kp, kd)
     borne = scale(plan.force, add(weight_torque(world, ankle), _ground_torque(world, ankle, point, force)))
-    _roll_foot(world, row, servos, ankle, borne, pitch, (next_pitch - pitch) / LOOKAHEAD)
+    _roll_foot(world, row, servos, ankle, borne, pitch, (next_pitch - pitch) / LOOKAHEAD, _LEAVING)
 
 
 @kernel

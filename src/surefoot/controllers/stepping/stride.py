@@ -34,7 +34,8 @@ from surefoot.terrains.ground_kernels import height_at
 # Constants beyond the paper; docs/stepping.md gives the reason of each.
 _BACK, _AHEAD, _PLACES = 0.3, 1.2, 8  # [m], [m], count
 _LEVEL, _UNEVEN = 0.012, 0.035  # [m]
-_CALM, _UPSET = 5.0, 9.0  # [m]
+_CALM, _UPSET, _ALONG = 0.1, 0.18, 0.4  # [m], [m], share
+_STANDING_CALM, _STANDING_UPSET = 0.05, 0.1  # [m]
 _STRAIGHTENING, _YIELDING = 1.2, 8.0  # [1/s]
 _SLOW, _FAST = 0.25, 0.5  # [m/s]
 _GROWTH = 0.25  # by step
@@ -43,6 +44,7 @@ _LONGEST_PERIOD = 0.74  # [s]
 _SHORTEST_REST = 0.2  # [s]
 _RISE_PHASE, _RISE_SHARE = 0.35, 0.4  # [phase], [toe_off_pitch]
 _LOADING = 0.12  # [s]
+_ON_TOES, _TOES = 0.2, 0.1  # [rad], [m]
 
 
 @kernel
@@ -131,7 +133,7 @@ def update_ease(
     if plan.level_leg == 0.0 and plan.walk_ratio == 0.0:
         return
     level = 1.0 - smooth_share(_unevenness(world, row, stepper, com[0], com[1]), _LEVEL, _UNEVEN)
-    wanted = level * (1.0 - smooth_share(_deviation(plan, stepper, left, right, com, velocity), _CALM, _UPSET))
+    wanted = level * (1.0 - _upset(plan, stepper, left, right, com, velocity))
     stepper.ease += clamp(wanted - stepper.ease, -_YIELDING * world.dt, _STRAIGHTENING * world.dt)
     if stepper.mode == STEP and stepper.kind == WALK and stepper.ease < stepper.stride:
         share = stepper.ease / stepper.stride
@@ -142,18 +144,20 @@ def update_ease(
 
 
 @noinline
-def _deviation(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, velocity: Vector) -> float:
-    """Distance of the capture point from where it should be now [m]."""
+def _upset(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, velocity: Vector) -> float:
+    """How far the capture point is from where it should be now: 0 near it, 1 far away and in steps that balance."""
     x, y = capture_point(com, velocity, pendulum_frequency(com[2] - stepper.z))
     if stepper.mode != STEP:
-        return horizontal_norm(x - 0.5 * (left.x + right.x), y - 0.5 * (left.y + right.y))  # type: ignore[no-any-return]
+        off = horizontal_norm(x - 0.5 * (left.x + right.x), y - 0.5 * (left.y + right.y))
+        return smooth_share(off, _STANDING_CALM, _STANDING_UPSET)  # type: ignore[no-any-return]
     if stepper.kind == BALANCE:
-        return 1e9
+        return 1.0
     if stepper.kind != WALK or stepper.stride == 0.0:
         return 0.0
     aim = aim_of(plan, stepper, left, right, com, x, y)
     shrink = math.exp(-aim.omega * aim.rest)
-    return horizontal_norm(aim.along - aim.wanted * shrink, aim.beside - aim.aside * shrink)  # type: ignore[no-any-return]
+    off = horizontal_norm(_ALONG * (aim.along - aim.wanted * shrink), aim.beside - aim.aside * shrink)
+    return smooth_share(off, _CALM, _UPSET)  # type: ignore[no-any-return]
 
 
 class Aim(NamedTuple):
@@ -229,6 +233,8 @@ def choose_stride_pressure(
     aim = aim_of(plan, stepper, left, right, com, x, y)
     px = aim.roll + plan.steering * pressure_to_reach(aim.along, aim.wanted, aim.omega, aim.rest)
     py = plan.steering * pressure_to_reach(aim.beside, aim.aside, aim.omega, aim.rest)
+    rising = smooth_share(-bearing_pitch(plan, stepper, stepper.phase, False), 0.0, _ON_TOES)
+    px = mix(px, max(px, _TOES), rising)  # a heel rises when the toes bear
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     first = stepper.swing == 0.0
     stance, front, rear = (right, right_bears, left_bears) if first else (left, left_bears, right_bears)
