@@ -195,7 +195,9 @@ def _landing_ankle(limbs: Limbs, plan: Any, stepper: Any, leg: int, hip: Vector)
 
 
 @kernel
-def _rocker_height(limbs: Limbs, stepper: Any, leg: int, hip: Vector, ankle: Vector, foot: Region, length: float) -> float:
+def _rocker_height(
+    limbs: Limbs, stepper: Any, leg: int, hip: Vector, ankle: Vector, foot: Region, length: float
+) -> float:
     """Height of the hip on a leg whose foot is flat behind the hip and rolls over its toes once the hip is ahead [m].
 
     A foot that rolls lets its ankle follow the hip: the hip goes down as if it were only a share as far ahead.
@@ -277,7 +279,10 @@ def ground_force(
     if is_striding(stepper):
         firm, damped = mix(1.0, _STRIDE_SPRING, stepper.stride), mix(1.0, _STRIDE_DAMPER, stepper.stride)
     spring = leg_force(
-        firm * plan.spring * own_mass, damped * plan.damper * own_mass, stepper.height - height, rate - stepper.height_rate
+        firm * plan.spring * own_mass,
+        damped * plan.damper * own_mass,
+        stepper.height - height,
+        rate - stepper.height_rate,
     )
     lifting = clamp(weight + own_mass * stepper.lift + spring, _LEAST_LOAD * weight, _MOST_LOAD * mass * GRAVITY)
     above = max(com[2] - stepper.z, _LOWEST_COM)

@@ -16,7 +16,14 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.stepping.center_of_pressure import adapt_height, choose_pressure, ground_force
 from surefoot.controllers.stepping.decision import decide
 from surefoot.controllers.stepping.foot_target import plan_foothold
-from surefoot.controllers.stepping.legs import arm_stiffness, drive_leaving_leg, drive_link, drive_stance_leg, drive_swing_leg, load_torque
+from surefoot.controllers.stepping.legs import (
+    arm_stiffness,
+    drive_leaving_leg,
+    drive_link,
+    drive_stance_leg,
+    drive_swing_leg,
+    load_torque,
+)
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, STEP, STEPPER, begin_stand, plan_of, servos_of
 from surefoot.controllers.stepping.slip import pull_bias
 from surefoot.controllers.stepping.stride import bearing_pitch, choose_stride_pressure, is_striding, update_ease
@@ -134,9 +141,7 @@ def _control(world: World, row: Row, is_new: bool) -> None:
 
 
 @kernel
-def _bearing_parts(
-    world: World, row: Row, limbs: Limbs, left: Region, right: Region
-) -> tuple[Region, Region]:
+def _bearing_parts(world: World, row: Row, limbs: Limbs, left: Region, right: Region) -> tuple[Region, Region]:
     """The parts of both feet that are on the ground."""
     return (
         bearing_part(world, row, limbs, 0, left),
@@ -315,9 +320,7 @@ def _drive_stance_legs(
         more = (more[0], more[1], clamp(more[2], -grip, grip))
         tilt = scale(1.0 - plan.force, error)
         if strides and side == int(stepper.swing):
-            drive_leaving_leg(
-                world, row, servos, limbs, plan, stepper, side, point, scale(share, force), more
-            )
+            drive_leaving_leg(world, row, servos, limbs, plan, stepper, side, point, scale(share, force), more)
             continue
         pitch, pitch_rate = 0.0, 0.0
         if strides:
@@ -325,6 +328,18 @@ def _drive_stance_legs(
             later = bearing_pitch(plan, stepper, stepper.phase + LOOKAHEAD / stepper.duration, False)
             pitch_rate = (later - pitch) / LOOKAHEAD
         drive_stance_leg(
-            world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt, strides, pitch,
+            world,
+            row,
+            servos,
+            limbs,
+            plan,
+            side,
+            point,
+            scale(share, force),
+            more,
+            shift,
+            tilt,
+            strides,
+            pitch,
             pitch_rate,
         )

@@ -130,8 +130,8 @@ def _stride_path(limbs: Limbs, plan: Any, stepper: Any, phase: float, usual: Vec
     x = hermite(s, stepper.x0, stepper.vx0 * time, stepper.goal_x, 0.0)
     y = hermite(s, stepper.y0, stepper.vy0 * time, stepper.goal_y, 0.0)
     end = stepper.goal_z + landing_rise(limbs, plan, stepper)
-    bump = 16.0 * s * s * (1.0 - s) * (1.0 - s) * _STRIDE_LIFT
-    z = hermite(s, stepper.z0, stepper.vz0 * time, end, -_STRIDE_LANDING * time) + bump - late
+    bump = 4.0 * s * (1.0 - s)
+    z = hermite(s, stepper.z0, stepper.vz0 * time, end, -_STRIDE_LANDING * time) + bump * bump * _STRIDE_LIFT - late
     return mix(usual[0], x, share), mix(usual[1], y, share), mix(usual[2], z, share)
 
 

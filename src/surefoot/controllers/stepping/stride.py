@@ -1,11 +1,11 @@
 """The stride on level ground: straight legs, long steps, a foot that rolls from its heel over its ball.
 
 The paper's walk is a row of single supports on flat feet. While the ground ahead is level and the balance is good
-(`ease`), legs are straight; and a walk ahead (`stride`) takes steps of a constant walk ratio (step length ÷ cadence) with
-a double support between them. Seen from the pendulum, a centre of pressure that passes evenly from foot to foot is the
-same as one that jumps in the middle of the double support. One that travels c along the sole within a step of T seconds
-is a pendulum whose foot moves at u = c/T, and thus one that walks at V − u on a foot that rests. So the laws for the
-speed, the foothold and the ankle torque hold with V − u and times counted from the middle of the double support.
+(`ease`), legs are straight, and a walk ahead (`stride`) takes steps of a constant walk ratio, step length ÷ cadence,
+with a double support between them. Seen from the pendulum, a centre of pressure that passes evenly from foot to foot is
+the same as one that jumps in the middle of the double support. One that travels c along the sole within a step of T
+seconds is a pendulum whose foot moves at u = c/T, and thus one that walks at V − u on a foot that rests. So the laws
+for the speed, the foothold and the ankle torque hold with V − u and times from the middle of the double support on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _STRAIGHTENING, _YIELDING = 1.2, 8.0  # [1/s]
 _SLOW, _FAST = 0.25, 0.5  # [m/s]
 _GROWTH = 0.25  # by step
 _ASIDE = 0.15  # [m/s]
-_LONGEST_PERIOD = 0.74  # [s]
+_LONGEST_PERIOD, _MINUTE = 0.74, 60.0  # [s], [s]
 _SHORTEST_REST = 0.2  # [s]
 _RISE_PHASE, _RISE_SHARE = 0.35, 0.4  # [phase], [toe_off_pitch]
 _LOADING = 0.12  # [s]
@@ -63,7 +63,7 @@ def smooth_share(x: float, low: float, high: float) -> float:
 @kernel
 def is_striding(stepper: Any) -> bool:
     """Whether it takes a step of a stride."""
-    return stepper.mode == STEP and stepper.kind == WALK and stepper.stride > 0.0
+    return bool(stepper.mode == STEP and stepper.kind == WALK and stepper.stride > 0.0)
 
 
 @kernel
@@ -77,7 +77,7 @@ def walking_period(plan: Any, stepper: Any) -> float:
     """Time from footstrike to footstrike of a walk [s]: step length = walk ratio × cadence, or `step_time`."""
     if plan.walk_ratio == 0.0 or stepper.stride == 0.0:
         return plan.step_time  # type: ignore[no-any-return]
-    free = math.sqrt(60.0 * plan.walk_ratio / max(stepper.speed, _SLOW))
+    free = math.sqrt(_MINUTE * plan.walk_ratio / max(stepper.speed, _SLOW))
     return mix(plan.step_time, clamp(free, plan.step_time, max(plan.step_time, _LONGEST_PERIOD)), stepper.stride)  # type: ignore[no-any-return]
 
 
@@ -119,7 +119,7 @@ def _unevenness(world: World, row: Row, stepper: Any, x: float, y: float) -> flo
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     low, high = 1e9, -1e9
     for i in range(_PLACES):
-        off = _BACK * -1.0 + (_BACK + _AHEAD) * i / (_PLACES - 1)
+        off = -_BACK + (_BACK + _AHEAD) * i / (_PLACES - 1)
         z = height_at(world, ground, x + c * off, y + s * off)
         low, high = min(low, z), max(high, z)
     return high - low
@@ -161,16 +161,15 @@ def _upset(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, ve
 
 
 class Aim(NamedTuple):
-    """The capture point from its moving foot, ahead and to the left, where it should be at the end of the step [m], the
-    time until then [s], the pendulum's frequency [1/s] and where the centre of pressure should be on the sole [m]."""
+    """Where the capture point is and where it has to go, seen from the moving foot of the pendulum."""
 
-    along: float
-    beside: float
-    wanted: float
-    aside: float
-    rest: float
-    omega: float
-    roll: float
+    along: float  # [m] ahead of the foot
+    beside: float  # [m] to its left
+    wanted: float  # [m] ahead of it at the end of the step
+    aside: float  # [m] to its left at the end of the step
+    rest: float  # [s] until then
+    omega: float  # [1/s] frequency of the pendulum
+    roll: float  # [m] of the centre of pressure along the sole
 
 
 @kernel
@@ -188,9 +187,7 @@ def time_since_switch(stepper: Any) -> float:
 
 
 @noinline
-def aim_of(
-    plan: Any, stepper: Any, left: Region, right: Region, com: Vector, x: float, y: float
-) -> Aim:
+def aim_of(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, x: float, y: float) -> Aim:
     """Where the capture point (x, y) is and has to go [m], as seen from the foot that bears next."""
     stance, rear = (right, left) if stepper.swing == 0.0 else (left, right)
     omega = pendulum_frequency(com[2] - stance.z)
