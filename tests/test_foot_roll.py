@@ -1,4 +1,4 @@
-"""A GENBICON foot that rolls: heel strike, heel rise, push-off in double support; and nothing of it unless asked for."""
+"""A GENBICON foot that rolls: heel strike, heel rise, push-off in double support; nothing of it unless asked for."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def test_without_rolling_the_foot_stays_flat() -> None:
 @pytest.mark.parametrize("name", ["zero-walk", "sneak", "crouch"])
 def test_numbers_of_a_rolling_foot_change_nothing_of_a_style_that_does_not_roll(name: str) -> None:
     plain = load(f"biped/{name}")
-    others = with_parameters(plain, {"double_support": 0.3, "push_force": 2.0, "push_knee": 0.0, "curves.pressure": 0.9})
+    values = {"double_support": 0.3, "push_force": 2.0, "push_knee": 0.0, "curves.pressure": 0.9}
+    others = with_parameters(plain, values)
     population = Population(2, "humanoid", [plain, others], threads=1)
     population.run(3.0)
     assert (population.qpos[0] == population.qpos[1]).all()

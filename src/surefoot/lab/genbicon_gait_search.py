@@ -1,7 +1,8 @@
 """The search that found GENBICON's walk with a rolling foot: what may change, where it begins, and what it costs.
 
 The gait is measured at the speed of an ordinary walk, where it has to look like people's, and at slower and faster
-speeds, where fewer things are asked for; at the ordinary speed it is also pushed. What is kept is the mean of the search.
+speeds, where fewer things are asked for; at the ordinary speed it is also pushed. What is kept is the mean of the
+search.
 """
 
 from __future__ import annotations
@@ -42,8 +43,19 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "foresight": (0.3, 1.1),
     "curves.pelvis": (-0.1, 0.05),
     **_knots("pressure", [(-1.0, 0.3), (-0.5, 0.6), (0.0, 1.0), (0.4, 1.0)]),
-    **_knots("stance_ankle", [(0.25, 0.45), (0.08, 0.25), (0.02, 0.15), (-0.02, 0.08), (-0.06, 0.04), (-0.35, -0.05),
-                              (-0.55, -0.15), (-0.75, -0.3)]),
+    **_knots(
+        "stance_ankle",
+        [
+            (0.25, 0.45),
+            (0.08, 0.25),
+            (0.02, 0.15),
+            (-0.02, 0.08),
+            (-0.06, 0.04),
+            (-0.35, -0.05),
+            (-0.55, -0.15),
+            (-0.75, -0.3),
+        ],
+    ),
     **_knots("swing_ankle", [(-0.9, -0.3), (-1.3, -0.7), (-1.1, -0.4), (-0.4, 0.3), (0.15, 0.5), (0.2, 0.5)]),
     **_knots("height", [(-0.1, 0.2), (0.0, 0.5), (0.2, 1.2), (0.2, 1.5), (-0.2, 0.6), (-1.0, 0.0)]),
 }
@@ -56,7 +68,8 @@ def objectives(pushed: bool = True) -> list[GaitObjective]:
     """Costs of the walk at the ordinary speed, pushed or not, and at other speeds."""
     pushes = ((180.0, 0.0), (-130.0, 0.0), (0.0, 130.0)) if pushed else ()
     ordinary = GaitObjective(
-        ORDINARY, pushes=pushes, tried=1, push_weight=0.3, after_push=4.0, replicas=1, settle=4.5, measured=2.5, timestep=_TIMESTEP,
+        ORDINARY, pushes=pushes, tried=1, push_weight=0.3, after_push=4.0, replicas=1, settle=4.5, measured=2.5,
+        timestep=_TIMESTEP,
         commands={"speed": ORDINARY}, pushed_at=_PUSHED_AT,
     )  # fmt: skip
     others = [

@@ -1,9 +1,9 @@
 """A foot that rolls: it lands on its heel, rolls over its ball and pushes off in double support.
 
-The paper keeps the stance foot flat and lifts it at the other foot's strike. With `rolling`, the pitch of the foot follows
-the style's curves `stance_ankle` and then `swing_ankle` on the ground and in the air. A pitched foot stands on its heel
-or on its ball, and there its centre of pressure is. After a footstrike the foot left behind goes on bearing and pushing
-for `double_support` of the step, while its load passes to the new stance leg.
+The paper keeps the stance foot flat and lifts it at the other foot's strike. With `rolling`, the pitch of the foot
+follows the style's curves `stance_ankle` and then `swing_ankle` on the ground and in the air. A pitched foot stands on
+its heel or on its ball, and there its centre of pressure is. After a footstrike the foot left behind goes on bearing and
+pushing for `double_support` of the step, while its load passes to the new stance leg.
 Slow walks roll less, and walks in place or backwards do not roll.
 """
 

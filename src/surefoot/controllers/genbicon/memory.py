@@ -18,7 +18,8 @@ def _record(*names: str) -> np.dtype[Any]:
 WALKER = _record(
     "mode", "since", "swing", "steps", "step_start", "period", "phase", "heading", "unloaded", "ground", "lift_ground",
     "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "speed", "aim_x", "aim_y",
-    "load", "wish", "knee", "usual", "met", "met_by", "met_at", "pushing", "release", "lift_speed", "lift_rise", "lift_pitch",
+    "load", "wish", "knee", "usual", "met", "met_by", "met_at", "pushing", "release",
+    "lift_speed", "lift_rise", "lift_pitch",
 )  # fmt: skip
 """Mode and since when; which foot swings; steps taken; this step's beginning and wanted duration [s]; its phase; the
 character frame's yaw [rad]; whether the swing foot has left the ground; height of the ground under the stance foot and

@@ -208,7 +208,7 @@ def rolling_ankle_target(
     The lowest point of the pitched sole follows the curve `height` over the ground, and the heel meets it. The foot
     leaves where its push-off left it, with the speed it had, and comes to rest over its foothold.
     """
-    side, numbers = int(walker.swing), style.numbers[0]
+    side = int(walker.swing)
     chain = limbs.legs[side]
     there = clamp((phase - walker.release) / (_ROLLING_ARRIVAL_PHASE - walker.release), 0.0, 1.0)
     share = there * there * (3.0 - 2.0 * there)
@@ -217,7 +217,8 @@ def rolling_ankle_target(
     landing = swing_foot_pitch(style, walker, 1.0)
     heel = -limbs.biped[0].behind
     goal += heel - point_of_sole(chain, heel, landing)[0]  # once the foot is flat, the ankle is where it was planned
-    along = _hermite(there, (_ROLLING_ARRIVAL_PHASE - walker.release) * walker.period, start, goal, walker.lift_speed, 0.0)
+    lasts = (_ROLLING_ARRIVAL_PHASE - walker.release) * walker.period
+    along = _hermite(there, lasts, start, goal, walker.lift_speed, 0.0)
     beside += share * (goal_beside - beside) + (1.0 if side == 0 else -1.0) * curve_value(style, SWING_OUT, phase)
     usual = _rolling_height(row, limbs, style, walker, intent, phase)
     begin = _rolling_height(row, limbs, style, walker, intent, walker.release)
