@@ -2,8 +2,8 @@
 
 The paper keeps the stance foot flat and lifts it at the other foot's strike. With `rolling`, the pitch of the foot
 follows the style's curves `stance_ankle` and then `swing_ankle` on the ground and in the air. A pitched foot stands on
-its heel or on its ball, and there its centre of pressure is. After a footstrike the foot left behind goes on bearing and
-pushing for `double_support` of the step, while its load passes to the new stance leg.
+its heel or on its ball, and there its centre of pressure is. After a footstrike the foot left behind goes on bearing
+and pushing for `double_support` of the step, while its load passes to the new stance leg.
 Slow walks roll less, and walks in place or backwards do not roll.
 """
 

@@ -66,7 +66,7 @@ WALKS = (
         speed=(0.7, 0.9),
     ),
 )  # fmt: skip
-FAMILY = "human/walk"
+FAMILY, RUN = "human/walk", "human/run"  # the same gait, begun at a walk and at a run
 SPEEDS = (0.4, 0.7, 1.0, 1.3, 1.6, 1.9)  # [m/s]
 SPEED_ERROR = 0.03  # [m/s]
 RUN_SPEEDS = (2.5, 3.2, 4.0)  # [m/s]
@@ -195,7 +195,7 @@ def _changes(result: Result, setting: Setting) -> None:
 def run_runs(result: Result, setting: Setting) -> None:
     """The family's runs."""
     for speed in setting.each(RUN_SPEEDS, label="{} m/s"):
-        walk = PlainWalk(f"{speed:g} m/s", FAMILY, commands={"speed": speed})
+        walk = PlainWalk(f"{speed:g} m/s", RUN, commands={"speed": speed})
         cards, _ = measured_replicas(walk, setting)
         bars = {"speed": (speed - 0.1, speed + 0.1), **RUN_BARS}
         judge(result, f"run at {speed:g} m/s", cards, bars, _in_words(bars))
