@@ -73,10 +73,10 @@ WALK: Mapping[str, Wish] = {
     "drift": Wish(-2.0, 2.0, 2.0),
 }
 RUN: Mapping[str, Wish] = {
-    "cadence": Wish(156.0, 182.0, 4.0, 3.0),
+    "cadence": Wish(156.0, 182.0, 3.0, 4.0),
     "stance_knee": Wish(25.0, 49.0, 3.0, 2.0),
     "swing_knee": Wish(75.0, 120.0, 8.0),
-    "com_rise": Wish(0.07, 0.10, 0.006, 3.0),
+    "com_rise": Wish(0.075, 0.10, 0.006, 4.0),
     "flight": Wish(0.20, 0.45, 0.04, 1.5),
     "toe_off_pitch": Wish(-85.0, -35.0, 8.0),
     "strike_pitch": Wish(-12.0, 20.0, 5.0, 0.5),
