@@ -93,7 +93,7 @@ def test_any_numbers_make_finite_ground_or_are_refused(name: str, parts: list[fl
 )
 def test_every_terrain_that_is_accepted_can_be_stood_on(places: list[float], heights: list[float]) -> None:
     places.sort()
-    sim = sf.Simulation(terrain=steps(places, heights[: len(places)]))
+    sim = sf.Simulation("planar", terrain=steps(places, heights[: len(places)]))
     sim.step(10)
     assert np.isfinite(sim.data.qpos).all()
 
@@ -135,7 +135,7 @@ def test_every_terrain_that_is_accepted_can_be_stood_on(places: list[float], hei
 )
 def test_an_impossible_terrain_is_refused_with_what_would_be_valid(text: str, valid: str) -> None:
     with pytest.raises(sf.SurefootError) as caught:
-        sf.Simulation(terrain=text)
+        sf.Simulation("planar", terrain=text)
     assert valid in str(caught.value)
 
 
@@ -199,7 +199,7 @@ def test_a_body_or_time_step_that_cannot_be_is_refused(kind: Callable[..., Any],
 
 def test_proportions_may_be_numpy_numbers() -> None:
     values: list[Any] = [np.float32(1.5), 1.5]
-    one, other = (sf.Simulation(proportions={"mass": value}) for value in values)
+    one, other = (sf.Simulation("planar", proportions={"mass": value}) for value in values)
     assert np.array_equal(one.model.body_mass, other.model.body_mass)
 
 
@@ -207,7 +207,7 @@ def test_another_characters_skill_is_refused_wherever_it_is_given() -> None:
     sim, population = sf.Simulation("planar"), sf.Population(2, "planar")
     for use in (
         lambda: sf.Simulation(skill=centaur()),
-        lambda: sf.Simulation(skills=[centaur()]),
+        lambda: sf.Simulation("planar", skills=[centaur()]),
         lambda: sim.switch(centaur("run")),
         lambda: sim.blend(centaur("run"), 0.5),
         lambda: sf.Population(2, skill=["walk", centaur()]),
@@ -251,7 +251,7 @@ REFUSED_CALLS: dict[str, Any] = {  # of a simulation
     "blend with another structure": lambda s: s.blend("skip", 0.5),
     **{f"set {path} to {v}": lambda s, path=path, v=v: s.set_parameters({path: v}) for path, v in WRONG_PARAMETERS},
     "set one that is and one that is not": lambda s: s.set_parameters({"states.0.cd": 0.1, "states.9.cd": 1.0}),
-    "restore another kind": lambda s: s.restore(sf.Simulation(skills=[LEARNER]).snapshot()),
+    "restore another kind": lambda s: s.restore(sf.Simulation("planar", skills=[LEARNER]).snapshot()),
 }
 
 

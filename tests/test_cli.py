@@ -160,7 +160,7 @@ def test_a_fall_is_status_1_and_said() -> None:
 def test_simulate_does_what_the_program_interface_does() -> None:
     given_ = ("--speed", "0.9", "--push", "0.2,30,0,0,0.1", "--proportion", "mass=1.1")
     summary = only_object(call("simulate", "--seconds", "1", *given_, "--json").out)
-    sim = sf.Simulation(proportions={"mass": 1.1})
+    sim = sf.Simulation("planar", proportions={"mass": 1.1})
     sim.command(speed=0.9)
     sim.push((30.0, 0.0, 0.0), 0.1, delay=0.2)
     before = sim.data.qpos[0]

@@ -150,7 +150,7 @@ def test_terrain_is_finite_and_at_height_zero_where_the_character_starts(text: s
     x, y = np.linspace(-5.0, 250.0, 2000), np.linspace(-60.0, 40.0, 2000)
     assert np.isfinite(terrain.height(x, y)).all()
     assert float(terrain.height(0.0)) == 0.0
-    sim = Simulation(terrain=terrain)
+    sim = Simulation("planar", terrain=terrain)
     sim.step(50)
     assert np.isfinite(sim.data.qpos).all()
 
@@ -175,14 +175,14 @@ def test_soles_touch_the_ground_they_start_on_and_are_not_in_it(full: str, text:
 
 
 def test_soles_are_placed_by_the_gentler_side_of_an_edge_below_them() -> None:
-    flat = Simulation(terrain="flat")
+    flat = Simulation("planar", terrain="flat")
     feet = [flat.model.geom(f"{side}_foot_0").id for side in ("left", "right")]
     reach = flat.model.geom_size[feet, 1] * flat.data.geom_xmat[feet, 2]
     ends = np.concatenate([flat.data.geom_xpos[feet, 0] + sign * reach for sign in (-1.0, 1.0)])
     place = flat.scene.clearance(flat.data.qpos)
     assert (ends > 0.01).any()
     for edge in [float(end + aside) for end in ends[ends > 0.01] for aside in (-4e-5, 6e-5)]:
-        scene = Simulation(terrain=steps([edge], [-0.3])).scene
+        scene = Simulation("planar", terrain=steps([edge], [-0.3])).scene
         assert place <= scene.clearance(flat.data.qpos) <= place + 0.3
 
 

@@ -66,7 +66,7 @@ def switching_at_a_phase() -> Simulation:
 
 @case
 def holding_a_speed_on_a_slope() -> Simulation:
-    sim = Simulation(terrain="slope:-3,0.5")
+    sim = Simulation("planar", terrain="slope:-3,0.5")
     sim.command(speed=1.1, lean=-0.02)
     return sim
 
@@ -203,7 +203,7 @@ def test_a_switch_in_a_row_is_the_switch_in_a_simulation_alone() -> None:
     population.run(0.4)
     population.switch("fast-walk", [1])
     population.run(1.0)
-    sim = Simulation(seed=1)
+    sim = Simulation("planar", seed=1)
     sim.step(800)
     sim.switch("fast-walk")
     sim.step(2000)

@@ -53,7 +53,7 @@ def test_a_fall_costs_more_than_any_gait_and_an_early_one_more_than_a_late_one()
     early = with_parameters(walk, {"states.*.torso": -1.2})
     late = with_parameters(walk, {"states.*.torso": -0.6})
     costs = objective.costs([walk, early, late], seed=0, threads=1)
-    assert costs[0] < 0.5 * FELL
+    assert costs[0] <= 0.5 * FELL
     assert costs[1] > costs[2] > 0.5 * FELL
 
 

@@ -188,7 +188,7 @@ def test_a_learning_skill_needs_room_that_was_asked_for_when_building() -> None:
     sim = Simulation("planar")
     with pytest.raises(CommandError, match="room"):
         sim.switch(learner(bins=30))
-    roomy = Simulation(skills=[learner(bins=30)])
+    roomy = Simulation("planar", skills=[learner(bins=30)])
     roomy.switch(learner(bins=30))
     roomy.step(4000)
     assert roomy.memory.table.any()

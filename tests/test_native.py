@@ -284,7 +284,7 @@ def test_models_compile_while_the_callbacks_are_installed_and_between_steps_of_o
     for i in range(20):
         model = mujoco.MjSpec.from_string(_FOREIGN.format(userdata=17 * i)).compile()
         mujoco.mj_step(model, mujoco.MjData(model))
-        Simulation(terrain="slope:4")
+        Simulation("planar", terrain="slope:4")
         sim.step(25)
     alone.step(500)
     assert np.array_equal(sim.snapshot().state, alone.snapshot().state)

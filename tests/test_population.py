@@ -18,7 +18,7 @@ SECONDS = 3.0
 
 
 def gain_population() -> Population:
-    return Population(len(GAINS), parameters={"states.0.cv": GAINS})
+    return Population(len(GAINS), "planar", parameters={"states.0.cv": GAINS})
 
 
 def gain_simulation(row: int) -> Simulation:
@@ -43,7 +43,7 @@ def test_parameters_vary_by_row_and_reach_the_slots() -> None:
         "states.1.targets.swing_hip": [-0.7, -0.6, -0.5],
         "gains.all.kp": [300.0, 310.0, 290.0],
     }
-    population = Population(3, parameters=values)
+    population = Population(3, "planar", parameters=values)
     for i, row in enumerate(population.rows):
         graph = graph_of(row)
         assert graph.feedback[2, 0, 1] == values["states.0.cv"][i]
@@ -60,7 +60,7 @@ def test_a_varied_row_is_the_varied_simulation() -> None:
 
 
 def test_start_states_vary_by_row() -> None:
-    population = Population(3, parameters={"start.speed": [0.7, 0.98, 1.3], "start.torso": [0.0, 0.05, -0.1]})
+    population = Population(3, "planar", parameters={"start.speed": [0.7, 0.98, 1.3], "start.torso": [0.0, 0.05, -0.1]})
     assert population.qvel[:, 0].tolist() == [0.7, 0.98, 1.3]
     assert population.qpos[:, 2].tolist() == [0.0, 0.05, -0.1]
 
@@ -79,7 +79,7 @@ def test_leaving_the_fallen_behind_does_not_touch_the_survivors() -> None:
 
 
 def test_leaving_the_fallen_behind_ends_when_all_have_fallen() -> None:
-    population = Population(2, parameters={"states.0.cv": [-0.5, 3.0]})
+    population = Population(2, "planar", parameters={"states.0.cv": [-0.5, 3.0]})
     population.run(30.0, stop_fallen=True)
     assert np.isfinite(population.fallen_at).all()
     assert (population.time < 10.0).all()
@@ -114,7 +114,7 @@ def test_states_are_a_copy() -> None:
 
 
 def test_states_can_be_exchanged_between_rows() -> None:
-    population = Population(2, pushes=[[Push((50.0, 0.0, 0.0), 0.1, 0.1)], []])
+    population = Population(2, "planar", pushes=[[Push((50.0, 0.0, 0.0), 0.1, 0.1)], []])
     population.run(0.5)
     states = population.states
     population.restore(states[::-1])
@@ -139,7 +139,7 @@ def test_each_row_can_be_advanced_by_its_own_time() -> None:
     population.advance([0.0, 0.3, 1.0])
     assert population.time == pytest.approx([0.0, 0.3, 1.0], abs=1e-9)
     for i, steps in enumerate((0, 600, 2000)):
-        sim = Simulation(seed=i)
+        sim = Simulation("planar", seed=i)
         sim.step(steps)
         assert np.array_equal(population.states[i], bits(sim))
 
@@ -162,11 +162,11 @@ def test_time_and_fallen_at_are_arrays_of_the_callers_own() -> None:
 
 def test_values_of_another_number_than_rows_are_refused_with_both_numbers() -> None:
     with pytest.raises(SurefootError, match=r"states\.0\.cv.*2 values for 3 rows"):
-        Population(3, parameters={"states.0.cv": [0.1, 0.2]})
+        Population(3, "planar", parameters={"states.0.cv": [0.1, 0.2]})
     with pytest.raises(SurefootError, match="2 skills for 3 rows"):
         Population(3, skill=["walk", "run"])
     with pytest.raises(SurefootError, match="2 lists of pushes for 3 rows"):
-        Population(3, pushes=[[], []])
+        Population(3, "planar", pushes=[[], []])
     with pytest.raises(SurefootError, match="at least one"):
         Population(0, "planar")
     with pytest.raises(SurefootError, match="shape"):

@@ -162,10 +162,10 @@ def test_a_push_of_nothing_is_no_push() -> None:
 def test_rows_of_a_population_get_their_own_pushes() -> None:
     forces = (0.0, 40.0, -60.0)
     pushes = [[Push((f, 0.0, 0.0), 0.1, 0.3)] if f else [] for f in forces]
-    population = Population(3, pushes=pushes)
+    population = Population(3, "planar", pushes=pushes)
     population.run(0.9)
     for i, force in enumerate(forces):
-        sim = Simulation(seed=i)
+        sim = Simulation("planar", seed=i)
         if force:
             sim.push((force, 0.0, 0.0), 0.1, delay=0.3)
         sim.step(1800)
@@ -201,7 +201,7 @@ def test_pushing_what_is_not_there_lists_the_bodies() -> None:
 
 @pytest.mark.parametrize("step", [0.00025, 0.001, 0.002])
 def test_steps_of_a_push_follow_the_time_step(step: float) -> None:
-    sim = Simulation(timestep=step)
+    sim = Simulation("planar", timestep=step)
     sim.push((1.0, 0.0, 0.0), 0.05, delay=0.02)
     first, count = round(0.02 / step), round(0.05 / step)
     assert forced_steps(sim, 2 * (first + count)) == list(range(first, first + count))

@@ -167,7 +167,7 @@ def test_a_missing_skill_is_a_row_that_does_not_hold_and_names_it(run: Run, monk
 
 
 def test_one_gait_alone_has_no_transitions_and_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gait_transitions, "human", lambda name: WALK if name == "walk" else None)
+    monkeypatch.setattr(gait_transitions, "human", lambda name: WALK if name == "walk-as-printed" else None)
     result = Result("made", "paper")
     gait_transitions.run_spatial(result, Setting(quick=True))
     assert [row.holds for row in result.rows] == [False] * len(gait_transitions.GAITS)

@@ -156,9 +156,9 @@ def test_a_step_of_two_states_cut_into_four_lasts_as_long() -> None:
 
 
 def test_recovery_catches_pushes_that_fell_the_gait_alone() -> None:
-    walk = single_speed(sf.load_skill("human/walk"), 1.3)
-    sturdy = with_parameters(walk, {"recovery.skill": "robust-walk"})
-    forces = [(0.0, 100.0), (0.0, -100.0), (-110.0, 0.0)]
+    sturdy = sf.load_skill("human/walk")
+    walk = with_parameters(sturdy, {"recovery": None})
+    forces = [(0.0, 100.0), (0.0, -100.0), (-110.0, 0.0), (180.0, 0.0)]
 
     def upright(skill: sf.Skill) -> int:
         population = Population(len(forces), skill=[skill] * len(forces))

@@ -25,7 +25,7 @@ WALK = "human/stylized-robust-walk"
 
 @pytest.fixture(scope="module")
 def walk() -> reference.Reference:
-    return reference_from_skill(Scene(Setup("human/captured-forward")), "human/captured-forward")
+    return reference_from_skill(Scene(Setup("human/robust-walk")), "human/robust-walk")
 
 
 def test_it_walks_as_far_as_its_reference_does(walk: reference.Reference) -> None:

@@ -241,7 +241,7 @@ def _differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, A
 
 def test_proportions_scale_lengths_masses_and_inertias() -> None:
     wanted = {"thigh_length": 1.3, "shin_mass": 0.7, "left_thigh_mass": 1.1, "trunk_length": 0.9, "foot_length": 1.2}
-    usual, other = Simulation("planar").model, Simulation(proportions=wanted).model
+    usual, other = Simulation("planar").model, Simulation("planar", proportions=wanted).model
 
     def ratio(body: str, field: str) -> np.ndarray:
         before, after = getattr(usual.body(body), field), getattr(other.body(body), field)
@@ -261,13 +261,13 @@ def test_proportions_scale_lengths_masses_and_inertias() -> None:
 
 
 def test_a_longer_foot_grows_forward_and_not_downward() -> None:
-    usual, other = Simulation("planar"), Simulation(proportions={"foot_length": 1.5})
+    usual, other = Simulation("planar"), Simulation("planar", proportions={"foot_length": 1.5})
     assert other.model.geom("left_foot_0").pos[2] == pytest.approx(usual.model.geom("left_foot_0").pos[2])
     assert other.model.geom("left_foot_0").size[1] > 1.3 * usual.model.geom("left_foot_0").size[1]
 
 
 def test_mass_scales_the_whole_body() -> None:
-    usual, other = Simulation("planar").model, Simulation(proportions={"mass": 1.25}).model
+    usual, other = Simulation("planar").model, Simulation("planar", proportions={"mass": 1.25}).model
     assert other.body_mass[1:] == pytest.approx(1.25 * usual.body_mass[1:])
     assert other.body_inertia[1:] == pytest.approx(1.25 * usual.body_inertia[1:])
 
@@ -292,7 +292,7 @@ def _planar() -> CharacterTable:
 
 def test_an_unknown_proportion_lists_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="tibia_length") as error:
-        Simulation(proportions={"tibia_length": 1.1})
+        Simulation("planar", proportions={"tibia_length": 1.1})
     for valid in ("mass", "shin_length", "left_thigh_mass", "trunk_length"):
         assert valid in error.value.valid
         assert valid in str(error.value)
@@ -301,9 +301,9 @@ def test_an_unknown_proportion_lists_the_valid_ones() -> None:
 @pytest.mark.parametrize("value", [0.1, 5.5, -1.0, float("nan"), float("inf")])
 def test_a_proportion_out_of_range_is_refused(value: float) -> None:
     with pytest.raises(CharacterError, match="thigh_length"):
-        Simulation(proportions={"thigh_length": value})
+        Simulation("planar", proportions={"thigh_length": value})
 
 
 def test_a_body_of_other_proportions_stands_on_its_soles() -> None:
-    sim = Simulation(proportions={"shin_length": 1.2, "left_thigh_length": 0.9})
+    sim = Simulation("planar", proportions={"shin_length": 1.2, "left_thigh_length": 0.9})
     assert sim.scene.clearance(sim.data.qpos) == pytest.approx(0.0, abs=1e-9)

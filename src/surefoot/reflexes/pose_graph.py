@@ -31,7 +31,8 @@ STATE = np.dtype([(n, "f8") for n in (
 GAIN = np.dtype([(n, "f8") for n in ("kp", "kd", "limit")])
 MACHINE = np.dtype([(n, "f8") for n in (
     "state", "previous", "entered", "step_start", "period", "steps", "phase", "usual_period",
-    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "mean_speed", "speed_trim", "alarm_step",
+    "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "mean_speed",
+    "speed_trim", "alarm_step", "swing_load", "stance_load",
     "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
 
 _PERIOD_RATE = 0.05  # share of the last step's duration in the estimate of the usual one

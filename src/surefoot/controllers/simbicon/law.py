@@ -95,6 +95,8 @@ def law(world: World, row: Row, is_new: bool) -> None:
     elif is_new:
         _sense(world, row, machine, graph.head[0], stance, roles)
         _displace(world, row, machine, graph.head[0], int(state.swing), roles)
+    if is_new:  # a moment that is evaluated again has the same loads
+        machine.swing_load, machine.stance_load = row.contact_force[1 - stance, 2], row.contact_force[stance, 2]
     if is_new and graph.head[0].recovery > 0.0:
         _recover(world, row, machine, graph, roles)
     if is_new and graph.head[0].knots > 0.0:
@@ -236,9 +238,9 @@ def _drive_joints(world: World, row: Row, machine: Any, graph: Graph, soft: floa
         kp, kd = graph.stiffness[at, role] * gains[role].kp, graph.damping[at, role] * gains[role].kd
         torque = kp * error - kd * world.qvel[int(world.dof[joint])]
         if role == ankle:  # the load times a lever: push-off grows with what the leg bears
-            torque -= state.trailing_push_off * row.contact_force[swing, 2]
+            torque -= state.trailing_push_off * machine.swing_load
         elif role == side + ankle:
-            torque -= state.push_off * row.contact_force[1 - swing, 2]
+            torque -= state.push_off * machine.stance_load
         if learns and world.channel[role] >= 0.0:
             torque *= soft
             learned = _learned_torque(
