@@ -11,12 +11,13 @@ import surefoot as sf
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="surefoot-"))
 
-sim = sf.Simulation(skill="human/stylized-robust-walk", terrain="slope:-5,1.5")
+FOLLOWED = "human/stylized-robust-walk"
+sim = sf.Simulation(skill=FOLLOWED, terrain="slope:-5,1.5")
 motion = sim.run(8.0)
 motion.save(folder / "downhill.png")
 print(f"recorded on level ground, followed down 5°: {motion.com[-1, 0] - motion.com[0, 0]:.1f} m in 8 s")
 
-sim = sf.Simulation(skill="human/stylized-robust-walk")
+sim = sf.Simulation(skill=FOLLOWED)
 sim.run(3.0)
 sim.push((0.0, 150.0, 0.0), duration=0.2)
 sim.run(5.0).save(folder / "pushed.png")
@@ -24,8 +25,8 @@ print("150 N from the side for 0.2 s:", "fell" if sim.fallen else "stepped and w
 
 graph = sf.ActionGraph.model_validate({
     "nodes": {
-        "step": {"skill": "human/stylized-robust-walk", "changes": {"softness": 0.1, "reference": "human/in-place-walk"}},
-        "walk": {"skill": "human/stylized-robust-walk", "changes": {"softness": 0.1}},
+        "step": {"skill": FOLLOWED, "changes": {"softness": 0.1, "reference": "human/in-place-walk"}},
+        "walk": {"skill": FOLLOWED, "changes": {"softness": 0.1}},
     },
     "edges": [{"from": "walk", "to": "step"}, {"from": "step", "to": "walk"}],
 })  # fmt: skip
