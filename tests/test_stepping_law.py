@@ -14,6 +14,7 @@ import surefoot as sf
 from surefoot.controllers.stepping import law as stepping
 from surefoot.controllers.stepping.plan import STAND
 from surefoot.engine.simulation import Simulation
+from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.native.kernels import python_impl
 from surefoot.skills import library_path, load, with_parameters
 from surefoot.terrains import load as load_terrain
@@ -166,3 +167,78 @@ def test_gaps_that_make_no_sense_are_refused_in_one_line(numbers: str) -> None:
     with pytest.raises(sf.SurefootError) as caught:
         load_terrain(f"gaps:{numbers}")
     assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------------- strides on level ground
+
+
+def knees(sim: Simulation) -> np.ndarray:
+    """(2,) flexion of the left and the right knee [deg]."""
+    return np.array([-math.degrees(sim.data.joint(f"{side}_knee").qpos[0]) for side in ("left", "right")])
+
+
+@pytest.mark.parametrize(("body", "skill"), [("stepper", "stand"), ("human", "stepping-stand")])
+def test_it_stands_on_level_ground_with_nearly_straight_knees(body: str, skill: str) -> None:
+    sim = Simulation(body, skill)
+    sim.step(5000)
+    assert stands(sim)
+    assert np.all((knees(sim) > 6.0) & (knees(sim) < 18.0))
+
+
+def test_it_stands_with_bent_knees_where_strides_are_turned_off_or_the_ground_slopes() -> None:
+    bent = with_parameters(load("stepper/stand"), {"level_leg": 0.0, "walk_ratio": 0.0})
+    for sim in (Simulation("stepper", bent), Simulation("stepper", "stand", "incline:-8")):
+        sim.step(5000)
+        assert stands(sim)
+        assert knees(sim).mean() > 30.0
+
+
+def test_a_push_bends_the_knees_and_they_are_straight_again_afterwards() -> None:
+    sim = Simulation("stepper", "stand")
+    sim.step(3000)
+    sim.push((0.0, 300.0, 0.0), duration=0.2)
+    most = 0.0
+    for _ in range(20):
+        sim.step(50)
+        most = max(most, float(knees(sim).max()))
+    assert most > 30.0
+    sim.step(9000)
+    assert stands(sim)
+    assert np.all(knees(sim) < 18.0)
+
+
+@pytest.fixture(scope="module")
+def strides() -> GaitCard:
+    sim = Simulation("stepper", "walk")
+    sim.command(speed=0.8)
+    sim.step(10_000)
+    return gait_card(sim.run(8.0, fps=250.0))
+
+
+def test_a_stride_lands_on_the_heel_and_leaves_over_the_toes(strides: GaitCard) -> None:
+    assert strides.strike_pitch > 8.0
+    assert strides.toe_off_pitch < -30.0
+
+
+def test_a_stride_has_a_straight_stance_knee_and_a_double_support(strides: GaitCard) -> None:
+    assert strides.stance_knee < 20.0
+    assert 0.12 < strides.double_support < 0.28
+    assert strides.flight < 0.02
+
+
+def test_a_stride_keeps_its_walk_ratio_and_speed(strides: GaitCard) -> None:
+    assert strides.speed == pytest.approx(0.8, abs=0.08)
+    assert 0.0055 < strides.walk_ratio < 0.0075
+
+
+def test_rough_ground_ahead_ends_the_strides_before_it_is_reached() -> None:
+    sim = Simulation("stepper", "walk", "stairs:0.1,0.32,12,6")
+    sim.command(speed=0.5)
+    state = python_impl(stepping.stepper_of)(sim.memory.memory)[0]
+    while sim.memory.com[0] < 4.0:
+        sim.step(100)
+    assert state.ease > 0.9
+    while sim.memory.com[0] < 5.6:
+        sim.step(100)
+    assert state.ease < 0.1
+    assert not sim.fallen

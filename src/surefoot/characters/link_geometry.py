@@ -166,7 +166,9 @@ def _leg(model: mujoco.MjModel, data: mujoco.MjData, limbs: Limbs, side: int) ->
     toe = limbs.find("toe", side)
     chain["end"], chain["tip"] = limbs.links.index(ankle), limbs.links.index(toe) if toe else -1.0
     chain["body"] = model.body(ankle.body).id
-    chain["depth"] = end[2] - _sole(model, data, limbs, side)[:, 2].min()
+    sole = _sole(model, data, limbs, side)
+    chain["depth"] = end[2] - sole[:, 2].min()
+    chain["ball"] = (_anchor(model, data, toe)[0] if toe else sole[:, 0].max()) - end[0]
     body = data.body(ankle.body)
     chain["px"], chain["py"], chain["pz"] = body.xmat.reshape(3, 3).T @ (end - body.xpos)
     return chain

@@ -31,11 +31,12 @@ neutral orientations of both bodies; the body below the joint in MuJoCo's tree; 
 
 CHAIN = _record(
     "upper", "lower", "end", "tip", "ax", "ay", "az", "bx", "by", "bz", "nx", "ny", "nz", "bend", "most", "reach",
-    "depth", "body", "px", "py", "pz",
+    "depth", "ball", "body", "px", "py", "pz",
 )  # fmt: skip
 """A leg or an arm: links of hip and knee and ankle and toes (shoulder, elbow, wrist), −1 for none; in the neutral
 character frame the vectors hip → knee and knee → ankle [m] and the knee's axis; the sense in which it bends and how
-far it can [rad]; its full length [m]; how far the sole is below the ankle [m]; the body that carries the end point and
+far it can [rad]; its full length [m]; how far the sole is below the ankle, and its ball, or the
+sole's front edge where there are no toes, ahead of it [m]; the body that carries the end point and
 the point in its frame."""
 
 _BIPED, _LINK, _CHAIN = BIPED.itemsize // 8, LINK.itemsize // 8, CHAIN.itemsize // 8

@@ -125,7 +125,12 @@ def _control(world: World, row: Row, is_new: bool) -> None:
     poised = loaded_com(com, mass, walker.heading, intent)
     if walker.mode == STEP:
         point = stance.step_pressure_point(world, row, limbs, style, walker, poised, velocity)
-        swing.swing_leg_torques(world, row, limbs, style, walker, intent, poised, velocity, point, frame, torques)
+        if walker.phase < swing.SETTLED_PHASE or intent.load_mass > 0.0:  # a load is balanced to the end of the step
+            walker.aim_x, walker.aim_y = swing.plan_foothold(row, limbs, style, walker, intent, poised, velocity, point)
+        if walker.pushing != 0.0:
+            stance.push_off_torques(world, row, limbs, style, walker, com, mass, torques)
+        else:
+            swing.swing_leg_torques(world, row, limbs, style, walker, intent, frame, torques)
         stance.stance_leg_torques(world, row, limbs, style, walker, intent, com, mass, point, torques)
     else:
         stance.double_stance_torques(world, limbs, style, walker, intent, com, poised, velocity, mass, torques)

@@ -18,14 +18,17 @@ def _record(*names: str) -> np.dtype[Any]:
 WALKER = _record(
     "mode", "since", "swing", "steps", "step_start", "period", "phase", "heading", "unloaded", "ground", "lift_ground",
     "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "speed", "aim_x", "aim_y",
-    "load", "wish", "knee", "usual", "met", "met_by", "met_at",
+    "load", "wish", "knee", "usual", "met", "met_by", "met_at", "pushing", "release",
+    "lift_speed", "lift_rise", "lift_pitch",
 )  # fmt: skip
 """Mode and since when; which foot swings; steps taken; this step's beginning and wanted duration [s]; its phase; the
 character frame's yaw [rad]; whether the swing foot has left the ground; height of the ground under the stance foot and
 under the foot where it lifted off [m]; where the ankle was then; where and when the last step began; what the speed
 controller has added [m/s]; speed it tries to keep [m/s]; where the swing ankle is going [m]; share of the weight on
 the left foot; 1 while it is to walk; how far the stance knee was bent at footstrike [rad]; how long its steps usually
-are [m]; the thing that was touched last, the body that touched it, and when [s]."""
+are [m]; the thing that was touched last, the body that touched it, and when [s]; 1 while the foot that
+will swing still pushes off; the phase at which it was let go, its speed along the heading
+and upwards then [m/s], and how much its pitch then differed from the style's [rad]."""
 
 INTENT = _record(
     "bend", "bend_roll", "twist", "nod", "crouch", "foothold", "fx", "fy", "over", "from_x", "to_x", "clear",
@@ -52,6 +55,8 @@ def begin_step(walker: Any, swing: int, ankle: Any, time: float, x: float, y: fl
     walker.step_start = time
     walker.phase = 0.0
     walker.unloaded = 0.0
+    walker.pushing, walker.release = 0.0, 0.0
+    walker.lift_speed, walker.lift_rise, walker.lift_pitch = 0.0, 0.0, 0.0
     walker.x0, walker.y0, walker.z0 = ankle[0], ankle[1], ankle[2]
     walker.aim_x, walker.aim_y = ankle[0], ankle[1]
     walker.mark_x, walker.mark_y, walker.mark_time = x, y, time

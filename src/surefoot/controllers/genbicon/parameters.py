@@ -65,6 +65,13 @@ class GenbiconParameters(Strict):
     eager: float = Field(0.5, ge=0.0, le=1.0)  # how much of its way a swing foot goes at once
     alpha: float = Field(0.0, ge=-0.3, le=0.5)  # [s] added to α of equation 7
     hurry: float = Field(2.0, ge=0.0, le=5.0)  # by metres off the usual foothold, how much faster a step goes
+    quicker: float = Field(0.22, ge=0.0, le=0.5)  # share of the step time by which steps of very fast walks are shorter
+    softening: float = Field(1.0, ge=0.0, le=1.0)  # how far the stance knee of very fast walks gives way
+    rolling: bool = False  # the foot lands on its heel, rolls over its ball and pushes off; see `foot_roll.py`
+    double_support: float = Field(0.0, ge=0.0, le=0.45)  # [phase] for which a rolling foot pushes off after footstrike
+    push_force: float = Field(1.0, ge=0.0, le=3.0)  # of a rolling foot, by the force with which it bears its load
+    push_knee: float = Field(0.5, ge=-1.0, le=1.5)  # share of its load that the knee of a leg bears while it pushes off
+    knee_give: float = Field(0.0, ge=0.0, le=1.0)  # share of its damping that the stance knee lacks at footstrike
     curves: dict[Annotated[str, AfterValidator(_known)], Curve] = Field(default_factory=dict)
 
 

@@ -11,13 +11,25 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.controllers.genbicon.foot_roll import (
+    double_support,
+    foot_pitch,
+    lead_share,
+    pitch_spin,
+    point_of_sole,
+    pressed_point,
+    roll_share,
+    stance_foot_pitch,
+)
 from surefoot.controllers.genbicon.memory import SHIFT, STEP
 from surefoot.controllers.genbicon.steps import FLAT_COSINE, compensated_speed, knee_bend, knee_softness, wanted_width
 from surefoot.controllers.genbicon.style import (
     PELVIS,
+    PRESSURE,
     STANCE_ANKLE,
     STANCE_KNEE,
     STANCE_TOE,
+    SWING_ANKLE,
     Style,
     curve_rotation,
     curve_value,
@@ -72,6 +84,9 @@ _LATE_PHASE, _LATE_DROP = 0.2, 0.03  # [phase], [m]
 _LONGEST_STEP, _LOWEST_SQUARE = 1.4, 0.25  # [leg], [leg²]
 _FAST_LEVELLING = 0.8
 _CROUCHED = 0.4  # [rad]
+_LEAST_FIRM = 0.5  # [weight]
+_PUSH_FADE = 0.2  # [rad]
+_PUSHING_KNEE_DAMPING = 0.1  # [knee's damping]
 _PUSH_PHASE, _PUSH_FROM, _PUSH_RANGE = 0.45, 0.8, 1.0  # [phase], [m/s], [m/s]
 _STANDING_MIDDLE = 0.4  # [sole]
 _LEAST_LOAD = 0.02  # [weight]
@@ -97,7 +112,17 @@ def step_pressure_point(
     ahead = numbers.speed_force * pressure_to_reach(x + vx / omega, wanted_x, omega, time)
     left = numbers.sway_force * pressure_to_reach(y + vy / omega, wanted_y, omega, time)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
+    if numbers.rolling != 0.0:
+        ahead += roll_share(walker, numbers) * _usual_pressure(limbs, style, 1 - side, walker.phase)
+        return pressure_under_rolling_foot(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)  # type: ignore[no-any-return]
     return pressure_under_foot(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)  # type: ignore[no-any-return]
+
+
+@kernel
+def _usual_pressure(limbs: Limbs, style: Style, side: int, phase: float) -> float:
+    """Centre of pressure of a rolling foot by its style's curve, from the ankle along the sole [m]."""
+    share = curve_value(style, PRESSURE, phase)
+    return share * (limbs.legs[side].ball if share > 0.0 else limbs.biped[0].behind)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -129,6 +154,19 @@ def pressure_under_foot(world: World, limbs: Limbs, side: int, dx: float, dy: fl
     return ankle[0] + c * along - s * across, ankle[1] + s * along + c * across, ankle[2] - chain.depth
 
 
+@noinline
+def pressure_under_rolling_foot(world: World, limbs: Limbs, side: int, dx: float, dy: float) -> Vector:
+    """The same of a foot that rolls: once it is tilted it is pressed on at its heel or at its ball [m]."""
+    biped, chain = limbs.biped[0], limbs.legs[side]
+    link = limbs.links[int(chain.end)]
+    ankle, pitch = ankle_of(world, limbs, side), foot_pitch(world, link)
+    c, s = _foot_frame(world, link)
+    along = pressed_point(limbs, side, clamp(c * dx + s * dy, -_USED_SOLE * biped.behind, chain.ball), pitch)
+    across = clamp(c * dy - s * dx, -_USED_SOLE * biped.half_width, _USED_SOLE * biped.half_width)
+    ahead, below = point_of_sole(chain, along, pitch)
+    return ankle[0] + c * ahead - s * across, ankle[1] + s * ahead + c * across, ankle[2] + below
+
+
 @kernel
 def _store(torques: np.ndarray, link: int, torque: Vector) -> None:
     torques[link, 0], torques[link, 1], torques[link, 2] = torque
@@ -148,49 +186,111 @@ def stance_leg_torques(
 ) -> None:  # fmt: skip
     """Torques of the stance leg of a step, except for its hip, from its centre of pressure."""
     side = 1 - int(walker.swing)
-    force = ground_reaction(com, point, mass * GRAVITY)
-    firm = clamp(row.contact_force[side, 2] / (mass * GRAVITY), 0.0, 1.0)  # a light foot would only tip
-    support_torques(world, limbs, style, walker, intent, point, force, firm, side, torques)
+    weight = lead_share(walker, style.numbers[0]) * mass * GRAVITY
+    force = ground_reaction(com, point, weight)
+    firm = clamp(row.contact_force[side, 2] / weight, 0.0, 1.0)  # a light foot would only tip
+    if style.numbers[0].rolling != 0.0 and row.touch[side] != 0.0:
+        firm = max(firm, _LEAST_FIRM)
+    support_torques(world, limbs, style, walker, intent, com, point, force, firm, side, torques)
 
 
 @kernel
 def support_torques(
-    world: World, limbs: Limbs, style: Style, walker: Any, intent: Any, point: Vector, force: Vector, firm: float,
-    side: int, torques: np.ndarray,
+    world: World, limbs: Limbs, style: Style, walker: Any, intent: Any, com: Vector, point: Vector, force: Vector,
+    firm: float, side: int, torques: np.ndarray,
 ) -> None:  # fmt: skip
     """Servo torques of knee, ankle and toes, plus Jᵀ of the ground reaction at a centre of pressure (eq. 8)."""
     numbers, chain = style.numbers[0], limbs.legs[side]
     knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
     phase = walker.phase if walker.mode == STEP else 0.0
     bend = intent.crouch - curve_value(style, STANCE_KNEE, phase)
-    support = 1.0
+    support, damping = 1.0, knee.kd
     if walker.mode == STEP:
-        support = clamp(numbers.knee_support * (1.0 - knee_softness(walker)) + bend / _CROUCHED, 0.0, 1.0)
+        support = clamp(numbers.knee_support * (1.0 - knee_softness(walker, numbers)) + bend / _CROUCHED, 0.0, 1.0)
         bend = max(bend, _level_bend(world, limbs, numbers, walker, side))
         # the knee yields to the footstrike: it goes from the bend it lands with to its target
         share = clamp(phase / max(numbers.yielding, 1e-3), 0.0, 1.0)
+        damping *= 1.0 - numbers.knee_give * (1.0 - share)
         bend = max(bend, walker.knee) + share * share * (3.0 - 2.0 * share) * (bend - max(bend, walker.knee))
     else:  # with one foot ahead the knees differ: hold their mean, so that no servo shifts weight between the legs
         bend += 0.5 * (knee_bend(world, limbs, side) - knee_bend(world, limbs, 1 - side))
     bend *= chain.bend
     n = (chain.nx, chain.ny, chain.nz)
-    torque = link_torque(world, knee, relative_target(world, knee, from_axis_angle(n, bend)), knee.kp, knee.kd)
+    torque = link_torque(world, knee, relative_target(world, knee, from_axis_angle(n, bend)), knee.kp, damping)
     lever = subtract(point, anchor_of(world, knee))
     torque = add(torque, scale(-support, cross(lever, force)))
     _store(torques, int(chain.lower), torque)
-    pitch = curve_value(style, STANCE_ANKLE, phase)
-    if walker.mode == STEP and phase > _PUSH_PHASE:
+    pitch, rate = curve_value(style, STANCE_ANKLE, phase), 0.0
+    if numbers.rolling != 0.0:
+        pitch = 0.0
+        if walker.mode == STEP:
+            at = anchor_of(world, ankle)
+            ahead, _ = to_heading_frame(walker.heading, com[0] - at[0], com[1] - at[1])
+            pitch, rate = stance_foot_pitch(style, walker, chain, phase, ahead)
+    elif walker.mode == STEP and phase > _PUSH_PHASE:
         pitch -= numbers.push_off * clamp(abs(walker.speed) - _PUSH_FROM, 0.0, _PUSH_RANGE) * (phase - _PUSH_PHASE)
     c, s = _foot_frame(world, ankle)
     flat = multiply(from_axis_angle((0.0, 0.0, 1.0), math.atan2(s, c)), from_yaw_roll_pitch(0.0, 0.0, pitch))
     torque = framed_torque(world, ankle, multiply(flat, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
     torque = subtract(torque, scale(firm, cross(subtract(point, anchor_of(world, ankle)), force)))
+    if numbers.rolling != 0.0 and walker.mode == STEP:
+        torque = add(torque, scale(ankle.kd, pitch_spin(c, s, rate)))
+        ball, _ = point_of_sole(chain, chain.ball, foot_pitch(world, ankle))
+        torque = _push_within(torque, c, s, numbers.push_force * max(ball, 0.0) * force[2])
     _store(torques, int(chain.end), torque)
     if chain.tip >= 0.0:
         toe = limbs.links[int(chain.tip)]
         pose = from_yaw_roll_pitch(0.0, 0.0, curve_value(style, STANCE_TOE, phase))
         torque = link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd)
         _store(torques, int(chain.tip), torque)
+
+
+@kernel
+def _push_within(torque: Vector, c: float, s: float, most: float) -> Vector:
+    """An ankle's torque whose part that presses the ball down is at most `most` [N·m].
+
+    A rolling foot pushes with what its leg is to bear: a servo that pushed harder would throw the body up.
+    """
+    down = c * torque[1] - s * torque[0]
+    return add(torque, scale(min(down, most) - down, (-s, c, 0.0)))  # type: ignore[no-any-return]
+
+
+@noinline
+def push_off_torques(
+    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, com: Vector, mass: float, torques: np.ndarray
+) -> None:
+    """Torques of the leg left behind in double support, except for its hip: its ankle pushes off by what it bears.
+
+    Its reaction acts at the ball, through the COM; the knee only bears it, and bends as the heel rises.
+    """
+    side = int(walker.swing)
+    chain, weight, numbers = limbs.legs[side], mass * GRAVITY, style.numbers[0]
+    knee, ankle = limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
+    c, s = _foot_frame(world, ankle)
+    point = pressure_under_rolling_foot(world, limbs, side, c * chain.ball, s * chain.ball)
+    force = ground_reaction(com, point, (1.0 - lead_share(walker, numbers)) * weight)
+    torque = scale(-_PUSHING_KNEE_DAMPING * knee.kd, _joint_spin(world, knee))
+    torque = subtract(torque, scale(numbers.push_knee, cross(subtract(point, anchor_of(world, knee)), force)))
+    _store(torques, int(chain.lower), torque)
+    pitch = foot_pitch(world, ankle)
+    turn = multiply(from_axis_angle((0.0, 0.0, 1.0), math.atan2(s, c)), from_yaw_roll_pitch(0.0, 0.0, pitch))
+    torque = framed_torque(world, ankle, multiply(turn, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
+    # a torque, no servo: the ankle follows the body that leaves, until the foot has the pitch with which it lifts
+    left = pitch - roll_share(walker, numbers) * curve_value(style, SWING_ANKLE, double_support(walker, numbers))
+    ball, _ = point_of_sole(chain, chain.ball, pitch)
+    down = numbers.push_force * max(ball, 0.0) * force[2] * clamp(left / _PUSH_FADE, 0.0, 1.0)
+    torque = add(torque, scale(down - (c * torque[1] - s * torque[0]), (-s, c, 0.0)))
+    _store(torques, int(chain.end), torque)
+    if chain.tip >= 0.0:
+        toe = limbs.links[int(chain.tip)]
+        pose = from_yaw_roll_pitch(0.0, 0.0, curve_value(style, STANCE_TOE, 1.0))
+        _store(torques, int(chain.tip), link_torque(world, toe, relative_target(world, toe, pose), toe.kp, toe.kd))
+
+
+@kernel
+def _joint_spin(world: World, link: Any) -> Vector:
+    """Angular velocity of a link against its base [rad/s]."""
+    return subtract(world.cvel[int(link.body)], world.cvel[int(link.near)])  # type: ignore[no-any-return]
 
 
 @kernel
@@ -203,7 +303,7 @@ def _level_bend(world: World, limbs: Limbs, numbers: Any, walker: Any, side: int
     chain, a, b = limbs.legs[side], hip_of(world, limbs, side), ankle_of(world, limbs, side)
     longest = min(limbs.legs[0].reach, limbs.legs[1].reach)
     half = 0.5 * clamp(walker.speed * walker.period, 0.0, _LONGEST_STEP * longest)
-    share = numbers.levelling + knee_softness(walker) * max(0.0, _FAST_LEVELLING - numbers.levelling)
+    share = numbers.levelling + knee_softness(walker, numbers) * max(0.0, _FAST_LEVELLING - numbers.levelling)
     level = longest - share * (longest - math.sqrt(longest * longest - half * half))
     late = clamp((walker.phase - 1.0) / _LATE_PHASE, 0.0, 1.0)
     if late > 0.0:  # the foot should have landed: go down until it can reach its foothold
@@ -211,6 +311,8 @@ def _level_bend(world: World, limbs: Limbs, numbers: Any, walker: Any, side: int
         dx, dy = other[0] - walker.aim_x, other[1] - walker.aim_y
         lowest = math.sqrt(max(longest * longest - (dx * dx + dy * dy), _LOWEST_SQUARE * longest * longest))
         level -= late * (level - lowest + _LATE_DROP)
+    if numbers.rolling != 0.0:  # a raised heel lifts the ankle, and the knee takes that up
+        level -= b[2] - chain.depth - walker.ground
     dx, dy = a[0] - b[0], a[1] - b[1]
     return chain.bend * middle_angle(chain, math.sqrt(level * level + (dx * dx + dy * dy)))  # type: ignore[no-any-return]
 
@@ -244,19 +346,23 @@ def hold_pelvis(
     torque = world_servo(biped.root_kp, biped.root_kd, error, world.cvel[body])
     torque = limit_norm((torque[0], torque[1], numbers.yaw_gain * torque[2]), biped.root_limit)
     single = walker.mode == STEP
+    pushing = single and walker.pushing != 0.0
+    lead = lead_share(walker, numbers)
     weight = mass * GRAVITY
     for i in range(len(limbs.links)):
         link = limbs.links[i]
-        if link.at_pelvis == 0.0 or (link.kind == _HIP and not (single and int(link.side) == side)):
+        if link.at_pelvis == 0.0 or (link.kind == _HIP and not (single and not pushing and int(link.side) == side)):
             continue
         torque = add(torque, (torques[i, 0], torques[i, 1], torques[i, 2]))
         if link.kind != _HIP:
             torque = subtract(torque, _weight_counted_twice(world, link, intent, single))
     rest = (0.0, 0.0, 0.0)
     for leg in range(2):
-        if single and leg == side:
+        if single and leg == side and not pushing:
             continue
         share = 1.0 if single else (walker.load if leg == 0 else 1.0 - walker.load)
+        if pushing:
+            share = 1.0 - lead if leg == side else lead
         link, ankle = int(limbs.legs[leg].upper), ankle_of(world, limbs, leg)
         borne = ground_reaction(com, (ankle[0], ankle[1], walker.ground), weight) if single else (0.0, 0.0, weight)
         lever = subtract(anchor_of(world, limbs.links[link]), com)
@@ -327,7 +433,7 @@ def double_stance_torques(
         share = walker.load if side == 0 else 1.0 - walker.load
         at = left if side == 0 else right
         point = pressure_under_foot(world, limbs, side, x - at[0], y - at[1])
-        support_torques(world, limbs, style, walker, intent, point, scale(share, whole), 1.0, side, torques)
+        support_torques(world, limbs, style, walker, intent, com, point, scale(share, whole), 1.0, side, torques)
         hip = int(limbs.legs[side].upper)
         borne = cross(subtract(point, anchor_of(world, limbs.links[hip])), scale(-share, whole))
         _store(torques, hip, borne)

@@ -5,6 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from surefoot.controllers.genbicon.foot_roll import (
+    advance_push_off,
+    double_support,
+    ground_under,
+    remember_pitch,
+)
 from surefoot.controllers.genbicon.memory import SHIFT, STEP, begin_stand, begin_step
 from surefoot.controllers.genbicon.style import Style
 from surefoot.native.kernels import kernel, noinline
@@ -23,6 +29,7 @@ LEG_LENGTH = 0.92  # [m] of the person for whom styles are written
 _EARLIEST_STRIKE = 0.5  # [phase]
 _OVERDUE = 1.6  # [phase]
 LANDING_PHASE = 0.87  # [phase]
+_ROLLING_LANDING_PHASE = 0.95  # [phase]
 _STRIKE_LOAD = 0.1  # [weight]
 FLAT_COSINE = 0.985  # of a foot's tilt
 _ACCELERATION = 0.6  # [m/s²]
@@ -36,7 +43,8 @@ _FAST_FROM, _FAST_RANGE = 1.2, 0.6  # [m/s]
 _FAST_NARROWING = 0.2  # [width]
 _SOFT_FROM, _SOFT_RANGE = 1.2, 0.3  # [m/s]
 _LONG_FROM, _LONG_RANGE = 0.75, 0.15  # [s]
-_QUICK_FROM, _QUICK_RANGE, _QUICKER = 1.1, 0.7, 0.22  # [m/s], [m/s], [step time]
+_QUICK_FROM, _QUICK_RANGE = 1.1, 0.7  # [m/s]
+_HASTY = 0.3
 _USUAL_RATE = 0.4
 _FREE_DEVIATION, _MOST_DEVIATION = 0.15, 0.4  # [m]
 _LONGEST_SHIFT = 0.8  # [s]
@@ -67,9 +75,9 @@ def fast_walk_share(walker: Any) -> float:
 
 
 @kernel
-def knee_softness(walker: Any) -> float:
+def knee_softness(walker: Any, numbers: Any) -> float:
     """How far the stance knee gives way: 0 in usual walks, 1 in very fast ones or with very long-lasting steps."""
-    fast = clamp((abs(walker.speed) - _SOFT_FROM) / _SOFT_RANGE, 0.0, 1.0)
+    fast = numbers.softening * clamp((abs(walker.speed) - _SOFT_FROM) / _SOFT_RANGE, 0.0, 1.0)
     return max(fast, clamp((walker.period - _LONG_FROM) / _LONG_RANGE, 0.0, 1.0))  # type: ignore[no-any-return]
 
 
@@ -86,23 +94,26 @@ def advance_steps(
     wanted = command_or(row, _SPEED, numbers.speed) * slower if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
     if row.commands[COMMAND_GIVEN + _TIME] != 0.0:
-        walker.period = row.commands[_TIME] / LANDING_PHASE
+        landing = LANDING_PHASE if numbers.rolling == 0.0 else _ROLLING_LANDING_PHASE
+        walker.period = row.commands[_TIME] / landing
     else:
-        walker.period = step_time(numbers.step_time, walker.speed, limbs.biped[0].leg_length)
+        walker.period = step_time(numbers.step_time, numbers.quicker, walker.speed, limbs.biped[0].leg_length)
     if walker.mode == STEP:
-        _advance_step(world, row, limbs, walker, numbers, com, velocity)
+        _advance_step(world, row, limbs, style, walker, com, velocity)
     else:
         _advance_double_stance(world, row, limbs, walker, com, velocity)
 
 
 @kernel
 def _advance_step(
-    world: World, row: Row, limbs: Limbs, walker: Any, numbers: Any, com: Vector, velocity: Vector
+    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, com: Vector, velocity: Vector
 ) -> None:
     """Advance the phase of a step; at footstrike, measure the step and begin the next one or stand."""
-    side, time = int(walker.swing), world.time
+    side, time, numbers = int(walker.swing), world.time, style.numbers[0]
     haste = (1.0 - fast_walk_share(walker)) * numbers.hurry * _foothold_deviation(world, limbs, walker, numbers)
     walker.phase += world.dt / walker.period * (1.0 + haste)
+    if walker.pushing != 0.0:
+        advance_push_off(world, row, limbs, style, walker, haste > _HASTY)
     loaded = row.contact_force[side, 2] > _STRIKE_LOAD * limbs.biped[0].mass * GRAVITY
     touches = row.touch[side] != 0.0 and (loaded or walker.phase >= 1.0)
     if row.touch[side] == 0.0:
@@ -110,6 +121,8 @@ def _advance_step(
     bearing = ankle_of(world, limbs, 1 - side)
     if _is_flat(world, limbs, 1 - side):
         walker.ground = bearing[2] - limbs.legs[1 - side].depth
+        if numbers.rolling != 0.0:
+            walker.ground = ground_under(world, limbs, 1 - side)
     if not (touches and walker.unloaded != 0.0 and walker.phase > _EARLIEST_STRIKE) and walker.phase < _OVERDUE:
         return
     moved, _ = to_heading_frame(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
@@ -127,6 +140,10 @@ def _advance_step(
     walker.ground = landed[2] - limbs.legs[side].depth
     begin_step(walker, 1 - side, bearing, time, com[0], com[1])
     walker.knee = knee_bend(world, limbs, side)
+    if numbers.rolling != 0.0:
+        walker.ground = ground_under(world, limbs, side)
+        walker.pushing = 1.0 if double_support(walker, numbers) > 0.0 else 0.0
+        remember_pitch(world, limbs, style, walker)
 
 
 @kernel
@@ -219,8 +236,8 @@ def lift_foot(world: World, limbs: Limbs, walker: Any, side: int, com: Vector) -
 
 
 @noinline
-def step_time(base: float, speed: float, leg_length: float) -> float:
+def step_time(base: float, quicker: float, speed: float, leg_length: float) -> float:
     """Duration of a step [s]: it grows with √leg length and falls with the speed of a fast walk."""
     scale = math.sqrt(leg_length / LEG_LENGTH)
     fast = clamp((abs(speed) / scale - _QUICK_FROM) / _QUICK_RANGE, 0.0, 1.0)
-    return scale * base * (1.0 - _QUICKER * fast)
+    return scale * base * (1.0 - quicker * fast)

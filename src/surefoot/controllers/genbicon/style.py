@@ -51,20 +51,22 @@ NUMBERS = (
     "speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "turn_rate", "push_off",
     "longest_step", "narrowest", "speed_force", "sway_force", "speed_integral", "knee_support", "hip_support",
     "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight",
-    "side_foresight", "eager", "alpha", "hurry", "walks",
+    "side_foresight", "eager", "alpha", "hurry", "walks", "quicker", "softening",
+    "rolling", "double_support", "push_force", "push_knee", "knee_give",
 )  # fmt: skip
 STYLE = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
 _TRIPLES = ("pelvis", "lower_back", "upper_back", "neck", "swing_shoulder", "stance_shoulder")
 CURVES = (
     *(f"{name}{axis}" for name in _TRIPLES for axis in ("", "_roll", "_yaw")),
     "swing_elbow", "stance_elbow", "swing_wrist", "stance_wrist", "stance_knee", "swing_ankle", "stance_ankle",
-    "swing_toe", "stance_toe", "height", "swing_out",
+    "swing_toe", "stance_toe", "height", "swing_out", "pressure",
 )  # fmt: skip
-"""Angles [rad] but for `height`, of the swing ankle over the ground by `step_height`, and `swing_out` [m], outward.
-Pelvis, back, neck and ankles are told in the character frame, the others from their base."""
+"""Angles [rad] but for `height`, of the swing ankle over the ground by `step_height`, `swing_out` [m], outward, and
+`pressure`, where the centre of pressure of a rolling foot is when nothing has to be corrected: −1 at the heel, 1 at the
+ball. Pelvis, back, neck and ankles are told in the character frame, the others from their base."""
 PELVIS, LOWER_BACK, UPPER_BACK, NECK, SWING_SHOULDER, STANCE_SHOULDER = range(0, 18, 3)
 SWING_ELBOW, STANCE_ELBOW, SWING_WRIST, STANCE_WRIST, STANCE_KNEE = range(18, 23)
-SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT = range(23, 29)
+SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT, PRESSURE = range(23, 30)
 _STYLE = STYLE.itemsize // 8
 
 

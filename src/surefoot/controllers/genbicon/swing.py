@@ -11,6 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.controllers.genbicon.foot_roll import (
+    pitch_spin,
+    point_of_sole,
+    swing_depth,
+    swing_foot_motion,
+    swing_foot_pitch,
+)
 from surefoot.controllers.genbicon.steps import compensated_speed, fast_walk_share, wanted_width
 from surefoot.controllers.genbicon.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, Style, curve_value
 from surefoot.native.kernels import kernel, noinline
@@ -23,6 +30,7 @@ from surefoot.native.vectors import (
     add,
     from_axis_angle,
     from_yaw_roll_pitch,
+    limit_norm,
     multiply,
     rotate,
     scale,
@@ -47,7 +55,11 @@ from surefoot.reflexes.servo import clamp
 
 # Constants beyond the paper; docs/genbicon.md gives the reason of each.
 _ARRIVAL_PHASE = 0.9  # [phase]
-_SETTLED_PHASE = 0.9  # [phase]
+_ROLLING_ARRIVAL_PHASE = 0.97  # [phase]
+SETTLED_PHASE = 0.9  # [phase]
+_LIFT_BLEND = 0.35  # [swing]
+_LONGEST_LEG = 0.996  # [leg]
+_EARLY_PHASE = 0.5  # [phase]
 _LATE_SPEED = 0.3  # [m/s]
 _SHORTEST_SEGMENT = 1e-3  # [m]
 _FAST_FORESIGHT = 0.15  # [rest of the step]
@@ -178,12 +190,56 @@ def plan_foothold(
     return point[0] + c * ahead - s * left, point[1] + s * ahead + c * left
 
 
+@noinline
+def _rolling_height(row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, phase: float) -> float:
+    """Height of the swing ankle of a foot that rolls by its style, wherever it was let go [m]."""
+    s = clamp((phase - walker.release) / (1.0 - walker.release), 0.0, 1.0)
+    ground = walker.lift_ground + s * s * (3.0 - 2.0 * s) * (walker.ground + intent.rise - walker.lift_ground)
+    lift = command_or(row, _STEP_HEIGHT, style.numbers[0].step_height) * curve_value(style, HEIGHT, s)
+    return ground + lift + swing_depth(limbs, int(walker.swing), swing_foot_pitch(style, walker, phase))  # type: ignore[no-any-return]
+
+
+@noinline
+def rolling_ankle_target(
+    row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, phase: float, goal_x: float, goal_y: float
+) -> Vector:
+    """Target of the swing ankle of a foot that rolls, in the world [m].
+
+    The lowest point of the pitched sole follows the curve `height` over the ground, and the heel meets it. The foot
+    leaves where its push-off left it, with the speed it had, and comes to rest over its foothold.
+    """
+    side = int(walker.swing)
+    chain = limbs.legs[side]
+    there = clamp((phase - walker.release) / (_ROLLING_ARRIVAL_PHASE - walker.release), 0.0, 1.0)
+    share = there * there * (3.0 - 2.0 * there)
+    start, beside = to_heading_frame(walker.heading, walker.x0, walker.y0)
+    goal, goal_beside = to_heading_frame(walker.heading, goal_x, goal_y)
+    landing = swing_foot_pitch(style, walker, 1.0)
+    heel = -limbs.biped[0].behind
+    goal += heel - point_of_sole(chain, heel, landing)[0]  # once the foot is flat, the ankle is where it was planned
+    lasts = (_ROLLING_ARRIVAL_PHASE - walker.release) * walker.period
+    along = _hermite(there, lasts, start, goal, walker.lift_speed, 0.0)
+    beside += share * (goal_beside - beside) + (1.0 if side == 0 else -1.0) * curve_value(style, SWING_OUT, phase)
+    usual = _rolling_height(row, limbs, style, walker, intent, phase)
+    begin = _rolling_height(row, limbs, style, walker, intent, walker.release)
+    soon = _rolling_height(row, limbs, style, walker, intent, walker.release + LOOKAHEAD / walker.period)
+    rising = walker.lift_rise - (soon - begin) / LOOKAHEAD
+    blend = _LIFT_BLEND * (1.0 - walker.release)
+    late = clamp((phase - walker.release) / blend, 0.0, 1.0)
+    z = usual + _hermite(late, blend * walker.period, walker.z0 - begin, 0.0, rising, 0.0)
+    z -= late_drop(phase, walker.period)
+    c, s = math.cos(walker.heading), math.sin(walker.heading)
+    return c * along - s * beside, s * along + c * beside, z
+
+
 @kernel
 def ankle_target(
     row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, phase: float, goal_x: float, goal_y: float
 ) -> Vector:
     """Target of the swing ankle at a phase, in the world [m]."""
     side, numbers = int(walker.swing), style.numbers[0]
+    if numbers.rolling != 0.0 and intent.over == 0.0:
+        return rolling_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y)
     share, depth = travel_share(phase, numbers.eager), limbs.legs[side].depth
     outward = (1.0 if side == 0 else -1.0) * curve_value(style, SWING_OUT, phase)
     start, beside = to_heading_frame(walker.heading, walker.x0, walker.y0)
@@ -203,17 +259,22 @@ def ankle_target(
     return c * along - s * beside, s * along + c * beside, z + depth - late_drop(phase, walker.period)
 
 
+@kernel
+def without_push(torque: Vector, heading: float) -> Vector:
+    """The torque of an ankle less what would press the ball on the ground: a foot that is to lift must not push."""
+    c, s = math.cos(heading), math.sin(heading)
+    down = max(c * torque[1] - s * torque[0], 0.0)
+    return torque[0] + s * down, torque[1] - c * down, torque[2]
+
+
 @noinline
 def swing_leg_torques(
-    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, com: Vector, velocity: Vector,
-    point: Vector, frame: Quaternion, torques: np.ndarray,
-) -> None:  # fmt: skip
+    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, frame: Quaternion, torques: np.ndarray
+) -> None:
     """Torques of the swing leg."""
     side = int(walker.swing)
     chain, outward = limbs.legs[side], 1.0 if side == 0 else -1.0
     hip, knee, ankle = limbs.links[int(chain.upper)], limbs.links[int(chain.lower)], limbs.links[int(chain.end)]
-    if walker.phase < _SETTLED_PHASE or intent.load_mass > 0.0:  # with a load, the foothold is corrected to the end
-        walker.aim_x, walker.aim_y = plan_foothold(row, limbs, style, walker, intent, com, velocity, point)
     gx, gy = walker.aim_x, walker.aim_y
     n = (chain.nx, chain.ny, chain.nz)
     axis = rotate(multiply(frame, from_axis_angle((0.0, 0.0, 1.0), outward * style.numbers[0].knee_twist)), n)
@@ -223,6 +284,8 @@ def swing_leg_torques(
     later_at = add(at, scale(LOOKAHEAD, point_velocity(world, int(hip.near), at)))
     soon = walker.phase + LOOKAHEAD / walker.period
     later = subtract(ankle_target(row, limbs, style, walker, intent, soon, gx, gy), later_at)
+    if style.numbers[0].rolling != 0.0:  # a knee that is sent straight would be thrown against its stop
+        now, later = limit_norm(now, _LONGEST_LEG * chain.reach), limit_norm(later, _LONGEST_LEG * chain.reach)
     leg = limb_motion(chain, now, later, axis, _FASTEST)
     torque = link_torque(world, hip, multiply(leg.turn, (hip.w, hip.x, hip.y, hip.z)), hip.kp, hip.kd)
     torque = add(torque, scale(hip.kd, subtract(leg.spin, world.cvel[int(hip.near)])))
@@ -230,8 +293,16 @@ def swing_leg_torques(
     torque = link_torque(world, knee, relative_target(world, knee, from_axis_angle(n, leg.bend)), knee.kp, knee.kd)
     torque = add(torque, scale(knee.kd * leg.bend_rate, rotate(base_turn(world, knee), n)))
     _store(torques, int(chain.lower), add(torque, weight_torque(world, knee)))
-    flat = from_yaw_roll_pitch(outward * style.numbers[0].toe_out, 0.0, curve_value(style, SWING_ANKLE, walker.phase))
+    pitch, rate = curve_value(style, SWING_ANKLE, walker.phase), 0.0
+    if style.numbers[0].rolling != 0.0:
+        pitch, rate = swing_foot_motion(style, walker)
+    flat = from_yaw_roll_pitch(outward * style.numbers[0].toe_out, 0.0, pitch)
     torque = framed_torque(world, ankle, framed_target(frame, ankle, flat), ankle.kp, ankle.kd)
+    if rate != 0.0:
+        spin = pitch_spin(math.cos(walker.heading), math.sin(walker.heading), rate)
+        torque = add(torque, scale(ankle.kd, spin))
+    if style.numbers[0].rolling != 0.0 and row.touch[side] != 0.0 and walker.phase < _EARLY_PHASE:
+        torque = without_push(torque, walker.heading)
     _store(torques, int(chain.end), add(torque, weight_torque(world, ankle)))
     if chain.tip >= 0.0:
         toe = limbs.links[int(chain.tip)]

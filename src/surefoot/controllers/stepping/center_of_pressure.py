@@ -13,6 +13,7 @@ import numpy as np
 
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, SHIFT, STEP, WALK
 from surefoot.controllers.stepping.slip import leg_force
+from surefoot.controllers.stepping.stride import is_striding, landing_pitch, leg_share, mix
 from surefoot.controllers.stepping.support import Region, is_beyond, on_sole, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -32,10 +33,13 @@ from surefoot.reflexes.servo import clamp
 _SHORTEST_LEG = 0.3  # [leg]
 _SHORTEST_REST = 0.08  # [s]
 _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # [weight]
+_STRIDE_SPRING, _STRIDE_DAMPER = 4.0, 4.0  # [spring], [damper]
 _LOWEST_COM = 0.1  # [m]
-_HEIGHT_RATE, _RISING, _SINKING = 6.0, 0.5, 0.8  # [1/s], [m/s], [m/s]
+_HEIGHT_RATE, _STRIDE_RATE, _RISING, _SINKING = 6.0, 40.0, 0.5, 0.8  # [1/s], [1/s], [m/s], [m/s]
+_MOST_LIFT, _HEIGHT_LEAD, _ROCKER = 4.0, 0.05, 0.7  # [m/s²], [s], share
 _UPHILL_LEG, _STEEP_SLOPE = 0.99, 0.44  # [leg], [rad]
 _STANCE_LEG, _REACHING_LEG = 0.992, 0.97  # [leg]
+_LANDING_LEG, _LET_DOWN = 0.997, 1.5  # [leg], [m/s²]
 _REACHING_PHASE = 0.35  # [phase]
 _ANKLE_SPARE = 0.05  # [rad]
 _STAGGER = 0.1  # [m]
@@ -178,6 +182,35 @@ def _lowest_hip_height(limbs: Limbs, servos: np.ndarray, leg: int, hip: Vector, 
     return ankle[2] + lowest_hip_height(thigh, shin, c * (hip[0] - ankle[0]) + s * (hip[1] - ankle[1]), lean)  # type: ignore[no-any-return]
 
 
+@kernel
+def _landing_ankle(limbs: Limbs, plan: Any, stepper: Any, leg: int, hip: Vector) -> tuple[float, float]:
+    """Horizontal distance from a hip and height of the ankle of a foot that lands on its heel [m]."""
+    biped, depth, pitch = limbs.biped[0], limbs.legs[leg].depth, landing_pitch(plan, stepper)
+    # the ankle from the sole's middle, which is half a sole ahead of the heel
+    half = 0.5 * (biped.ahead + biped.behind)
+    back = half - biped.behind * math.cos(pitch) + depth * math.sin(pitch)
+    x, y = stepper.goal_x - back * math.cos(stepper.heading), stepper.goal_y - back * math.sin(stepper.heading)
+    rise = biped.behind * math.sin(pitch) + depth * math.cos(pitch)
+    return horizontal_norm(hip[0] - x, hip[1] - y), stepper.goal_z + rise
+
+
+@kernel
+def _rocker_height(
+    limbs: Limbs, stepper: Any, leg: int, hip: Vector, ankle: Vector, foot: Region, length: float
+) -> float:
+    """Height of the hip on a leg whose foot is flat behind the hip and rolls over its toes once the hip is ahead [m].
+
+    A foot that rolls lets its ankle follow the hip: the hip goes down as if it were only a share as far ahead.
+    """
+    biped = limbs.biped[0]
+    along, beside = to_heading_frame(stepper.heading, hip[0] - ankle[0], hip[1] - ankle[1])
+    tilt, _ = to_heading_frame(stepper.heading, foot.up[0], foot.up[1])
+    ground = foot.z - 0.5 * (biped.ahead + biped.behind) * abs(tilt)
+    if along > 0.0:
+        along *= mix(1.0, _ROCKER, stepper.stride)
+    return hip_height_over(ground + limbs.legs[leg].depth, horizontal_norm(along, beside), length)  # type: ignore[no-any-return]
+
+
 @noinline
 def adapt_height(
     limbs: Limbs, servos: np.ndarray, plan: Any, stepper: Any, hips: tuple[Vector, Vector],
@@ -192,7 +225,8 @@ def adapt_height(
     for leg in range(2):
         hip, ankle = hips[leg], ankles[leg]
         # uphill, legs are straighter: an ankle bends only so far
-        straight = plan.leg + clamp(stepper.slope / _STEEP_SLOPE, 0.0, 1.0) * max(0.0, _UPHILL_LEG - plan.leg)
+        rest_share = leg_share(plan, stepper)
+        straight = rest_share + clamp(stepper.slope / _STEEP_SLOPE, 0.0, 1.0) * max(0.0, _UPHILL_LEG - rest_share)
         length = stepper.crouch * straight * limbs.legs[leg].reach
         if stepper.mode == STEP and leg == side:
             if stepper.phase < _REACHING_PHASE:
@@ -201,16 +235,33 @@ def adapt_height(
             soon = (hip[0] + rest * velocity[0], hip[1] + rest * velocity[1], hip[2])
             away = horizontal_norm(soon[0] - stepper.goal_x, soon[1] - stepper.goal_y)
             ground = stepper.goal_z + limbs.legs[leg].depth
+            if is_striding(stepper):
+                away, ground = _landing_ankle(limbs, plan, stepper, leg, soon)
+            if is_striding(stepper):  # it comes down when the foot lands, and no sooner
+                length = mix(length, stepper.crouch * _LANDING_LEG * limbs.legs[leg].reach, stepper.stride)
+                ground += 0.5 * stepper.stride * _LET_DOWN * rest * rest
             wanted = min(wanted, hip_height_over(ground, away, length))
             most = min(most, hip_height_over(ground, away, _REACHING_LEG * limbs.legs[leg].reach))
         else:
             away = horizontal_norm(hip[0] - ankle[0], hip[1] - ankle[1])
-            wanted = min(wanted, hip_height_over(ankle[2], away, length))
+            if is_striding(stepper):
+                soon = (hip[0] + _HEIGHT_LEAD * velocity[0], hip[1] + _HEIGHT_LEAD * velocity[1], hip[2])
+                foot = left if leg == 0 else right
+                wanted = min(wanted, _rocker_height(limbs, stepper, leg, soon, ankle, foot, length))
+            else:
+                wanted = min(wanted, hip_height_over(ankle[2], away, length))
             most = min(most, hip_height_over(ankle[2], away, _STANCE_LEG * limbs.legs[leg].reach))
             least = max(least, _lowest_hip_height(limbs, servos, leg, hip, ankle, left if leg == 0 else right))
     wanted = max(wanted, min(least, most))
     if stepper.height == 0.0:
         stepper.height = 0.5 * (hips[0][2] + hips[1][2])
+    if is_striding(stepper):  # a critically damped follower, whose acceleration is fed forward
+        lift = _STRIDE_RATE * (_STRIDE_RATE * (wanted - stepper.height) - 2.0 * stepper.height_rate)
+        stepper.lift = clamp(lift, -_MOST_LIFT, _MOST_LIFT)
+        stepper.height_rate += stepper.lift * dt
+        stepper.height += stepper.height_rate * dt
+        return
+    stepper.lift = 0.0
     rate = clamp(_HEIGHT_RATE * (wanted - stepper.height), -_SINKING, _RISING)
     stepper.height, stepper.height_rate = stepper.height + rate * dt, rate
 
@@ -224,9 +275,15 @@ def ground_force(
     `own_mass` [kg] is the mass for which the spring is made: the body's, so that it yields to a load (§6.3).
     """
     weight = own_mass * GRAVITY
+    firm, damped = 1.0, 1.0
+    if is_striding(stepper):
+        firm, damped = mix(1.0, _STRIDE_SPRING, stepper.stride), mix(1.0, _STRIDE_DAMPER, stepper.stride)
     spring = leg_force(
-        plan.spring * own_mass, plan.damper * own_mass, stepper.height - height, rate - stepper.height_rate
+        firm * plan.spring * own_mass,
+        damped * plan.damper * own_mass,
+        stepper.height - height,
+        rate - stepper.height_rate,
     )
-    lifting = clamp(weight + spring, _LEAST_LOAD * weight, _MOST_LOAD * mass * GRAVITY)
+    lifting = clamp(weight + own_mass * stepper.lift + spring, _LEAST_LOAD * weight, _MOST_LOAD * mass * GRAVITY)
     above = max(com[2] - stepper.z, _LOWEST_COM)
     return lifting * (com[0] - stepper.x) / above, lifting * (com[1] - stepper.y) / above, lifting

@@ -11,6 +11,7 @@ from typing import Any
 
 from surefoot.controllers.stepping.foot_target import place_goal
 from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
+from surefoot.controllers.stepping.stride import begin_stride, is_striding, mix, walking_period, walking_width
 from surefoot.controllers.stepping.support import Region, is_beyond, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -18,6 +19,7 @@ from surefoot.native.physics import World
 from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.handover import switch_skill
+from surefoot.reflexes.limb_servo import point_velocity
 from surefoot.reflexes.pendulum import (
     GRAVITY,
     capture_point,
@@ -34,7 +36,7 @@ _TURN_DIFFERENCE = 0.5  # [comfort_angle]
 _EARLIEST_STRIKE, _OVERDUE = 0.5, 1.7  # [phase]
 _STRIKE_LOAD = 0.05  # [weight]
 _LANDING_HEIGHT = 0.035  # [m]
-_MOST_INTEGRAL = 0.6  # [m/s]
+_MOST_INTEGRAL, _STRIDE_INTEGRAL = 0.6, 0.2  # [m/s]
 _SIDE_INTEGRAL = 0.5  # [speed_integral]
 _REST = 0.3  # [s]
 _CALM, _OVER_FOOT = 0.06, 0.02  # [m/s], [m]
@@ -93,18 +95,38 @@ def is_walking(stepper: Any) -> bool:
     return horizontal_norm(stepper.speed, stepper.sideways) > _SLOWEST
 
 
-@noinline
-def lift_foot(world: World, plan: Any, stepper: Any, foot: Region, side: int, kind: float, com: Vector) -> None:
-    """Begin a step of a foot from where it is."""
-    stepper.mode, stepper.since, stepper.kind = STEP, world.time, kind
-    stepper.swing, stepper.phase, stepper.unloaded = float(side), 0.0, 0.0
-    stepper.steps += 1.0
-    stepper.duration = plan.step_time if kind == WALK else plan.push_time if kind == BALANCE else plan.careful_time
+@kernel
+def _begin_path(stepper: Any, foot: Region) -> None:
+    """Begin the path of a foot where it is."""
     stepper.x0, stepper.y0, stepper.z0 = foot.x, foot.y, foot.z
     stepper.yaw0 = math.atan2(foot.ay, foot.ax)
     c, s, up = math.cos(stepper.yaw0), math.sin(stepper.yaw0), foot.up
     stepper.pitch0 = -math.atan2(c * up[0] + s * up[1], up[2])
     stepper.roll0 = -math.atan2(c * up[1] - s * up[0], up[2])
+    stepper.vx0, stepper.vy0, stepper.vz0, stepper.pitch_rate0 = 0.0, 0.0, 0.0, 0.0
+
+
+@kernel
+def _leave_ground(world: World, limbs: Limbs, stepper: Any, foot: Region, side: int) -> None:
+    """Lift a foot off at the end of a double support: its path goes on as it moves."""
+    _begin_path(stepper, foot)
+    stepper.unloaded = 0.0
+    stepper.goal_x, stepper.goal_y, stepper.goal_pitch, stepper.goal_roll = foot.x, foot.y, 0.0, 0.0
+    body = int(limbs.links[int(limbs.legs[side].end)].body)
+    velocity, spin = point_velocity(world, body, (foot.x, foot.y, foot.z)), world.cvel[body]
+    stepper.vx0, stepper.vy0, stepper.vz0 = velocity
+    stepper.pitch_rate0 = math.sin(stepper.yaw0) * spin[0] - math.cos(stepper.yaw0) * spin[1]
+
+
+@noinline
+def lift_foot(world: World, plan: Any, stepper: Any, foot: Region, side: int, kind: float, com: Vector) -> None:
+    """Begin a step of a foot from where it is."""
+    stepper.mode, stepper.since, stepper.kind = STEP, world.time, kind
+    stepper.swing, stepper.phase, stepper.unloaded = float(side), 0.0, 0.0
+    stepper.stride, stepper.both = 0.0, 0.0
+    stepper.steps += 1.0
+    stepper.duration = plan.step_time if kind == WALK else plan.push_time if kind == BALANCE else plan.careful_time
+    _begin_path(stepper, foot)
     stepper.goal_x, stepper.goal_y, stepper.goal_z = foot.x, foot.y, foot.z
     stepper.goal_pitch, stepper.goal_roll = stepper.pitch0, stepper.roll0
     stepper.top, stepper.off = foot.z, 0.0
@@ -161,8 +183,9 @@ def _shorten_step(plan: Any, stepper: Any, stance: Region, x: float, y: float, o
     """Shorten a step of a walk that begins with the capture point away from where a steady walk has it."""
     along, left = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     outward = 1.0 if stepper.swing == 0.0 else -1.0
-    lead = speed_offset(omega, plan.step_time)
-    usual = outward * 0.5 * plan.step_width * sway_offset(omega, plan.step_time) + lead * stepper.sideways
+    period = walking_period(plan, stepper)
+    lead = speed_offset(omega, period)
+    usual = outward * 0.5 * walking_width(plan, stepper) * sway_offset(omega, period) + lead * stepper.sideways
     off = horizontal_norm(along - lead * (stepper.speed + stepper.integral), left - usual)
     stepper.duration = max(plan.push_time, plan.step_time - plan.hurry * max(0.0, off - _FREE_DEVIATION))
 
@@ -172,7 +195,7 @@ def _is_behind(plan: Any, stepper: Any, stance: Region, x: float, y: float, omeg
     """Whether the capture point is so far behind a foot that a walk would fall back: the other foot has to push on."""
     along, _ = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     ahead = 1.0 if stepper.speed >= 0.0 else -1.0
-    return ahead * (along - speed_offset(omega, plan.step_time) * stepper.speed) < -_BEHIND  # type: ignore[no-any-return]
+    return ahead * (along - speed_offset(omega, walking_period(plan, stepper)) * stepper.speed) < -_BEHIND  # type: ignore[no-any-return]
 
 
 @kernel
@@ -244,7 +267,12 @@ def _decide_stepping(
     """Advance the phase of a step; when the foot has landed, begin the next step, shift or stand."""
     side = int(stepper.swing)
     foot, stance = (left, right) if side == 0 else (right, left)
+    was_down = stepper.phase < 0.0
     stepper.phase += world.dt / stepper.duration
+    if was_down:
+        if stepper.phase >= 0.0:
+            _leave_ground(world, limbs, stepper, foot, side)
+        return
     if stepper.kind >= CAREFUL:  # a push turns a deliberate step into one that balances
         sx, sy = within_foot(stance, x, y)
         on = (x - sx) * (stepper.goal_x - stance.x) + (y - sy) * (stepper.goal_y - stance.y)
@@ -255,6 +283,9 @@ def _decide_stepping(
         stepper.unloaded = 1.0
     loaded = row.contact_force[side, 2] > _STRIKE_LOAD * mass * GRAVITY
     height = foot.z - height_at(world, int(row.header[0].ground), foot.x, foot.y)
+    if is_striding(stepper):  # the heel lands first
+        tilt = -to_heading_frame(stepper.heading, foot.up[0], foot.up[1])[0]
+        height -= 0.5 * (limbs.biped[0].ahead + limbs.biped[0].behind) * max(0.0, tilt)
     landed = row.touch[side] != 0.0 and (loaded or stepper.phase >= 1.0) and height < _LANDING_HEIGHT
     if not (landed and stepper.unloaded != 0.0 and stepper.phase > _EARLIEST_STRIKE):
         if stepper.phase > _OVERDUE and height > _LANDING_HEIGHT:
@@ -267,10 +298,9 @@ def _decide_stepping(
     if stepper.kind == WALK:
         taken = max(world.time - stepper.mark_time, world.dt)
         moved, beside = to_heading_frame(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
-        rate = plan.speed_integral
-        stepper.integral = clamp(
-            stepper.integral + rate * (stepper.speed - moved / taken), -_MOST_INTEGRAL, _MOST_INTEGRAL
-        )
+        rate, stepper.pace = plan.speed_integral, moved / taken
+        most = mix(_MOST_INTEGRAL, _STRIDE_INTEGRAL, stepper.stride)
+        stepper.integral = clamp(stepper.integral + rate * (stepper.speed - moved / taken), -most, most)
         if stepper.sideways != 0.0:  # steps to one side and to the other partly make up for each other
             missed = _SIDE_INTEGRAL * rate * (stepper.sideways - beside / taken)
             stepper.side_integral = clamp(stepper.side_integral + missed, -_MOST_INTEGRAL, _MOST_INTEGRAL)
@@ -282,8 +312,13 @@ def _decide_stepping(
         if misplaced and not is_beyond(left, right, _WALKING_MARGIN, x, y):
             begin_shift(stepper, world.time, 1 - side, WALK)
             return
+        last = stepper.stride
         lift_foot(world, plan, stepper, stance, 1 - side, WALK, com)
-        _shorten_step(plan, stepper, foot, x, y, omega)
+        begin_stride(plan, stepper, last)
+        if stepper.stride == 0.0:
+            _shorten_step(plan, stepper, foot, x, y, omega)
+        else:
+            stepper.strike_pitch = -to_heading_frame(stepper.heading, foot.up[0], foot.up[1])[0]
         return
     if is_beyond(left, right, plan.margin, x, y):
         lift_foot(world, plan, stepper, stance, 1 - side, BALANCE, com)

@@ -12,6 +12,7 @@ from typing import Any
 
 from surefoot.controllers.stepping.plan import BALANCE, WALK
 from surefoot.controllers.stepping.slip import step_distance, with_spring_loss
+from surefoot.controllers.stepping.stride import roll_speed, walking_period, walking_width
 from surefoot.controllers.stepping.support import Region
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -68,16 +69,18 @@ def highest_between(world: World, ground: int, x0: float, y0: float, x1: float, 
 
 @kernel
 def stopping_foothold(
-    stepper: Any, plan: Any, com: Vector, velocity: Vector, time: float, rise: float, short: float
-) -> Vector:
+    stepper: Any, plan: Any, com: Vector, velocity: Vector, time: float, rise: float, short: float, ux: float = 0.0,
+    uy: float = 0.0,
+) -> Vector:  # fmt: skip
     """World x and y at which the foot has to land after a time for the pendulum to come to rest above it (eq. 2) [m].
 
-    The third number is the pendulum's frequency [1/s].
+    The third number is the pendulum's frequency [1/s]. (ux, uy) is the velocity of its centre of pressure [m/s].
     """
     height = com[2] - stepper.z
     omega = pendulum_frequency(height)
-    x, vx = pendulum_after(com[0] - stepper.x, velocity[0], omega, time)
-    y, vy = pendulum_after(com[1] - stepper.y, velocity[1], omega, time)
+    x, vx = pendulum_after(com[0] - stepper.x, velocity[0] - ux, omega, time)
+    y, vy = pendulum_after(com[1] - stepper.y, velocity[1] - uy, omega, time)
+    x, vx, y, vy = x + time * ux, vx + ux, y + time * uy, vy + uy
     v = math.sqrt(vx * vx + vy * vy)
     d = with_spring_loss(step_distance(v, height, rise), short, height, plan.spring_bias)
     k = d / v if v > 1e-9 else 0.0
@@ -115,18 +118,22 @@ def plan_foothold(
         velocity: velocity of the mass [m/s].
         short: by how much the stance leg is too short [m].
     """
-    if stepper.phase > _SETTLED_PHASE:
+    if stepper.phase > _SETTLED_PHASE or stepper.phase < 0.0:
         return
-    remaining = plan.foresight * max(0.0, 1.0 - stepper.phase) * stepper.duration
-    x, y, omega = stopping_foothold(stepper, plan, com, velocity, remaining, stepper.goal_z - stance.z, short)
-    period = plan.step_time if stepper.kind == WALK else stepper.duration
-    lead = plan.alpha * speed_offset(omega, period)
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
-    ahead, left = -lead * (stepper.speed + stepper.integral), -lead * (stepper.sideways + stepper.side_integral)
+    u = roll_speed(plan, stepper) if stepper.kind == WALK else 0.0
+    remaining = plan.foresight * (max(0.0, 1.0 - stepper.phase) * stepper.duration + 0.5 * stepper.both)
+    x, y, omega = stopping_foothold(
+        stepper, plan, com, velocity, remaining, stepper.goal_z - stance.z, short, c * u, s * u
+    )
+    period = walking_period(plan, stepper) if stepper.kind == WALK else stepper.duration
+    lead = plan.alpha * speed_offset(omega, period)
+    ahead, left = -lead * (stepper.speed + stepper.integral - u), -lead * (stepper.sideways + stepper.side_integral)
+    ahead += u * (0.5 * period - 1.0 / omega)
     outward = 1.0 if stepper.swing == 0.0 else -1.0
     _, beside = to_heading_frame(stepper.heading, x - stance.x, y - stance.y)
     if outward * beside > _CROSSING:  # on its own side; a crossing foot goes right to where the body is caught
-        left += outward * 0.5 * plan.step_width * sway_offset(omega, period)
+        left += outward * 0.5 * walking_width(plan, stepper) * sway_offset(omega, period)
     x, y = x + c * ahead - s * left, y + s * ahead + c * left
     reach = plan.longest_step * limbs.biped[0].leg_length
     dx, dy = x - com[0], y - com[1]

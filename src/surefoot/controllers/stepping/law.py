@@ -16,10 +16,18 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.stepping.center_of_pressure import adapt_height, choose_pressure, ground_force
 from surefoot.controllers.stepping.decision import decide
 from surefoot.controllers.stepping.foot_target import plan_foothold
-from surefoot.controllers.stepping.legs import arm_stiffness, drive_link, drive_stance_leg, drive_swing_leg, load_torque
+from surefoot.controllers.stepping.legs import (
+    arm_stiffness,
+    drive_leaving_leg,
+    drive_link,
+    drive_stance_leg,
+    drive_swing_leg,
+    load_torque,
+)
 from surefoot.controllers.stepping.plan import CAREFUL, HIGHEST, STEP, STEPPER, begin_stand, plan_of, servos_of
 from surefoot.controllers.stepping.slip import pull_bias
-from surefoot.controllers.stepping.support import Region, foot_region, on_sole, within_foot
+from surefoot.controllers.stepping.stride import bearing_pitch, choose_stride_pressure, is_striding, update_ease
+from surefoot.controllers.stepping.support import Region, bearing_part, foot_region, on_sole, within_foot
 from surefoot.native.kernels import array_kernel, kernel, noinline, records
 from surefoot.native.limb_records import Limbs, limbs_of
 from surefoot.native.physics import World
@@ -27,6 +35,7 @@ from surefoot.native.userdata import COMMAND_GIVEN, Row
 from surefoot.native.vectors import Vector, add, from_axis_angle, from_yaw_roll_pitch, limit_norm, scale, subtract
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import command_or, take_over
+from surefoot.reflexes.leg_ik import LOOKAHEAD
 from surefoot.reflexes.limb_servo import (
     ankle_of,
     com_state,
@@ -61,6 +70,7 @@ _PELVIS_LIMIT = 400.0  # [N·m]
 _PELVIS_LEAN, _NECK_LEAN = 0.5, 0.3  # [lean]
 _ARM_LEAN, _HIGHEST_ARM = 1.5, 2.4  # [lean], [rad]
 _STEP_DOWN, _LEVEL = 0.04, 0.04  # [m], [rad]
+_LOWEST_HIP = 0.3  # [m]
 _CROUCH_RATE, _LEAN_RATE, _SLOPE_TIME = 0.3, 1.0, 0.3  # [1/s], [rad/s], [s]
 _STOP_COMMAND = 0.5
 
@@ -109,7 +119,12 @@ def _control(world: World, row: Row, is_new: bool) -> None:
         if stepper.mode == STEP and stepper.kind < CAREFUL:
             stance = right if stepper.swing == 0.0 else left
             plan_foothold(world, row, limbs, plan, stepper, stance, com, velocity, stepper.height - height)
-        choose_pressure(plan, stepper, left, right, com, velocity)
+        update_ease(world, row, plan, stepper, left, right, com, velocity)
+        if is_striding(stepper):
+            bears = _bearing_parts(world, row, limbs, left, right)
+            choose_stride_pressure(plan, stepper, left, right, bears[0], bears[1], com, velocity)
+        else:
+            choose_pressure(plan, stepper, left, right, com, velocity)
         _estimate_slope(stepper, left, right, world.dt)
         _update_lean(row, plan, stepper, world.dt)
         adapt_height(limbs, servos, plan, stepper, hips, ankles, left, right, velocity, world.dt)
@@ -118,11 +133,20 @@ def _control(world: World, row: Row, is_new: bool) -> None:
     error = _pelvis_error(world, limbs, stepper)
     tilt = scale(1.0 - plan.force, error)  # the paper's hips follow the pelvis; ours is held in the world
     turn = drive_upper_body(world, row, servos, limbs, plan, stepper, tilt)
-    if stepper.mode == STEP:
+    if stepper.mode == STEP and stepper.phase >= 0.0:
         turn = add(turn, drive_swing_leg(world, row, servos, limbs, plan, stepper, tilt))
     _drive_stance_legs(world, row, servos, limbs, plan, stepper, left, right, force, turn, body, height, mass, error)
     stance = right if stepper.swing == 0.0 else left
     report_com(row, stepper, body, velocity, stance.x, stance.y)
+
+
+@kernel
+def _bearing_parts(world: World, row: Row, limbs: Limbs, left: Region, right: Region) -> tuple[Region, Region]:
+    """The parts of both feet that are on the ground."""
+    return (
+        bearing_part(world, row, limbs, 0, left),
+        bearing_part(world, row, limbs, 1, right),
+    )
 
 
 @kernel
@@ -147,6 +171,9 @@ def _follow_commands(world: World, row: Row, plan: Any, stepper: Any) -> None:
 @kernel
 def _estimate_slope(stepper: Any, left: Region, right: Region, dt: float) -> None:
     """Follow the pitch of the ground under the bearing feet, along the facing direction."""
+    if is_striding(stepper):  # on level ground, on feet that roll
+        stepper.slope -= stepper.slope * min(1.0, dt / _SLOPE_TIME)
+        return
     c, s = math.cos(stepper.heading), math.sin(stepper.heading)
     share = stepper.share
     along = share * (c * left.up[0] + s * left.up[1]) + (1.0 - share) * (c * right.up[0] + s * right.up[1])
@@ -248,6 +275,21 @@ def _update_lean(row: Row, plan: Any, stepper: Any, dt: float) -> None:
     stepper.lean += clamp(plan.lean + command_or(row, LEAN, 0.0) - forward - stepper.lean, -most, most)
 
 
+@kernel
+def _through_ground(stepper: Any, force: Vector, held: Vector, height: float) -> tuple[Vector, Vector]:
+    """A ground reaction that turns the pelvis as `held` would about the lateral axis, and what is left of `held` [N·m].
+
+    A straight leg bears no torque of the hip alone: its knee would give way.
+    """
+    c, s = math.cos(stepper.heading), math.sin(stepper.heading)
+    pitching = -s * held[0] + c * held[1]
+    push = -pitching / max(height - stepper.z, _LOWEST_HIP)
+    return (
+        (force[0] + c * push, force[1] + s * push, force[2]),
+        (held[0] + s * pitching, held[1] - c * pitching, held[2]),
+    )
+
+
 @noinline
 def _drive_stance_legs(
     world: World, row: Row, servos: np.ndarray, limbs: Limbs, plan: Any, stepper: Any, left: Region, right: Region,
@@ -262,9 +304,13 @@ def _drive_stance_legs(
     rest = 0.0 if stepper.mode == STEP else 1.0 - plan.force
     x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
     shift = (rest * (x - com[0]), rest * (y - com[1]), stepper.height - height)
+    strides = is_striding(stepper)
+    if strides:
+        left, right = _bearing_parts(world, row, limbs, left, right)
+        force, held = _through_ground(stepper, force, held, height)
     for side in range(2):
         share = stepper.share if side == 0 else 1.0 - stepper.share
-        if stepper.mode == STEP and side == int(stepper.swing):
+        if stepper.mode == STEP and side == int(stepper.swing) and stepper.phase >= 0.0:
             continue
         region = left if side == 0 else right
         x, y = within_foot(region, stepper.x, stepper.y)
@@ -273,4 +319,27 @@ def _drive_stance_legs(
         more = scale(-share, held)
         more = (more[0], more[1], clamp(more[2], -grip, grip))
         tilt = scale(1.0 - plan.force, error)
-        drive_stance_leg(world, row, servos, limbs, plan, side, point, scale(share, force), more, shift, tilt)
+        if strides and side == int(stepper.swing):
+            drive_leaving_leg(world, row, servos, limbs, plan, stepper, side, point, scale(share, force), more)
+            continue
+        pitch, pitch_rate = 0.0, 0.0
+        if strides:
+            pitch = bearing_pitch(plan, stepper, stepper.phase, False)
+            later = bearing_pitch(plan, stepper, stepper.phase + LOOKAHEAD / stepper.duration, False)
+            pitch_rate = (later - pitch) / LOOKAHEAD
+        drive_stance_leg(
+            world,
+            row,
+            servos,
+            limbs,
+            plan,
+            side,
+            point,
+            scale(share, force),
+            more,
+            shift,
+            tilt,
+            strides,
+            pitch,
+            pitch_rate,
+        )

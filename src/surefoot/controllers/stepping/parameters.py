@@ -21,7 +21,14 @@ class SteppingParameters(Strict):
     step_width: float = Field(0.2, ge=0.0, le=0.6)  # [m]
     step_height: float = Field(0.07, ge=0.0, le=0.4)  # [m] over the highest ground on the way
     leg: float = Field(0.95, ge=0.4, le=1.0)  # rest length of a leg, of its full length
+    level_leg: float = Field(0.0, ge=0.0, le=1.0)  # the same at ease on level ground; 0: as elsewhere
     crouch: float = Field(1.0, ge=0.4, le=1.0)  # of that, which it uses
+    walk_ratio: float = Field(0.0, ge=0.0, le=0.01)  # [m/(steps/min)] of a walk on level ground; 0: no strides
+    double_support: float = Field(0.2, ge=0.0, le=0.5)  # of a stride's step
+    stride_width: float = Field(0.14, ge=0.0, le=0.6)  # [m]
+    roll: float = Field(0.12, ge=0.0, le=0.3)  # [m] that a stride's centre of pressure travels along the sole
+    strike_pitch: float = Field(0.3, ge=0.0, le=0.8)  # [rad] toes up, of a stride's foot that lands on its heel
+    toe_off_pitch: float = Field(0.9, ge=0.0, le=1.4)  # [rad] heel up, of one that leaves the ground
     lean: float = Field(0.0, ge=-1.0, le=1.0)  # [rad] of the trunk, forward negative
     crouch_lean: float = Field(2.6, ge=0.0, le=3.0)  # [rad] of it, by the share that the legs are shortened
     slope_lean: float = Field(0.5, ge=0.0, le=2.0)  # of an uphill slope, by which the trunk leans into it

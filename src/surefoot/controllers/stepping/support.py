@@ -13,15 +13,18 @@ from typing import NamedTuple
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
+from surefoot.native.userdata import Row
 from surefoot.native.vectors import Vector, rotate
 from surefoot.reflexes.limb_servo import anchor_of, body_turn
 from surefoot.reflexes.servo import clamp
+from surefoot.terrains.ground_kernels import height_at
 
 # Constants beyond the paper; docs/stepping.md gives the reason of each.
 _LEAST_SQUARE, _ON_POINT = 1e-9, 1e-9  # [m²], [m]
 _TOE_LOADING = 0.06  # [rad]
 _TOLERANCE = 5e-4  # [m]
 _THIRDS, _UNUSUAL_SHARE = 14, 1e-3  # iterations, [m]
+_ROLLING, _EDGE = 0.06, 0.05  # [rad], [half sole]
 _STEEPEST = 0.3  # cosine of a sole's tilt
 
 
@@ -56,6 +59,25 @@ def foot_region(world: World, limbs: Limbs, side: int, length: float, width: flo
     return Region(
         ankle[0] + middle[0] + toes * along[0], ankle[1] + middle[1] + toes * along[1],
         ankle[2] + middle[2] + toes * along[2], half * along[0], half * along[1], radius, up,
+    )  # fmt: skip
+
+
+@noinline
+def bearing_part(world: World, row: Row, limbs: Limbs, side: int, region: Region) -> Region:
+    """The part of a foot's region that is on the ground: heel or toes of a foot that is tilted against it."""
+    biped, ground = limbs.biped[0], int(row.header[0].ground)
+    turn = body_turn(world, limbs.links[int(limbs.legs[side].end)])
+    along = rotate(turn, (1.0, 0.0, 0.0))
+    half = 0.5 * (biped.ahead + biped.behind)
+    dx, dy, dz = half * along[0], half * along[1], half * along[2]
+    rise = height_at(world, ground, region.x + dx, region.y + dy) - height_at(
+        world, ground, region.x - dx, region.y - dy
+    )
+    end = -clamp((2.0 * dz - rise) / (2.0 * half * _ROLLING), -1.0, 1.0)
+    keep, shift = 1.0 - abs(end), end * (1.0 - _EDGE)
+    return Region(
+        region.x + shift * dx, region.y + shift * dy, region.z + shift * dz, keep * region.ax, keep * region.ay,
+        region.radius, region.up,
     )  # fmt: skip
 
 
