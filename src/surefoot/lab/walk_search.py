@@ -130,7 +130,7 @@ def single_speed(skill: Skill, speed: float) -> Skill:
     given = skill.parameters.by_speed
     if given is None:
         return skill
-    values: dict[str, float | None] = {"by_speed": None, "recovery": None}
+    values: dict[str, float | None] = {"by_speed": None, "by_slope": None, "recovery": None}
     values |= {path: float(np.interp(speed, given.speeds, own)) for path, own in given.values.items()}
     return with_parameters(skill, values)
 

@@ -1,5 +1,8 @@
 """Numbers of a gait that depend on its speed: a table over a few speeds, interpolated when a step begins.
 
+Some also depend on the slope of the ground, which the feet find: a change for ground that rises and one for ground
+that falls is added to them.
+
 A gait that is found at several speeds becomes one gait for all of them. Which numbers of the parameter slot change, and
 their values at each speed, lie behind the pose graph; the numbers the law reads are written anew once a step.
 """
@@ -19,6 +22,9 @@ ACCELERATION = 0.25  # [m/s²] at which the gait follows a commanded speed
 TRIM_RATE = 0.06  # share of the missing speed that is added in every step once the gait has followed
 PROMPT = 0.5  # share of it that is added at once
 LARGEST_TRIM = 0.25  # [m/s]
+SLOPE_SHARE = 0.6  # share of the last step's slope in what is taken for the slope of the ground
+MOST_SLOPE = 1.5  # largest slope that is answered, in units of the skill's
+_SHORTEST_STEP = 0.15  # [m] from which on the heights of two footholds tell a slope
 _FOLLOWED = 0.15  # [m/s] of missing speed below which a gait has followed
 
 
@@ -28,24 +34,31 @@ class Schedule(NamedTuple):
     speeds: Any  # (MAX_SPEEDS,) [m/s] ascending
     places: Any  # (MAX_ENTRIES,) index in the slot
     values: Any  # (MAX_ENTRIES, MAX_SPEEDS)
+    slopes: Any  # (MAX_ENTRIES, 2) added on ground that rises and on ground that falls by the slope's unit
 
 
 def schedule_size() -> int:
     """Numbers that a schedule takes in a slot."""
-    return MAX_SPEEDS + MAX_ENTRIES * (1 + MAX_SPEEDS)
+    return MAX_SPEEDS + MAX_ENTRIES * (1 + MAX_SPEEDS + 2)
 
 
 @kernel
 def schedule_of(slot: np.ndarray, begin: int) -> Schedule:
     """Lay the views of a schedule over a slot, from an index on."""
     speeds = block(slot, begin, (MAX_SPEEDS,))
-    places = block(slot, begin + MAX_SPEEDS, (MAX_ENTRIES,))
-    return Schedule(speeds, places, block(slot, begin + MAX_SPEEDS + MAX_ENTRIES, (MAX_ENTRIES, MAX_SPEEDS)))
+    begin += MAX_SPEEDS
+    places = block(slot, begin, (MAX_ENTRIES,))
+    begin += MAX_ENTRIES
+    values = block(slot, begin, (MAX_ENTRIES, MAX_SPEEDS))
+    return Schedule(speeds, places, values, block(slot, begin + MAX_ENTRIES * MAX_SPEEDS, (MAX_ENTRIES, 2)))
 
 
 @kernel
-def set_gait_speed(slot: np.ndarray, schedule: Schedule, knots: int, entries: int, speed: float) -> None:
-    """Write the numbers of a speed [m/s] into the slot; beyond the table those of its end."""
+def set_gait_speed(slot: np.ndarray, schedule: Schedule, knots: int, entries: int, speed: float, slope: float) -> None:
+    """Write the numbers of a speed [m/s] into the slot; beyond the table those of its end.
+
+    `slope` is that of the ground in units of the skill's, positive where it rises.
+    """
     upper = 1
     while upper < knots - 1 and schedule.speeds[upper] < speed:
         upper += 1
@@ -53,7 +66,25 @@ def set_gait_speed(slot: np.ndarray, schedule: Schedule, knots: int, entries: in
     share = min(max((speed - low) / (high - low), 0.0), 1.0)
     for i in range(entries):
         below, above = schedule.values[i, upper - 1], schedule.values[i, upper]
-        slot[int(schedule.places[i])] = below + share * (above - below)
+        change = schedule.slopes[i, 0] * max(slope, 0.0) + schedule.slopes[i, 1] * max(-slope, 0.0)
+        slot[int(schedule.places[i])] = below + share * (above - below) + change
+
+
+@kernel
+def find_slope(machine: Any, x: float, y: float, z: float, order: float) -> bool:
+    """Once a step, take in the slope from the last stance ankle to this one at (x, y, z) [m]; true if it changed.
+
+    Both are looked at when the foot is flat, at the same moment of their steps: not in the first state, of order 0.
+    """
+    if machine.foothold_step == machine.steps or order == 0.0:
+        return False
+    is_next = machine.foothold_step > 0.0 and machine.steps - machine.foothold_step == 1.0
+    ahead = math.cos(machine.heading) * (x - machine.foothold_x) + math.sin(machine.heading) * (y - machine.foothold_y)
+    if is_next and ahead > _SHORTEST_STEP:
+        machine.slope += SLOPE_SHARE * (math.atan2(z - machine.foothold_z, ahead) - machine.slope)
+    machine.foothold_step = machine.steps
+    machine.foothold_x, machine.foothold_y, machine.foothold_z = x, y, z
+    return bool(is_next)
 
 
 @kernel

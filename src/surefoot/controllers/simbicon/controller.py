@@ -82,6 +82,7 @@ class Simbicon(PoseGraphController):
         yield from parameters.invalid_hips_and_reaction(skill)
         yield from parameters.invalid_follower(skill)
         yield from parameters.invalid_speeds(skill)
+        yield from parameters.invalid_slopes(skill, table)
 
     @property
     def slot_size(self) -> int:

@@ -45,7 +45,7 @@ from surefoot.reflexes.pose_graph import (
 from surefoot.reflexes.recovery import begin_recovery, recover_balance
 from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
-from surefoot.reflexes.speed_schedule import follow_speed, schedule_of, set_gait_speed
+from surefoot.reflexes.speed_schedule import MOST_SLOPE, find_slope, follow_speed, schedule_of, set_gait_speed
 
 SWING_HIP = 0
 _SLOW_ENOUGH = 0.05  # [m/s] above its slowest gait, to hand the body over to another controller
@@ -100,7 +100,7 @@ def law(world: World, row: Row, is_new: bool) -> None:
     if is_new and graph.head[0].recovery > 0.0:
         _recover(world, row, machine, graph, roles)
     if is_new and graph.head[0].knots > 0.0:
-        _set_speed(world, row, machine, graph.head[0], roles)
+        _set_speed(world, row, machine, graph, roles)
     elif is_new and row.commands[SPEED_GIVEN] != 0.0:
         lean_for_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, row.commands[SPEED])
     if planar:
@@ -139,8 +139,9 @@ def _recover(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> 
 
 
 @noinline
-def _set_speed(world: World, row: Row, machine: Any, head: Any, roles: int) -> None:
-    """Once a step, write the numbers of the speed at which the gait shall go."""
+def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> None:
+    """Once a step, write the numbers of the speed at which the gait shall go, and of the slope that its feet find."""
+    head, state = graph.head[0], graph.states[int(machine.state)]
     wanted = row.commands[SPEED] if row.commands[SPEED_GIVEN] != 0.0 else head.usual_speed
     slot = row.slots[int(row.header[0].active)]
     schedule, knots = schedule_of(slot, _graph_size(CAPACITY, roles)), int(head.knots)
@@ -151,8 +152,14 @@ def _set_speed(world: World, row: Row, machine: Any, head: Any, roles: int) -> N
     if row.header[0].handover == ASKED:  # another controller waits for the body: hand it over slowly
         wanted = schedule.speeds[0]
         row.header[0].hold = 1.0 if machine.gait_speed > wanted + _SLOW_ENOUGH else 0.0
-    if follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted):
-        set_gait_speed(slot, schedule, knots, int(head.entries), machine.gait_speed)
+    changed = follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted)
+    slope = 0.0
+    if head.slope_angle > 0.0:
+        ankle = world.xpos[int(world.leg[1 - int(state.swing), 2])]
+        changed |= find_slope(machine, ankle[0], ankle[1], ankle[2], state.order)
+        slope = clamp(machine.slope / head.slope_angle, -MOST_SLOPE, MOST_SLOPE)
+    if changed:
+        set_gait_speed(slot, schedule, knots, int(head.entries), machine.gait_speed, slope)
 
 
 @noinline
@@ -172,11 +179,22 @@ def _displace(world: World, row: Row, machine: Any, head: Any, swing: int, roles
         displaced[role] = 0.0
     side = int(anatomy.side_roles)
     outward = world.outward[swing, SWING_HIP + 1]
-    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], commands[SLOPE], commands[LIFT])
-    displaced[side + int(anatomy.ankle)] += commands[SLOPE]
+    slope = _slope_ahead(row, machine, head)
+    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], slope, commands[LIFT])
+    displaced[side + int(anatomy.ankle)] += slope
     if anatomy.shoulder >= 0.0 and (head.arm_swing != 0.0 or head.arm_circle != 0.0):
         displace_arm(anatomy, displaced, 0, head.arm_swing, head.arm_circle, 0.5 * machine.phase)
         displace_arm(anatomy, displaced, side, head.arm_swing, head.arm_circle, 0.5 * machine.phase + 0.5)
+
+
+@kernel
+def _slope_ahead(row: Row, machine: Any, head: Any) -> float:
+    """Slope for which targets are displaced: the commanded one, and while it recovers that which the feet found [rad].
+
+    A gait that knows slopes (`by_slope`) has numbers of its own for what its feet find; its recovering steps do not.
+    """
+    recovers = head.recovery > 0.0 and machine.state >= head.recovery
+    return row.commands[SLOPE] + (machine.slope if recovers else 0.0)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -302,7 +320,7 @@ def _spatial_hips(world: World, row: Row, machine: Any, graph: Graph, is_new: bo
     swing, side = int(state.swing), int(world.anatomy[0].side_roles)
     # a virtual servo holds the torso in the world frame
     torso = int(world.anatomy[0].torso)
-    lean = row.commands[LEAN] + SLOPE_LEAN * row.commands[SLOPE] + head.load_lean
+    lean = row.commands[LEAN] + SLOPE_LEAN * _slope_ahead(row, machine, head) + head.load_lean
     if row.commands[SPEED_GIVEN] != 0.0:
         lean += machine.lean
     wanted = from_yaw_roll_pitch(machine.heading + state.torso_yaw, state.torso_roll, state.torso + lean)

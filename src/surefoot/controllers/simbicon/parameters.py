@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -129,22 +129,50 @@ class BySpeed(Strict):
         return self
 
 
-class Recovery(Strict):
-    """A sturdier gait of the same body whose steps catch this one when it is disturbed.
+class StateChange(Strict):
+    """What is added to the numbers of a state."""
 
-    They take over when the hips are faster than `feedback_speed` by more than `ahead`, slower by more than `behind`, or
-    faster than `to_stance` and `to_swing` towards the side of either leg [m/s], and hand back after as many `steps`
-    without an alarm, once the speed is one of this gait's. `lean` is added to their torso's pitch [rad]: forward
-    (negative) they are faster.
+    duration: float = Field(0.0, ge=-0.2, le=0.2)  # [s] of a timed state
+    torso: Angle = 0.0
+    push_off: Lever = 0.0
+    trailing_push_off: Lever = 0.0
+    targets: dict[str, Angle] = Field(default_factory=dict)
+
+
+class BySlope(Strict):
+    """How every state changes where the ground rises (`up`) or falls (`down`) by `angle` [rad] ahead.
+
+    The slope is that from one stance ankle to the next: nothing is seen ahead of the feet. The changes grow with it.
     """
 
-    skill: Name
+    angle: float = Field(gt=0.0, le=0.5)
+    up: list[StateChange] = Field(default_factory=list)
+    down: list[StateChange] = Field(default_factory=list)
+
+
+class Recovery(Strict):
+    """Steps of a sturdier gait that catch this one when it is disturbed: another skill's, or `states` of its own.
+
+    `stiffness` in `states` multiplies the body's servo gains. The steps take over when the hips are faster than
+    `feedback_speed` by more than `ahead`, slower by more than `behind`, or faster than `to_stance` and `to_swing`
+    towards the side of either leg [m/s], and hand back after as many `steps` without an alarm, once the speed is one
+    of this gait's. `lean` is added to their torso's pitch [rad]: forward (negative) they are faster.
+    """
+
+    skill: Name | None = None
+    states: list[PoseState] | None = Field(None, min_length=1, max_length=4)
     lean: Angle = 0.0
     ahead: float = Field(0.9, gt=0.0, le=5.0)
     behind: float = Field(0.6, gt=0.0, le=5.0)
     to_stance: float = Field(0.65, gt=0.0, le=5.0)
     to_swing: float = Field(0.5, gt=0.0, le=5.0)
     steps: int = Field(3, ge=1, le=50)
+
+    @model_validator(mode="after")
+    def _has_steps(self) -> Recovery:
+        if (self.skill is None) == (self.states is None):
+            raise ValueError("a recovery has the steps of a `skill` or `states` of its own: give one of them")
+        return self
 
 
 class SwitchPoint(Strict):
@@ -175,6 +203,7 @@ class SimbiconParameters(Strict):
     feedback_speed: Speed = 0.0  # [m/s] of the hips at which v has no effect: v − feedback_speed is fed back
     recovery: Recovery | None = None
     by_speed: BySpeed | None = None
+    by_slope: BySlope | None = None
     turn_rate: float = Field(0.6, gt=0.0, le=10.0)  # [rad/s] at which a commanded heading is approached
     entry: SwitchPoint | None = None  # for requests of this skill
     exit: SwitchPoint | None = None  # for requests to leave it
@@ -207,7 +236,7 @@ class SimbiconSkill(Skill):
 def at_speed(skill: Skill, k: int) -> Skill:
     """A skill whose numbers depend on the speed, at the k-th of its speeds."""
     values = {path: values[k] for path, values in skill.parameters.by_speed.values.items()}
-    return with_parameters(skill, {"by_speed": None} | values)
+    return with_parameters(skill, {"by_speed": None, "by_slope": None} | values)
 
 
 def invalid_speeds(skill: Skill) -> Iterator[Problem]:
@@ -220,12 +249,50 @@ def invalid_speeds(skill: Skill) -> Iterator[Problem]:
             yield ("parameters", "by_speed", "values"), f"at {speed:g} m/s: {error}"
 
 
+def on_slope(skill: Skill, changes: Sequence[StateChange]) -> Skill:
+    """A skill with changes added to its states."""
+    states = [_changed(*pair) for pair in zip(skill.parameters.states, changes, strict=True)]
+    parameters = skill.parameters.model_copy(update={"states": states, "by_slope": None})
+    return skill.model_copy(update={"parameters": parameters})
+
+
+def _changed(state: PoseState, change: StateChange) -> PoseState:
+    targets = dict(state.targets)
+    for role, angle in change.targets.items():
+        targets[role] = targets.get(role, 0.0) + angle
+    sums = {name: getattr(state, name) + getattr(change, name) for name in ("torso", "push_off", "trailing_push_off")}
+    duration = None if state.duration is None else state.duration + change.duration
+    return state.model_copy(update={"targets": targets, "duration": duration, **sums})
+
+
+def invalid_slopes(skill: Skill, table: CharacterTable) -> Iterator[Problem]:
+    """Changes by slope that do not fit the states, or joints that the body does not have."""
+    given, states = skill.parameters.by_slope, skill.parameters.states
+    if given is None:
+        return
+    if skill.parameters.by_speed is None:
+        yield ("parameters", "by_slope"), "only a gait with `by_speed` changes with the slope"
+    for way, changes in (("up", given.up), ("down", given.down)):
+        if changes and len(changes) != len(states):
+            yield ("parameters", "by_slope", way), f"{len(changes)} changes for {len(states)} states"
+        for i, (state, change) in enumerate(zip(states, changes, strict=False)):
+            place = ("parameters", "by_slope", way, i)
+            yield from unknown_names((*place, "targets"), change.targets, table.anatomy.roles, "role")
+            if change.duration and state.duration is None:
+                yield (*place, "duration"), "the state ends on contact, not by time"
+
+
 def unknown_roles(skill: Skill, table: CharacterTable) -> Iterator[Problem]:
     """Joints of a pose graph and its start that the body does not have."""
     valid = table.anatomy.roles
     for i, state in enumerate(skill.parameters.states):
         for part in ("targets", "feedback", "stiffness"):
             yield from unknown_names(("parameters", "states", i, part), getattr(state, part, {}), valid, "role")
+    recovery = getattr(skill.parameters, "recovery", None)
+    for i, state in enumerate((recovery and recovery.states) or ()):
+        for part in ("targets", "feedback", "stiffness"):
+            place = ("parameters", "recovery", "states", i, part)
+            yield from unknown_names(place, getattr(state, part), valid, "role")
     yield from unknown_start_roles(skill, table)
 
 
@@ -284,7 +351,7 @@ def invalid_in_plane(skill: Skill) -> Iterator[Problem]:
         yield ("parameters", "sensing"), "a planar character measures its hips, at once and exactly"
     if skill.parameters.arms.swing or skill.parameters.arms.circle:
         yield ("parameters", "arms"), "a planar character has no arms"
-    for name in ("by_speed", "recovery", "level_head", "ease", "feedback_speed"):
+    for name in ("by_speed", "by_slope", "recovery", "level_head", "ease", "feedback_speed"):
         if getattr(skill.parameters, name):
             yield ("parameters", name), "only a character in space can do that"
 
@@ -306,5 +373,16 @@ def invalid_follower(skill: Skill) -> Iterator[Problem]:
         total = sum(len(s.parameters.states) * s.parameters.halves for s in (skill, follower))
         if total > MAX_STATES or follower.parameters.then:
             yield ("parameters", place), f"with {name} after it there are more than {MAX_STATES} states, or it ends too"
+    if recovery and recovery.states:
+        yield from _invalid_recovery_states(skill, recovery.states)
     if skill.parameters.then and recovery:
         yield ("parameters", "recovery"), "a graph that ends has no recovery"
+
+
+def _invalid_recovery_states(skill: Skill, states: Sequence[PoseState]) -> Iterator[Problem]:
+    """States of a recovery that do not fit behind the skill's own."""
+    place, parameters = ("parameters", "recovery", "states"), skill.parameters
+    if parameters.halves * (len(parameters.states) + len(states)) > MAX_STATES or parameters.halves != 2:
+        yield place, f"with them behind the skill's own there are more than {MAX_STATES} states, or no leg to exchange"
+    if any(state.leg == "other" or state.both for state in states):
+        yield place, "the steps of a recovery are mirrored, one leg after the other"

@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot.characters.table import SAGITTAL, CharacterTable, Gain
 from surefoot.controllers.base import write_header
-from surefoot.controllers.simbicon.parameters import GainModel, PoseState, at_speed
+from surefoot.controllers.simbicon.parameters import GainModel, PoseState, at_speed, on_slope
 from surefoot.errors import SkillError
 from surefoot.native.kernels import python_impl
 from surefoot.reflexes import pose_graph
@@ -48,28 +48,39 @@ def write_slot(
         timestep: physics step [s].
         find: gives the skill that `then` names.
     """
+    parameters = skill.parameters
+    if not parameters.by_speed:
+        _write_graph(slot, skill, table, timestep, find)
+        return
+    needs_others = parameters.then or (parameters.recovery and parameters.recovery.skill)
+    known = None if needs_others else _WRITTEN.of(skill, table, timestep)
+    if known is not None:
+        slot[:] = known
+        return
     _write_graph(slot, skill, table, timestep, find)
-    if skill.parameters.by_speed:
-        _write_schedule(slot, skill, table, timestep, find)
+    _write_schedule(slot, skill, table, timestep, find)
+    _WRITTEN.keep(skill, table, timestep, slot)
 
 
-class _SkillsAtSpeeds:
-    """The last few skills whose numbers depend on the speed, each as the skills it is at its speeds."""
+class _WrittenSlots:
+    """The last few slots of skills whose numbers depend on the speed: many rows are filled with the same skill."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[Skill, list[Skill]]] = []
+        self._known: list[tuple[Skill, CharacterTable, float, np.ndarray]] = []
 
-    def of(self, skill: Skill) -> list[Skill]:
-        """The skills at all speeds; many rows are filled with the same skill."""
-        for known, found in self._known:
-            if known is skill:
-                return found
-        found = [at_speed(skill, k) for k in range(len(skill.parameters.by_speed.speeds))]
-        self._known = [*self._known[-7:], (skill, found)]
-        return found
+    def of(self, skill: Skill, table: CharacterTable, timestep: float) -> np.ndarray | None:
+        """What was written for the very same skill and body; None if it is not known."""
+        for known, body, step, slot in self._known:
+            if known is skill and body is table and step == timestep:
+                return slot
+        return None
+
+    def keep(self, skill: Skill, table: CharacterTable, timestep: float, slot: np.ndarray) -> None:
+        """Remember a slot."""
+        self._known = [*self._known[-7:], (skill, table, timestep, slot.copy())]
 
 
-_AT_SPEEDS = _SkillsAtSpeeds()
+_WRITTEN = _WrittenSlots()
 
 
 def _write_schedule(
@@ -79,23 +90,42 @@ def _write_schedule(
     given, roles = skill.parameters.by_speed, len(table.anatomy.roles)
     begin = schedule_begin(roles)
     images = []
-    for one in _AT_SPEEDS.of(skill):
+    for one in (at_speed(skill, k) for k in range(len(given.speeds))):
         image = np.zeros(begin)
         _write_graph(image, one, table, timestep, find)
         images.append(image)
     values = np.array(images).T
-    places = np.flatnonzero((values != values[:, :1]).any(axis=1))
+    slopes = _slope_changes(skill, table, timestep, find)
+    places = np.flatnonzero((values != values[:, :1]).any(axis=1) | slopes.any(axis=1))
     if len(places) > MAX_ENTRIES:
-        raise SkillError(f"{skill.full_name}: {len(places)} numbers depend on the speed, at most {MAX_ENTRIES} can")
+        raise SkillError(
+            f"{skill.full_name}: {len(places)} numbers depend on speed or slope, at most {MAX_ENTRIES} can"
+        )
     schedule = python_impl(schedule_of)(slot, begin)
     schedule.speeds[: len(given.speeds)] = given.speeds
     schedule.places[: len(places)] = places
     schedule.values[: len(places), : len(given.speeds)] = values[places]
+    schedule.slopes[: len(places)] = slopes[places]
     head = _view(slot, roles).head[0]
     head.knots, head.entries, head.usual_speed = len(given.speeds), len(places), given.usual
     if given.gap:
         head.gap_low, head.gap_high = given.gap
-    python_impl(set_gait_speed)(slot, schedule, len(given.speeds), len(places), given.usual)
+    if skill.parameters.by_slope:
+        head.slope_angle = skill.parameters.by_slope.angle
+    python_impl(set_gait_speed)(slot, schedule, len(given.speeds), len(places), given.usual, 0.0)
+
+
+def _slope_changes(skill: Skill, table: CharacterTable, timestep: float, find: Callable[[str], Skill]) -> np.ndarray:
+    """(graph's numbers, 2) what is added to the numbers of a slot where the ground rises, and where it falls."""
+    found = np.zeros((schedule_begin(len(table.anatomy.roles)), 2))
+    given = skill.parameters.by_slope
+    for way, changes in enumerate((given.up, given.down) if given else ()):
+        if changes:
+            level, sloping = np.zeros((2, len(found)))
+            _write_graph(level, skill, table, timestep, find)
+            _write_graph(sloping, on_slope(skill, changes), table, timestep, find)
+            found[:, way] = sloping - level
+    return found
 
 
 def _write_graph(
@@ -124,8 +154,17 @@ def _write_graph(
         head.alarm_ahead, head.alarm_behind = parameters.recovery.ahead, parameters.recovery.behind
         head.alarm_stance, head.alarm_swing = parameters.recovery.to_stance, parameters.recovery.to_swing
         head.calm_steps = parameters.recovery.steps
-        count = _write_recovery(graph, skill, find(parameters.recovery.skill), count, table)
+        count = _write_recovery(graph, skill, _sturdier(skill, find), count, table)
     head.states = count
+
+
+def _sturdier(skill: Skill, find: Callable[[str], Skill]) -> Skill:
+    """The gait whose steps recover: another skill, or one of the body's own gains with the recovery's states."""
+    recovery = skill.parameters.recovery
+    if recovery.skill:
+        return find(recovery.skill)
+    changes = {"states": recovery.states, "gains": {}, "feedback_speed": 0.0}
+    return skill.model_copy(update={"parameters": skill.parameters.model_copy(update=changes)})
 
 
 def _write_recovery(graph: Graph, skill: Skill, sturdier: Skill, begin: int, table: CharacterTable) -> int:
