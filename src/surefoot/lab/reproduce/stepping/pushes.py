@@ -68,7 +68,7 @@ def _outlived(some: list[trials.Shove], walks: bool, seed: int) -> np.ndarray:
     population = Population(
         len(some),
         trials.CHARACTER,
-        trials.WALK if walks else trials.STAND,
+        trials.BENT_WALK if walks else trials.BENT_STAND,
         pushes=[[s.push()] for s in some],
         seed=seed,
     )
@@ -89,7 +89,7 @@ def _outlived(some: list[trials.Shove], walks: bool, seed: int) -> np.ndarray:
 
 def repeated(seeds: int, seconds: float, setting: Setting) -> list[float]:
     """When each seed fell under pushes every 2 … 5 s [s]; inf where it did not."""
-    population = Population(seeds, trials.CHARACTER, trials.STAND, seed=setting.seed)
+    population = Population(seeds, trials.CHARACTER, trials.BENT_STAND, seed=setting.seed)
     population.run(trials.SETTLED)
     rngs = [seeded_generator(setting.seed, "stepping", "repeated", i) for i in range(seeds)]
     due = np.array([trials.SETTLED + rng.uniform(2.0, 5.0) for rng in rngs])
@@ -130,7 +130,7 @@ def run_comfort(result: Result, setting: Setting) -> None:
     ]
     each = each[:count]
     population = Population(
-        len(each), trials.CHARACTER, trials.STAND, pushes=[[s.push()] for s in each], seed=setting.seed
+        len(each), trials.CHARACTER, trials.BENT_STAND, pushes=[[s.push()] for s in each], seed=setting.seed
     )
     population.run(max(s.start + s.duration for s in each))
     balanced = np.full(len(each), -1.0)  # steps taken when balance was regained
