@@ -11,7 +11,7 @@ from typing import Any
 
 from surefoot.controllers.stepping.foot_target import place_goal
 from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
-from surefoot.controllers.stepping.stride import begin_stride, is_striding, mix, walking_period, walking_width
+from surefoot.controllers.stepping.stride import begin_stride, is_striding, mix, told_stride, walking_period, walking_width
 from surefoot.controllers.stepping.support import Region, is_beyond, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -299,7 +299,7 @@ def _decide_stepping(
         taken = max(world.time - stepper.mark_time, world.dt)
         moved, beside = to_heading_frame(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
         rate, stepper.pace = plan.speed_integral, moved / taken
-        most = mix(_MOST_INTEGRAL, _STRIDE_INTEGRAL, stepper.stride)
+        most = mix(_MOST_INTEGRAL, _STRIDE_INTEGRAL, stepper.level * told_stride(stepper))
         stepper.integral = clamp(stepper.integral + rate * (stepper.speed - moved / taken), -most, most)
         if stepper.sideways != 0.0:  # steps to one side and to the other partly make up for each other
             missed = _SIDE_INTEGRAL * rate * (stepper.sideways - beside / taken)

@@ -37,7 +37,7 @@ _LEVEL, _UNEVEN = 0.012, 0.035  # [m]
 _CALM, _UPSET, _ALONG = 0.1, 0.18, 0.4  # [m], [m], share
 _STANDING_CALM, _STANDING_UPSET = 0.015, 0.04  # [m]
 _STRAIGHTENING, _YIELDING, _SOFTENING = 1.2, 12.0, 2.5  # [1/s]
-_SLOW, _FAST = 0.25, 0.5  # [m/s]
+_SLOW, _FAST, _STARTING, _GOING = 0.35, 0.55, 0.1, 0.3  # [m/s]
 _GROWTH = 0.25  # by step
 _LOST = 0.5  # [ease]
 _ASIDE, _BACKWARD = 0.15, 0.2  # [m/s]
@@ -110,7 +110,13 @@ def wanted_stride(plan: Any, stepper: Any) -> float:
     """How much of a stride a walk takes: 1 ahead at ease, 0 slowly, backward or sideways."""
     if plan.walk_ratio == 0.0:
         return 0.0
-    return stepper.ease * smooth_share(min(stepper.speed, stepper.pace), _SLOW, _FAST)  # type: ignore[no-any-return]
+    return stepper.ease * told_stride(stepper) * smooth_share(stepper.pace, _STARTING, _GOING)  # type: ignore[no-any-return]
+
+
+@kernel
+def told_stride(stepper: Any) -> float:
+    """How much of a stride the speed asks for: 1 in a brisk walk, 0 slowly."""
+    return smooth_share(stepper.speed, _SLOW, _FAST)  # type: ignore[no-any-return]
 
 
 @noinline
@@ -149,7 +155,8 @@ def update_ease(
     level = 1.0 - smooth_share(_unevenness(world, row, stepper, com[0], com[1]), _LEVEL, _UNEVEN)
     free = 1.0 - smooth_share(burden, _LIGHT, _HEAVY)
     ahead = 1.0 - smooth_share(max(abs(stepper.sideways) / _ASIDE, -stepper.speed / _BACKWARD), 0.0, 1.0)
-    wanted = level * free * ahead * (1.0 - _upset(plan, stepper, left, right, com, velocity))
+    stepper.level = level * free * ahead
+    wanted = stepper.level * (1.0 - _upset(plan, stepper, left, right, com, velocity))
     stepper.ease += clamp(wanted - stepper.ease, -_YIELDING * world.dt, _STRAIGHTENING * world.dt)
     stepper.firm = max(stepper.ease, stepper.firm - _SOFTENING * world.dt)
     if stepper.mode == STEP and stepper.kind == WALK and stepper.ease < stepper.stride:
