@@ -11,7 +11,14 @@ from typing import Any
 
 from surefoot.controllers.stepping.foot_target import place_goal
 from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
-from surefoot.controllers.stepping.stride import begin_stride, is_striding, mix, told_stride, walking_period, walking_width
+from surefoot.controllers.stepping.stride import (
+    begin_stride,
+    is_striding,
+    mix,
+    told_stride,
+    walking_period,
+    walking_width,
+)
 from surefoot.controllers.stepping.support import Region, is_beyond, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
