@@ -2,7 +2,7 @@
 
 A push is 10 … 500 N for 0.1 … 0.5 s at the trunk's COM, from a random side at a random time. It is survived if the body
 has not fallen ten seconds later and stands, or walks, again. The skills are those with bent knees, as in the paper's
-figures: strides and straight legs bear fewer of the pushes of 40 N·s and more.
+figures: strides and straight legs bear fewer of the pushes of 30 N·s and more.
 
 Figure 15: after a push the feet uncross and turn to the facing direction, within three further steps.
 """
