@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -145,7 +146,7 @@ def test_commands_that_make_no_sense_are_refused_and_nothing_is_told(told: dict[
         ("walks: false", "walks: false\n  spring: 0.0", "spring"),
         ("walks: false", "walks: false\n  step_time: .nan", "step_time"),
         ("walks: false", "walks: false\n  stride: 0.5", "stride"),
-        ("swing_knee: -0.4", "swing_wing: -0.4", "unknown role 'swing_wing'; valid: "),
+        ("swing_knee: -0.24", "swing_wing: -0.24", "unknown role 'swing_wing'; valid: "),
         ("[speed, sideways,", "[speed, width,", "unknown command 'width'; valid: speed, sideways"),
     ],
 )
@@ -182,7 +183,7 @@ def test_it_stands_on_level_ground_with_nearly_straight_knees(body: str, skill: 
     sim = Simulation(body, skill)
     sim.step(5000)
     assert stands(sim)
-    assert np.all((knees(sim) > 6.0) & (knees(sim) < 18.0))
+    assert np.all((knees(sim) > 6.0) & (knees(sim) < 23.0))
 
 
 def test_it_stands_with_bent_knees_where_strides_are_turned_off_or_the_ground_slopes() -> None:
@@ -204,7 +205,7 @@ def test_a_push_bends_the_knees_and_they_are_straight_again_afterwards() -> None
     assert most > 30.0
     sim.step(9000)
     assert stands(sim)
-    assert np.all(knees(sim) < 18.0)
+    assert np.all(knees(sim) < 23.0)
 
 
 @pytest.fixture(scope="module")
@@ -217,13 +218,17 @@ def strides() -> GaitCard:
 
 def test_a_stride_lands_on_the_heel_and_leaves_over_the_toes(strides: GaitCard) -> None:
     assert strides.strike_pitch > 8.0
-    assert strides.toe_off_pitch < -30.0
+    assert strides.toe_off_pitch < -35.0
 
 
 def test_a_stride_has_a_straight_stance_knee_and_a_double_support(strides: GaitCard) -> None:
     assert strides.stance_knee < 20.0
     assert 0.12 < strides.double_support < 0.28
     assert strides.flight < 0.02
+
+
+def test_a_leg_that_leaves_the_ground_lets_its_knee_go_and_spends_little_work(strides: GaitCard) -> None:
+    assert strides.work < 0.22
 
 
 def test_a_stride_keeps_its_walk_ratio_and_speed(strides: GaitCard) -> None:
@@ -242,3 +247,73 @@ def test_rough_ground_ahead_ends_the_strides_before_it_is_reached() -> None:
         sim.step(100)
     assert state.ease < 0.1
     assert not sim.fallen
+
+
+def state_of(sim: Simulation) -> Any:
+    return python_impl(stepping.stepper_of)(sim.memory.memory)[0]
+
+
+def test_a_push_in_the_back_bends_the_stance_knee_before_it_locks() -> None:
+    sim = Simulation("stepper", "stand")
+    sim.step(3800)
+    sim.push((104.0, 154.0, 0.0), duration=0.29)
+    least = 90.0
+    for _ in range(50):
+        sim.step(10)
+        least = min(least, float(knees(sim).min()))
+    assert least > 5.0
+    assert state_of(sim).ease == 0.0
+
+
+@pytest.mark.parametrize(
+    "told", [{"speed": -0.4}, {"speed": 0.5, "sideways": 0.2}, {"speed": 0.6, "pull": 60.0}], ids=str
+)
+def test_backward_sideways_and_under_a_pull_it_walks_on_bent_knees(told: dict[str, float]) -> None:
+    sim = Simulation("stepper", "walk")
+    sim.command(**told)
+    if "pull" in told:
+        sim.push((-told["pull"], 0.0, 0.0), duration=20.0)
+    sim.step(8000)
+    assert not sim.fallen
+    assert state_of(sim).ease < 0.05
+    assert state_of(sim).stride < 0.05
+
+
+def test_a_push_in_a_double_support_leaves_the_stride_and_the_walk_goes_on() -> None:
+    sim = Simulation("stepper", "walk")
+    sim.command(speed=0.6)
+    sim.step(8000)
+    while not (state_of(sim).phase < 0.0 and state_of(sim).stride > 0.9):
+        sim.step(5)
+    sim.push((-240.0, 60.0, 0.0), duration=0.15)
+    least = 1.0
+    for _ in range(60):
+        sim.step(10)
+        least = min(least, float(state_of(sim).stride))
+    assert least == 0.0
+    sim.step(9000)
+    assert not sim.fallen
+    assert state_of(sim).stride > 0.9
+
+
+@pytest.mark.parametrize("speed", [0.4, 0.9])
+def test_strides_settle_to_an_even_pace(speed: float) -> None:
+    sim = Simulation("stepper", "walk")
+    sim.command(speed=speed)
+    sim.step(14_000)
+    paces = []
+    for _ in range(20):
+        sim.step(200)
+        paces.append(float(state_of(sim).pace))
+    assert np.ptp(paces) < 0.1 * speed
+    assert np.mean(paces) == pytest.approx(speed, rel=0.05)
+
+
+def test_the_bent_skills_never_straighten_their_knees() -> None:
+    for name in ("bent-stand", "bent-walk"):
+        sim = Simulation("stepper", name)
+        for _ in range(60):
+            sim.step(100)
+            assert state_of(sim).ease == 0.0
+        assert not sim.fallen
+    assert knees(Simulation("stepper", "bent-stand")).min() > 20.0

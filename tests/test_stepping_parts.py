@@ -248,7 +248,7 @@ def test_crossed_and_turned_feet_are_uncomfortable_and_feet_side_by_side_are_not
 def test_a_pendulum_at_rest_above_its_foot_is_caught_right_there() -> None:
     still = stepper(x=0.4, y=-0.1, z=0.02, kind=BALANCE)
     x, y, omega = python(foot_target.stopping_foothold)(
-        still, plan(spring_bias=0.0), (0.4, -0.1, 1.0), (0.0, 0.0, 0.0), 0.2, 0.0, 0.0
+        still, plan(spring_bias=0.0), (0.4, -0.1, 1.0), (0.0, 0.0, 0.0), 0.2, 0.0, 0.0, 0.0, 0.0
     )
     assert (x, y) == (0.4, -0.1)
     assert omega == pytest.approx(math.sqrt(G / 0.98))
@@ -257,7 +257,7 @@ def test_a_pendulum_at_rest_above_its_foot_is_caught_right_there() -> None:
 def test_the_capture_is_where_the_pendulum_will_need_it_not_where_it_needs_it_now() -> None:
     moving = stepper(x=0.0, y=0.0, z=0.0, kind=BALANCE)
     com, velocity = (0.05, 0.01, 0.95), (0.5, -0.2, 0.0)
-    soon = python(foot_target.stopping_foothold)(moving, plan(spring_bias=0.0), com, velocity, 0.25, 0.0, 0.0)
+    soon = python(foot_target.stopping_foothold)(moving, plan(spring_bias=0.0), com, velocity, 0.25, 0.0, 0.0, 0.0, 0.0)
     omega = soon[2]
     grown = math.exp(omega * 0.25)
     # of a linear pendulum p + v/ω grows so; equation 2 is a little longer, as it is not linear

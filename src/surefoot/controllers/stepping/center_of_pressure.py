@@ -35,7 +35,8 @@ _SHORTEST_REST = 0.08  # [s]
 _LEAST_LOAD, _MOST_LOAD = 0.2, 2.2  # [weight]
 _STRIDE_SPRING, _STRIDE_DAMPER = 4.0, 4.0  # [spring], [damper]
 _LOWEST_COM = 0.1  # [m]
-_HEIGHT_RATE, _STRIDE_RATE, _RISING, _SINKING = 6.0, 40.0, 0.5, 0.8  # [1/s], [1/s], [m/s], [m/s]
+_HEIGHT_RATE, _FIRM_RATE, _STRIDE_RATE = 6.0, 20.0, 40.0  # [1/s]
+_RISING, _SINKING = 0.5, 0.8  # [m/s]
 _MOST_LIFT, _HEIGHT_LEAD, _ROCKER = 4.0, 0.05, 0.7  # [m/s²], [s], share
 _UPHILL_LEG, _STEEP_SLOPE = 0.99, 0.44  # [leg], [rad]
 _STANCE_LEG, _REACHING_LEG = 0.992, 0.97  # [leg]
@@ -262,7 +263,7 @@ def adapt_height(
         stepper.height += stepper.height_rate * dt
         return
     stepper.lift = 0.0
-    rate = clamp(_HEIGHT_RATE * (wanted - stepper.height), -_SINKING, _RISING)
+    rate = clamp(mix(_HEIGHT_RATE, _FIRM_RATE, stepper.firm) * (wanted - stepper.height), -_SINKING, _RISING)
     stepper.height, stepper.height_rate = stepper.height + rate * dt, rate
 
 
@@ -275,9 +276,7 @@ def ground_force(
     `own_mass` [kg] is the mass for which the spring is made: the body's, so that it yields to a load (§6.3).
     """
     weight = own_mass * GRAVITY
-    firm, damped = 1.0, 1.0
-    if is_striding(stepper):
-        firm, damped = mix(1.0, _STRIDE_SPRING, stepper.stride), mix(1.0, _STRIDE_DAMPER, stepper.stride)
+    firm, damped = mix(1.0, _STRIDE_SPRING, stepper.firm), mix(1.0, _STRIDE_DAMPER, stepper.firm)
     spring = leg_force(
         firm * plan.spring * own_mass,
         damped * plan.damper * own_mass,

@@ -11,7 +11,14 @@ from typing import Any
 
 from surefoot.controllers.stepping.foot_target import place_goal
 from surefoot.controllers.stepping.plan import BALANCE, CAREFUL, COMFORT, SHIFT, STEP, WALK, begin_shift, begin_stand
-from surefoot.controllers.stepping.stride import begin_stride, is_striding, mix, walking_period, walking_width
+from surefoot.controllers.stepping.stride import (
+    begin_stride,
+    is_striding,
+    mix,
+    told_stride,
+    walking_period,
+    walking_width,
+)
 from surefoot.controllers.stepping.support import Region, is_beyond, within_both, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -36,7 +43,8 @@ _TURN_DIFFERENCE = 0.5  # [comfort_angle]
 _EARLIEST_STRIKE, _OVERDUE = 0.5, 1.7  # [phase]
 _STRIKE_LOAD = 0.05  # [weight]
 _LANDING_HEIGHT = 0.035  # [m]
-_MOST_INTEGRAL, _STRIDE_INTEGRAL = 0.6, 0.2  # [m/s]
+_MOST_INTEGRAL, _STRIDE_INTEGRAL = 0.6, 0.3  # [m/s]
+_MOST_MISSED, _STRIDE_MISSED = 5.0, 0.1  # [m/s]
 _SIDE_INTEGRAL = 0.5  # [speed_integral]
 _REST = 0.3  # [s]
 _CALM, _OVER_FOOT = 0.06, 0.02  # [m/s], [m]
@@ -299,8 +307,10 @@ def _decide_stepping(
         taken = max(world.time - stepper.mark_time, world.dt)
         moved, beside = to_heading_frame(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
         rate, stepper.pace = plan.speed_integral, moved / taken
-        most = mix(_MOST_INTEGRAL, _STRIDE_INTEGRAL, stepper.stride)
-        stepper.integral = clamp(stepper.integral + rate * (stepper.speed - moved / taken), -most, most)
+        striding = stepper.level * told_stride(stepper)
+        most, large = mix(_MOST_INTEGRAL, _STRIDE_INTEGRAL, striding), mix(_MOST_MISSED, _STRIDE_MISSED, striding)
+        missed = clamp(stepper.speed - moved / taken, -large, large)
+        stepper.integral = clamp(stepper.integral + rate * missed, -most, most)
         if stepper.sideways != 0.0:  # steps to one side and to the other partly make up for each other
             missed = _SIDE_INTEGRAL * rate * (stepper.sideways - beside / taken)
             stepper.side_integral = clamp(stepper.side_integral + missed, -_MOST_INTEGRAL, _MOST_INTEGRAL)

@@ -69,8 +69,8 @@ def highest_between(world: World, ground: int, x0: float, y0: float, x1: float, 
 
 @kernel
 def stopping_foothold(
-    stepper: Any, plan: Any, com: Vector, velocity: Vector, time: float, rise: float, short: float, ux: float = 0.0,
-    uy: float = 0.0,
+    stepper: Any, plan: Any, com: Vector, velocity: Vector, time: float, rise: float, short: float, ux: float,
+    uy: float,
 ) -> Vector:  # fmt: skip
     """World x and y at which the foot has to land after a time for the pendulum to come to rest above it (eq. 2) [m].
 

@@ -119,7 +119,7 @@ def _control(world: World, row: Row, is_new: bool) -> None:
         if stepper.mode == STEP and stepper.kind < CAREFUL:
             stance = right if stepper.swing == 0.0 else left
             plan_foothold(world, row, limbs, plan, stepper, stance, com, velocity, stepper.height - height)
-        update_ease(world, row, plan, stepper, left, right, com, velocity)
+        update_ease(world, row, plan, stepper, left, right, com, velocity, _burden(world, row, stepper))
         if is_striding(stepper):
             bears = _bearing_parts(world, row, limbs, left, right)
             choose_stride_pressure(plan, stepper, left, right, bears[0], bears[1], com, velocity)
@@ -186,6 +186,13 @@ def _pendulum_mass(plan: Any, row: Row, stepper: Any, com: Vector, mass: float) 
     """Position of the pendulum's mass: the body's COM, displaced by a pull (eq. 3) [m]."""
     back = pull_bias(-command_or(row, PULL, 0.0), mass, plan.pull_scale)
     return com[0] + back * math.cos(stepper.heading), com[1] + back * math.sin(stepper.heading), com[2]
+
+
+@kernel
+def _burden(world: World, row: Row, stepper: Any) -> float:
+    """Weight of what it carries, and the force it is told that it pulls or pushes with, of its own weight."""
+    own = world.anatomy[0].mass * GRAVITY
+    return (stepper.load_mass * GRAVITY + abs(command_or(row, PULL, 0.0))) / own  # type: ignore[no-any-return]
 
 
 @kernel

@@ -32,6 +32,7 @@ from surefoot.native.vectors import (
     Vector,
     add,
     cross,
+    dot,
     from_axis_angle,
     from_yaw_roll_pitch,
     limit_norm,
@@ -62,6 +63,7 @@ _SLOPING = 0.1  # [rad]
 _LATE_SPEED = 0.35  # [m/s]
 _STRIDE_LIFT, _STRIDE_LANDING = 0.02, 0.15  # [m], [m/s]
 _ROLL_STIFFNESS, _ROLL_DAMPING, _LEAVING = 6.0, 3.0, 0.3  # [kp], [kd], share
+_PULLING = 0.0  # share
 _FASTEST = 20.0  # [rad/s]
 _LANDING_LEG = 0.995  # [leg]
 
@@ -299,9 +301,11 @@ def drive_leaving_leg(
     drive_link(world, row, servos, hip, borne, error, subtract(leg.spin, world.cvel[int(hip.near)]), kp, kd)
     wanted = relative_target(world, knee, from_axis_angle(n, leg.bend))
     error = rotation_error(wanted, quaternion_of(world, int(knee.body)))
-    bending = scale(leg.bend_rate, rotate(base_turn(world, knee), n))
+    hinge = rotate(base_turn(world, knee), n)
     borne = scale(plan.force, add(weight_torque(world, knee), _ground_torque(world, knee, point, force)))
-    drive_link(world, row, servos, knee, borne, error, bending, kp, kd)
+    # where the ground would lock it, it lets go instead of pulling against it
+    borne = subtract(borne, scale((1.0 - _PULLING) * min(0.0, dot(borne, hinge)), hinge))
+    drive_link(world, row, servos, knee, borne, error, scale(leg.bend_rate, hinge), kp, kd)
     borne = scale(plan.force, add(weight_torque(world, ankle), _ground_torque(world, ankle, point, force)))
     _roll_foot(world, row, servos, ankle, borne, pitch, (next_pitch - pitch) / LOOKAHEAD, _LEAVING)
 

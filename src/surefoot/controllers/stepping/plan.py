@@ -28,7 +28,7 @@ STEPPER = _record(
     "speed", "sideways", "integral", "side_integral", "mark_x", "mark_y", "mark_time",
     "x", "y", "z", "share", "height", "height_rate", "lift", "crouch", "lean", "slope",
     "load_body", "load_mass",
-    "ease", "stride", "pace", "both", "strike_pitch", "vx0", "vy0", "vz0", "pitch_rate0",
+    "level", "ease", "firm", "stride", "pace", "both", "strike_pitch", "vx0", "vy0", "vz0", "pitch_rate0",
 )  # fmt: skip
 """Mode and since when [s]; what the step is for; which foot swings; steps taken; how long this one lasts [s]; its
 phase; the facing direction's yaw [rad]; whether the swing foot has left the ground; where its sole's middle was and how
@@ -37,9 +37,9 @@ how far its goal was moved along for even ground [m]; speeds it tries to keep ah
 what was missed of them [m/s]; where and when the last step began; centre of pressure [m] and the left foot's share of
 the load; wanted height of the hips [m], how fast it changes [m/s] and, in a stride, accelerates [m/s²]; share of the
 legs' length that it uses; pitch of the trunk, and of the ground under the feet that bear, uphill positive [rad]; a body
-it carries and its mass [kg]; how much at ease it is; how much of a stride its step is; speed in the last step [m/s];
-double support of the step [s]; pitch with which the other foot landed [rad]; velocity of the sole's middle [m/s] and
-rate of its pitch [rad/s] when the swing foot lifted off."""
+it carries and its mass [kg]; how easy its way is; how much at ease it is, and was a moment ago; how much of a stride
+its step is; speed in the last step [m/s]; double support of the step [s]; pitch with which the other foot landed [rad];
+velocity of the sole's middle [m/s] and rate of its pitch [rad/s] when the swing foot lifted off."""
 NUMBERS = tuple(SteppingParameters.model_fields)
 PLAN = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS)])
 _PLAN = PLAN.itemsize // 8

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from surefoot.controllers.stepping.plan import BALANCE, STEP, WALK
+from surefoot.controllers.stepping.plan import BALANCE, STEP, WALK, begin_stand
 from surefoot.controllers.stepping.support import Region, on_sole, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -35,11 +35,13 @@ from surefoot.terrains.ground_kernels import height_at
 _BACK, _AHEAD, _PLACES = 0.3, 1.2, 8  # [m], [m], count
 _LEVEL, _UNEVEN = 0.012, 0.035  # [m]
 _CALM, _UPSET, _ALONG = 0.1, 0.18, 0.4  # [m], [m], share
-_STANDING_CALM, _STANDING_UPSET = 0.05, 0.1  # [m]
-_STRAIGHTENING, _YIELDING = 1.2, 8.0  # [1/s]
-_SLOW, _FAST = 0.25, 0.5  # [m/s]
+_STANDING_CALM, _STANDING_UPSET = 0.015, 0.04  # [m]
+_STRAIGHTENING, _YIELDING, _SOFTENING = 1.2, 12.0, 2.5  # [1/s]
+_SLOW, _FAST, _STARTING, _GOING = 0.35, 0.55, 0.1, 0.3  # [m/s]
 _GROWTH = 0.25  # by step
-_ASIDE = 0.15  # [m/s]
+_LOST = 0.5  # [ease]
+_ASIDE, _BACKWARD = 0.15, 0.2  # [m/s]
+_LIGHT, _HEAVY = 0.02, 0.06  # [weight]
 _LONGEST_PERIOD, _MINUTE = 0.74, 60.0  # [s], [s]
 _SHORTEST_REST = 0.2  # [s]
 _RISE_PHASE, _RISE_SHARE = 0.35, 0.4  # [phase], [toe_off_pitch]
@@ -108,8 +110,13 @@ def wanted_stride(plan: Any, stepper: Any) -> float:
     """How much of a stride a walk takes: 1 ahead at ease, 0 slowly, backward or sideways."""
     if plan.walk_ratio == 0.0:
         return 0.0
-    aside = 1.0 - smooth_share(abs(stepper.sideways), 0.0, _ASIDE)
-    return stepper.ease * aside * smooth_share(min(stepper.speed, stepper.pace), _SLOW, _FAST)  # type: ignore[no-any-return]
+    return stepper.ease * told_stride(stepper) * smooth_share(stepper.pace, _STARTING, _GOING)  # type: ignore[no-any-return]
+
+
+@kernel
+def told_stride(stepper: Any) -> float:
+    """How much of a stride the speed asks for: 1 in a brisk walk, 0 slowly."""
+    return smooth_share(stepper.speed, _SLOW, _FAST)  # type: ignore[no-any-return]
 
 
 @noinline
@@ -127,15 +134,35 @@ def _unevenness(world: World, row: Row, stepper: Any, x: float, y: float) -> flo
 
 @noinline
 def update_ease(
-    world: World, row: Row, plan: Any, stepper: Any, left: Region, right: Region, com: Vector, velocity: Vector
-) -> None:
-    """Follow how much at ease it is: 1 on level ground with the capture point where it should be, else 0."""
+    world: World, row: Row, plan: Any, stepper: Any, left: Region, right: Region, com: Vector, velocity: Vector,
+    burden: float,
+) -> None:  # fmt: skip
+    """Follow how much at ease it is: 1 on level ground with the capture point where it should be, else 0.
+
+    Args:
+        world: the physics.
+        row: the simulation's memory.
+        plan: PLAN record of the skill.
+        stepper: STEPPER record.
+        left: region of the left foot.
+        right: region of the right foot.
+        com: position of the pendulum's mass [m].
+        velocity: its velocity [m/s].
+        burden: what it carries and pulls [weight].
+    """
     if plan.level_leg == 0.0 and plan.walk_ratio == 0.0:
         return
     level = 1.0 - smooth_share(_unevenness(world, row, stepper, com[0], com[1]), _LEVEL, _UNEVEN)
-    wanted = level * (1.0 - _upset(plan, stepper, left, right, com, velocity))
+    free = 1.0 - smooth_share(burden, _LIGHT, _HEAVY)
+    ahead = 1.0 - smooth_share(max(abs(stepper.sideways) / _ASIDE, -stepper.speed / _BACKWARD), 0.0, 1.0)
+    stepper.level = level * free * ahead
+    wanted = stepper.level * (1.0 - _upset(plan, stepper, left, right, com, velocity))
     stepper.ease += clamp(wanted - stepper.ease, -_YIELDING * world.dt, _STRAIGHTENING * world.dt)
+    stepper.firm = max(stepper.ease, stepper.firm - _SOFTENING * world.dt)
     if stepper.mode == STEP and stepper.kind == WALK and stepper.ease < stepper.stride:
+        if stepper.phase < 0.0 and stepper.ease < _LOST:  # on both feet: figure 13 decides which one steps
+            begin_stand(stepper, world.time)
+            return
         share = stepper.ease / stepper.stride
         stepper.stride, stepper.both = stepper.ease, stepper.both * share
         if stepper.phase < 0.0:
@@ -152,7 +179,7 @@ def _upset(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, ve
         return smooth_share(off, _STANDING_CALM, _STANDING_UPSET)  # type: ignore[no-any-return]
     if stepper.kind == BALANCE:
         return 1.0
-    if stepper.kind != WALK or stepper.stride == 0.0:
+    if stepper.kind != WALK:
         return 0.0
     aim = aim_of(plan, stepper, left, right, com, x, y)
     shrink = math.exp(-aim.omega * aim.rest)

@@ -13,6 +13,7 @@ from surefoot.engine.scene import Push
 from surefoot.lab.replicas import seeded_generator
 
 CHARACTER, STAND, WALK = "stepper", "stand", "walk"
+BENT_STAND, BENT_WALK = "bent-stand", "bent-walk"  # as the paper's figures: straight legs bear fewer hard pushes
 SETTLED = 3.0  # [s] until a body stands still
 STANDING = 0.05  # [m/s] of a body that stands again
 
