@@ -6,15 +6,16 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from captured_gait import gait
+from captured_gait import document, gait
 from human_body import TABLE
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.lab import captured_walk_search
+from surefoot.lab import captured_walk_search, clip_skills
 from surefoot.lab.captured_walk_search import WALK_BOUNDS, search_captured_walk, torques_over_step
 from surefoot.lab.parameter_tuning import parameter_value
 from surefoot.motions.foot_contacts import footstrikes
@@ -96,3 +97,24 @@ def test_the_search_keeps_its_mean_and_neither_cycle_nor_table_changes(monkeypat
     assert shares[-1] == 1.0
     for name, (low, high) in WALK_BOUNDS.items():
         assert low <= parameter_value(found, name) <= high
+
+
+def test_the_search_by_the_gait_card_begins_with_an_imitation_that_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Skill] = []
+
+    def search(skill: Skill, *_: object, **__: object) -> Skill:
+        begun.append(skill)
+        return skill
+
+    untuned = document()
+    walks = untuned | {"parameters": untuned["parameters"] | {"support": 3.25}}
+    monkeypatch.setattr(clip_skills, "tune_skill", lambda *_, **__: walks)
+    monkeypatch.setattr(clip_skills, "followed_torques", lambda *_: {"stance_ankle": [0.0, -50.0]})
+    monkeypatch.setattr(clip_skills, "search_captured_walk", search)
+    monkeypatch.setattr(clip_skills, "measure_walk", lambda *_, **__: None)
+    done = clip_skills.make_walking_skill(
+        untuned, clip_skills.ClipSource(Path("walk.bvh")), gait().parameters.cycle, 1.3, 5.0
+    )
+    assert begun[0].parameters.support == 3.25
+    assert begun[0].parameters.feedforward == {"stance_ankle": [0.0, -50.0]}
+    assert done.document["parameters"]["support"] == 3.25

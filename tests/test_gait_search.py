@@ -47,6 +47,13 @@ def test_every_measure_that_is_wished_for_counts(card: GaitCard) -> None:
         assert cost.cost_of_card(replace(inside, **{name: wish.high + 3.0 * wish.tolerance})) > 0.0, name
 
 
+def test_of_two_bad_gaits_the_worse_costs_more_and_still_less_than_a_fall(card: GaitCard) -> None:
+    cost = GaitObjective(card.speed)
+    bad = replace(card, **{name: wish.high + 6.0 * wish.tolerance for name, wish in WALK.items()})
+    worse = replace(card, **{name: wish.high + 10.0 * wish.tolerance for name, wish in WALK.items()})
+    assert 50.0 < cost.cost_of_card(bad) < cost.cost_of_card(worse) - 1.0 < 0.5 * FELL
+
+
 def test_a_fall_costs_more_than_any_gait_and_an_early_one_more_than_a_late_one() -> None:
     objective = GaitObjective(1.3, pushes=(), replicas=1, settle=1.0, measured=1.5)
     walk = sf.load_skill("human/fast-walk")

@@ -175,7 +175,7 @@ def test_a_foot_lands_toward_the_balances_error_by_no_more_than_it_may(
     off, goal = np.array([ahead, aside, 0.0]), np.zeros(3)
     ready = step_adaptation.adapt_landing(
         goal, np.tile(com + off, (3, 1)), np.tile(velocity, (3, 1)), np.ones(3), np.zeros(3), com, velocity, clock, 0.0,
-        0.5, 1.0,
+        0.5, 1.0, 0.015,
     )  # fmt: skip
     assert 0.0 <= ready <= 1.0
     assert np.linalg.norm(goal[:2]) <= 0.3 + 1e-9

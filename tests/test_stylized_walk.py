@@ -11,13 +11,23 @@ import pytest
 import surefoot as sf
 from stylized_bodies import body
 from surefoot.controllers.stylized import balance_policy, reference
-from surefoot.controllers.stylized.contact_patches import FLAT, FREE, HEEL, TOE, contact_modes
-from surefoot.controllers.stylized.law import tracker_state
+from surefoot.controllers.stylized.contact_patches import (
+    FLAT,
+    FREE,
+    HEEL,
+    TOE,
+    contact_modes,
+    rolling_contact_modes,
+)
+from surefoot.controllers.stylized.law import TRACKER_STATE, TrackerState, tracker_state
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, LinkComs
+from surefoot.controllers.stylized.qp import solve_qp
 from surefoot.controllers.stylized.reference_balancing import LegKinematics, make_balanced
 from surefoot.controllers.stylized.reference_sources import reference_from_skill
 from surefoot.controllers.stylized.three_link import three_link_groups
+from surefoot.controllers.stylized.tracker import Tracker
 from surefoot.engine.scene import Scene, Setup
+from surefoot.lab.gait import gait_card
 from surefoot.skills import load, with_parameters
 
 WALK = "human/stylized-robust-walk"
@@ -163,3 +173,86 @@ def test_foot_that_has_not_landed_does_not_bear() -> None:
     mujoco.mju_quat2Mat(turn, four)
     tilted[0] = turn.reshape(3, 3)
     assert list(contact_modes(np.array([FLAT, TOE]), np.array([True, True]), tilted)) == [HEEL, TOE]
+
+
+ROLLING = "human/stylized-walk"
+
+
+def test_heel_that_rises_for_good_rolls_and_toes_that_dip_at_landing_do_not() -> None:
+    pitch = np.radians(
+        [0.0, 10.0, 3.0, -2.5, 0.0, 0.0, -1.0, -20.0, -40.0, -40.0]
+    )  # air, landing, stance, rolling, air
+    axes = np.tile(np.eye(3), (len(pitch), 2, 1, 1))
+    axes[:, :, 2, 0] = np.sin(pitch)[:, None]
+    bears = np.zeros((len(pitch), 2), bool)
+    bears[1:9, 0] = True
+    modes = rolling_contact_modes(axes, bears, np.sin(np.radians(2.0)))
+    assert modes[:, 0].tolist() == [FREE, HEEL, HEEL, FLAT, FLAT, FLAT, TOE, TOE, TOE, FREE]
+    assert (modes[:, 1] == FREE).all()
+
+
+def test_sharp_steps_keep_standing_feet_where_they_are_and_few_harmonics_do_not() -> None:
+    scene = Scene(Setup("human/walk"))
+    slid = {}
+    for harmonics in (None, 30):
+        found = reference_from_skill(scene, "human/walk", harmonics)
+        flat = (np.abs(found.axes[:, 0, 2, 0]) < np.sin(np.radians(1.5))) & (found.bearing[:, 0] == FLAT)
+        first = int(np.flatnonzero(flat & ~np.roll(flat, 1))[0])
+        stance = [i for i in range(first, len(flat)) if flat[i]][:40]
+        slid[harmonics] = float(np.ptp(found.ankles[stance, 0, 0]))
+    assert slid[30] < 0.003 < 0.008 < slid[None]
+
+
+def test_followed_walk_rolls_over_its_toes_at_the_speed_of_its_reference() -> None:
+    sim = sf.Simulation(skill=ROLLING)
+    sim.run(4.0)
+    card = gait_card(sim.run(6.0, fps=120.0))
+    reference_speed = reference_from_skill(sim.scene, "human/walk", 30).rates[:, 0].mean()
+    assert not sim.fallen
+    assert card.toe_off_pitch < -30.0
+    assert card.slip < 0.018
+    assert card.first_peak < 1.5
+    assert 0.94 < card.speed / reference_speed < 1.02
+
+
+@pytest.mark.parametrize("changed", [{"harmonics": None}, {"lift": 0.015}])
+def test_followed_walk_needs_its_sharp_steps_and_swings_without_lift(changed: dict[str, float | None]) -> None:
+    sim = sf.Simulation(skill=with_parameters(load(ROLLING), changed))
+    sim.run(4.0)
+    motion = sim.run(4.0, fps=120.0)
+    assert sim.fallen or gait_card(motion).toe_off_pitch > -33.0
+
+
+def test_foot_that_strikes_early_moves_the_clock_on_to_the_strike_of_the_reference() -> None:
+    sim = sf.Simulation(skill=with_parameters(load(ROLLING), {"early": 0.05}))
+    tracker = Tracker(sim.scene, load(ROLLING))
+    swing = tracker.reference.swing(0.0)
+    for before, expected in ((0.04, swing.strikes), (0.12, swing.strikes - 0.12 + 0.005)):
+        state = TrackerState(*np.zeros(len(TRACKER_STATE.names or ())))
+        state.clock = swing.strikes - before
+        tracker._advance_clock(state, 0.005, np.ones(2))
+        assert state.clock == pytest.approx(expected)
+        state.clock = swing.strikes - before
+        tracker._advance_clock(state, 0.005, np.zeros(2))
+        assert state.clock == pytest.approx(swing.strikes - before + 0.005)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_load_is_handed_over_from_foot_to_foot_as_the_reference_moves_on(share: float) -> None:
+    sim = sf.Simulation(skill=ROLLING)
+    tracker = Tracker(sim.scene, with_parameters(load(ROLLING), {"handover": 0.1}))
+    found = tracker.reference
+    both = (found.bearing != FREE).all(axis=1)
+    clock = min(
+        (i * found.timestep for i in np.flatnonzero(both)), key=lambda at: abs(found.left_support_share(at) - share)
+    )
+    frame, state = found.at(clock), TrackerState(*np.zeros(len(TRACKER_STATE.names or ())))
+    state.clock = clock
+    qpos, qvel = sim.data.qpos.copy(), sim.data.qvel.copy()
+    qpos[: len(frame.pose)], qvel[: len(frame.rates)] = frame.pose, frame.rates
+    tracker.body.set(qpos, qvel)
+    problem = tracker.build_problem(qpos, qvel, frame, state, np.ones(2))
+    edges = solve_qp(problem, len(tracker.body.qpos)).edges
+    modes = contact_modes(frame.bearing.tolist(), [True, True], frame.axes, tracker._tilted)
+    left = edges[tracker._on_left[modes]].sum() / edges.sum()
+    assert left == pytest.approx(found.left_support_share(clock), abs=0.1)

@@ -317,7 +317,7 @@ def make_walking_skill(
     generations: int = GENERATIONS, checkpoint: Path | None = None,
     report: Callable[[str, float], None] = lambda text, share: None,
 ) -> ImitationResult:  # fmt: skip
-    """Make an imitation of a clip that walks as people do, with the push-off of the followed clip.
+    """Make an imitation of a clip that walks, then one that walks as people do, with the followed clip's push-off.
 
     Args:
         document: an untuned skill of the clip, see `untuned_skills`.
@@ -326,16 +326,20 @@ def make_walking_skill(
         speed: to walk at [m/s].
         seconds: how long it must walk in the end [s].
         seed: of the search and of the replicas.
-        generations: of the search.
+        generations: of the search by the gait card.
         checkpoint: a stopped search resumes from a file whose name begins so.
         report: called with what is done and the share of the work.
     """
-    report("following the clip", 0.0)
+    document = tune_skill(
+        [document], cycle, seed=seed, checkpoint=checkpoint, report=lambda text, share: report(text, 0.5 * share)
+    )
+    report("following the clip", 0.5)
     with tempfile.TemporaryDirectory() as folder:
         torques = followed_torques(source, Path(folder))
     document = document | {"parameters": document["parameters"] | {"feedforward": torques}}
     found = search_captured_walk(
-        files.validate(document, document["name"]), speed, generations=generations, seed=seed, report=report,
+        files.validate(document, document["name"]), speed, generations=generations, seed=seed,
+        report=lambda text, share: report(text, 0.5 + 0.5 * share),
         checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-walk.json"),
     )  # fmt: skip
     document = _with_numbers_of(found, document, ("cycle", "feedforward"))

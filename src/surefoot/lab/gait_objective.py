@@ -22,6 +22,7 @@ from surefoot.lab.robustness import PUSH_DURATION, sternum
 from surefoot.skills.schema import Skill
 
 FELL = 200.0  # cost of a replica that falls at once; later falls cost down to half of it
+_GOOD_ENOUGH = 50.0  # cost of a card from which on more of it counts less and less, so that no walk costs as a fall
 _WEAKEST, _STRONGEST = 0.5, 1.15  # of the pushes that are asked for
 _JUDGED = 2.0  # [s] at the end, over which a gait has to go on as before
 
@@ -165,10 +166,12 @@ class GaitObjective:
         return np.asarray(np.reshape(costs, (len(candidates), -1)).mean(axis=1))
 
     def cost_of_card(self, card: GaitCard) -> float:
-        """Cost of what a card says; less than that of any fall."""
+        """Cost of what a card says: less than that of any fall, and of two bad gaits the worse costs more."""
         found = 5.0 * Wish(self.speed - 0.02, self.speed + 0.02, 0.04).cost(card.speed)
         found += sum(wish.cost(getattr(card, name)) for name, wish in self.wishes.items())
-        return min(found, 0.5 * FELL)
+        over = max(found - _GOOD_ENOUGH, 0.0)
+        room = 0.5 * FELL - _GOOD_ENOUGH
+        return min(found, _GOOD_ENOUGH) + room * over / (over + 2.0 * room)
 
     def _pushed(self, candidates: list[Skill], seed: int, threads: int) -> np.ndarray:
         rng = seeded_generator(seed, "gait pushes")

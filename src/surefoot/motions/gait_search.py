@@ -144,13 +144,16 @@ class NotCyclicError(SurefootError):
         self.mismatch = mismatch
 
 
-def find_gait_cycle(found: RetargetedClip, table: CharacterTable, accuracy: float = np.radians(2.0)) -> GaitCycle:
+def find_gait_cycle(
+    found: RetargetedClip, table: CharacterTable, accuracy: float = np.radians(2.0), harmonics: int = _MOST
+) -> GaitCycle:
     """Average the steadiest part of a clip to one cycle.
 
     Args:
         found: the clip on the table's character.
         table: the character.
-        accuracy: root mean square error [rad] at which a joint needs no more harmonics; it has at most 8.
+        accuracy: root mean square error [rad] at which a joint needs no more harmonics.
+        harmonics: that a joint has at most, and the root has.
 
     Raises:
         NotCyclicError: nothing repeats itself well enough.
@@ -171,11 +174,13 @@ def find_gait_cycle(found: RetargetedClip, table: CharacterTable, accuracy: floa
     inside = (found.time >= steady.start - 1e-9) & (found.time <= steady.end + 1e-9)
     period = _period(found, table, inside, steady)
     phase = found.time[inside] / period
-    series, residuals = _series({name: angle[inside] for name, angle in found.angles.items()}, phase, accuracy)
+    series, residuals = _series(
+        {name: angle[inside] for name, angle in found.angles.items()}, phase, accuracy, harmonics
+    )
     shift = fourier.peak_phase(series[table.anatomy.right.joints[0]]) - 0.25  # SIMBICON §5
     joints = {name: fourier.shifted(c, shift) for name, c in series.items()}
     root, travel, turn = root_in_moving_frame(found, inside, period)
-    moves = {name: fourier.shifted(fourier.fit(phase, values, _MOST), shift) for name, values in root.items()}
+    moves = {name: fourier.shifted(fourier.fit(phase, values, harmonics), shift) for name, values in root.items()}
     uneven = asymmetry(joints, table)
     notes = _notes(period, steady, best, residuals, uneven)
     return GaitCycle(
@@ -207,11 +212,11 @@ def _period(found: RetargetedClip, table: CharacterTable, inside: np.ndarray, st
 
 
 def _series(
-    angles: dict[str, np.ndarray], phase: np.ndarray, accuracy: float
+    angles: dict[str, np.ndarray], phase: np.ndarray, accuracy: float, most: int
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Each joint's series with as few harmonics as suffice, and its residual [rad]."""
     values = np.column_stack(list(angles.values()))
-    fits = [fourier.fit(phase, values, k) for k in range(1, _MOST + 1)]
+    fits = [fourier.fit(phase, values, k) for k in range(1, most + 1)]
     errors = np.array([np.sqrt(((values - fourier.evaluate(c, phase)) ** 2).mean(axis=0)) for c in fits])
     enough = (errors <= np.maximum(accuracy, 1e-12)) | (errors <= errors[-1] + min(_GAIN, accuracy))
     chosen = enough.argmax(axis=0)

@@ -21,6 +21,7 @@ FREE, FLAT, TOE, HEEL = range(4)  # contact modes of a foot: none, whole sole, w
 FACE, EDGE, HINGE = range(3)  # rows that hold a patch: all, all but rolling about its y axis, only that rolling
 PITCHED = math.sin(math.radians(7.0))  # sine of a sole's pitch from which on a reference's foot bears on an edge
 TILTED = math.sin(math.radians(8.0))  # the same of a simulated foot
+_HEEL_RISES = math.sin(math.radians(0.4))  # sine of the pitch at which the heel of a rolling foot leaves the ground
 _EDGE = 0.02  # [m] from the outermost corner within which corners make up an edge
 
 
@@ -86,3 +87,25 @@ def reference_contact_modes(axes: np.ndarray, bears: np.ndarray, pitched: float 
     """(n, 2) contact modes of a motion's feet with axes (n, 2, 3, 3) that bear when `bears` (n, 2) says so."""
     up = axes[:, :, 2, 0]
     return np.where(bears, np.where(up < -pitched, TOE, np.where(up > pitched, HEEL, FLAT)), FREE)
+
+
+def rolling_contact_modes(axes: np.ndarray, bears: np.ndarray, pitched: float) -> np.ndarray:
+    """(n, 2) contact modes of a looped motion whose feet roll: once its heel rises for good, a foot is on its toes.
+
+    A foot that lands dips its toes a little into soft ground before it lies flat. That is no rolling: only the tilt
+    that lasts until the foot lifts is, and it counts from when it begins (`_HEEL_RISES`), not from `pitched` on.
+
+    Args:
+        axes: (n, 2, 3, 3) of the feet.
+        bears: (n, 2) when they bear.
+        pitched: sine of a sole's pitch from which on a foot that lands bears on its heel.
+    """
+    found, up, n = reference_contact_modes(axes, bears, pitched), axes[:, :, 2, 0], len(bears)
+    found[found == TOE] = FLAT
+    for side in (0, 1):
+        for lift in np.flatnonzero(bears[:, side] & ~np.roll(bears[:, side], -1)):
+            for i in range(lift, lift - n, -1):
+                if not bears[i, side] or up[i, side] > -_HEEL_RISES:
+                    break
+                found[i, side] = TOE
+    return found

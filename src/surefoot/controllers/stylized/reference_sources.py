@@ -19,6 +19,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d
 from scipy.signal import butter, sosfiltfilt
 
 from surefoot.characters import load as load_character
@@ -31,6 +32,7 @@ from surefoot.motions import clips, retargeting
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import find_body_parts
 from surefoot.motions.cleaning import clean
+from surefoot.motions.gait_cycle import GaitCycle
 from surefoot.motions.gait_search import PeriodicSpan, find_gait_cycle, find_periodic_span
 from surefoot.motions.motion import Motion
 from surefoot.motions.retargeting import RetargetedClip
@@ -40,7 +42,8 @@ from surefoot.skills import load as load_skill
 REFERENCE_RATE = 200.0  # [1/s] frames of a reference
 _PASSED = 10.0  # [Hz] what is faster in a clip is noise
 _SETTLED, _PLANAR_SETTLED, _RECORDED = 8.0, 12.0, 8.0  # [s] until a walk is on its cycle, and that are recorded then
-_BORE = 0.05  # share of a body's weight that a touching foot carries at least
+_BORE, _TOUCHED = 0.05, 0.025  # share of a body's weight that a touching foot carries at least, in sharp steps too
+_IMPACT = 0.012  # [s] over which the accelerations of sharp steps are smoothed
 _SLACK, _AHEAD = 0.06, 0.1  # of a period, and [s] over which rates count, in the search for a seam
 _ACCURACY = np.radians(0.5)  # of the series that a simulated walk becomes
 
@@ -61,24 +64,26 @@ def retarget_clip(clip: clips.Clip, table: CharacterTable) -> RetargetedClip:
     return retargeting.retarget(clean(clip.motion, parts).motion, parts, table)
 
 
-def motion_as_retargeted(motion: Motion, table: CharacterTable) -> RetargetedClip:
-    """A simulated motion of a character as if it had been retargeted to it."""
+def motion_as_retargeted(motion: Motion, table: CharacterTable, bore: float = _BORE) -> RetargetedClip:
+    """A simulated motion as if it had been retargeted; feet stand that bear more than a share `bore` of the weight."""
     hinges = retargeting.hinge_order(table)
     first = motion.qpos.shape[1] - len(hinges)
     weight = GRAVITY * sum(segment.mass for segment in table.segments)
     return RetargetedClip(
         motion.time - motion.time[0], {name: motion.qpos[:, first + i] for i, name in enumerate(hinges)},
         motion.root_position, quat.make_continuous(motion.rotations[:, 0]),
-        motion.contact_force[:, :, 2] > _BORE * weight, 1.0, (),
+        motion.contact_force[:, :, 2] > bore * weight, 1.0, (),
     )  # fmt: skip
 
 
-def reference_from_skill(scene: ControlledScene, skill: str) -> Reference:
+def reference_from_skill(scene: ControlledScene, skill: str, harmonics: int | None = None) -> Reference:
     """Record a walk of another skill of a scene's body on level ground, and loop it.
 
     Args:
         scene: where the reference will be followed.
         skill: name of the skill that walks.
+        harmonics: of its averaged steps; by default few, at most 8. A footstrike takes about 30: with 8 the feet of a
+            walk with a rolling foot slide by 2 cm while they stand.
 
     Raises:
         SurefootError: the skill falls.
@@ -88,14 +93,29 @@ def reference_from_skill(scene: ControlledScene, skill: str) -> Reference:
     walk = scene.record_walk(skill, "flat", _SETTLED, _RECORDED, REFERENCE_RATE)
     if walk.fallen:
         raise SurefootError(f"{skill} falls: its walk cannot be followed")
-    return _average_cycle(walk)
+    return _average_cycle(walk) if harmonics is None else _sharp_cycle(walk, harmonics)
 
 
 @functools.cache
 def _average_cycle(walk: RecordedWalk) -> Reference:
     """The steps of a walk averaged and looped."""
+    table = walk.scene.table
+    return _looped_cycle(walk, find_gait_cycle(motion_as_retargeted(walk.motion, table), table, _ACCURACY))
+
+
+@functools.cache
+def _sharp_cycle(walk: RecordedWalk, harmonics: int) -> Reference:
+    """The same with footstrikes and toe-offs as sharp as harmonics allow; accelerations are without their impacts."""
+    table = walk.scene.table
+    steps = motion_as_retargeted(walk.motion, table, _TOUCHED)
+    found = _looped_cycle(walk, find_gait_cycle(steps, table, 0.0, harmonics))
+    smooth = gaussian_filter1d(found.accelerations, _IMPACT / found.timestep, axis=0, mode="wrap")
+    return replace(found, accelerations=smooth)
+
+
+def _looped_cycle(walk: RecordedWalk, cycle: GaitCycle) -> Reference:
+    """A cycle of a walk, looped."""
     model, table = walk.scene.model, walk.scene.table
-    cycle = find_gait_cycle(motion_as_retargeted(walk.motion, table), table, _ACCURACY)
     n = round(cycle.period * REFERENCE_RATE)
     played = cycle.sampled(3.0, n / cycle.period)
     poses = retargeting.qpos_of(table, played)

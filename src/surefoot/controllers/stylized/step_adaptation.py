@@ -29,7 +29,6 @@ _READY = 0.7  # share of a swing at which the foot is where it will land
 _STEPS = (0.5, 10.0)  # largest changes of a leg's angles [rad] and rates [rad/s]
 _GROWTH = 0.5  # of the growth that falling freely would give: feet that bear work against it
 _DOWN, _DEEPEST = 0.6, 0.2  # [m/s] and [m] at which a late foot reaches for ground that is lower than expected
-_LIFT = 0.015  # [m] by which a foot is raised on its way
 _AHEAD = 0.5  # [s] looked ahead at most
 
 
@@ -73,9 +72,9 @@ def speed_up_step(
 class StepAdaptation:
     """Moves the swing leg of a frame."""
 
-    def __init__(self, body: BodyDynamics, gain: float, leading: float, softness: float) -> None:
-        """Adapt the steps of one character by `stepping`, `leading` and `softness` of a skill's parameters."""
-        self._body, self._gain, self._leading, self._softness = body, gain, leading, softness
+    def __init__(self, body: BodyDynamics, gain: float, leading: float, softness: float, lift: float) -> None:
+        """Adapt one character's steps by `stepping`, `leading`, `softness` and `lift` of a skill's parameters."""
+        self._body, self._gain, self._leading, self._softness, self._lift = body, gain, leading, softness, lift
 
     def adapt_swing_foot(
         self, qpos: ndarray, frame: ReferenceFrame, swing: Swing, clock: float, shift: ndarray, coms: LinkComs,
@@ -90,8 +89,9 @@ class StepAdaptation:
         place = frame.ankles[swing.foot] + shift
         stance = self._body.xpos[self._body.legs.feet[1 - swing.foot]] - shift
         ready = adapt_landing(
-            place, *coms, mass, stance, frame.com, frame.com_velocity, clock, swing.lifted, swing.strikes, self._gain
-        )
+            place, *coms, mass, stance, frame.com, frame.com_velocity, clock, swing.lifted, swing.strikes, self._gain,
+            self._lift,
+        )  # fmt: skip
         if elsewhere is not None:
             place[:2] += ready * elsewhere(place - frame.ankles[swing.foot] - shift)
         self._lead(qpos, frame, swing.foot, place, self._leading * ready)
@@ -115,13 +115,14 @@ class StepAdaptation:
 @compiled
 def adapt_landing(
     goal: ndarray, place: ndarray, velocity: ndarray, mass: ndarray, ankle: ndarray, com: ndarray,
-    com_velocity: ndarray, clock: float, lifted: float, strikes: float, gain: float,
+    com_velocity: ndarray, clock: float, lifted: float, strikes: float, gain: float, lift: float,
 ) -> float:  # fmt: skip
     """Move the goal (3,) of a swing foot in the world [m], in place; returns how much of that counts yet.
 
     `place`, `velocity` (3, 3) and `mass` (3,) are those of the links' centers of mass, seen from the stance ankle;
     `ankle`, `com` and `com_velocity` (3,) are the stance ankle and the center of mass as the reference has them. The
-    foot `lifted` and `strikes` at times of the reference's `clock` [s]. `gain` is the share of the error made up for.
+    foot `lifted` and `strikes` at times of the reference's `clock` [s]. `gain` is the share of the error made up for,
+    `lift` by how much the foot is raised on its way [m].
     """
     here, going = mass @ place / mass.sum(), mass @ velocity / mass.sum()
     rate = math.sqrt(GRAVITY / max(here[2], _LOWEST))
@@ -132,7 +133,7 @@ def adapt_landing(
     ready *= ready * (3.0 - 2.0 * ready)
     move = gain * math.exp(_GROWTH * rate * left) * ready * off[:2]
     goal[:2] += move * min(1.0, _MOST / max(math.hypot(move[0], move[1]), 1e-9))
-    goal[2] += _LIFT * 4.0 * through * (1.0 - through)
+    goal[2] += lift * 4.0 * through * (1.0 - through)
     return ready
 
 

@@ -25,11 +25,12 @@ from surefoot.controllers.stylized.contact_patches import (
     TILTED,
     contact_modes,
     foot_patches,
-    reference_contact_modes,
+    rolling_contact_modes,
 )
 from surefoot.controllers.stylized.law import TRACKER_STATE, TrackerState, tracker_state
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, patch_arrays
 from surefoot.controllers.stylized.reference import Reference, ReferenceFrame, held_pose, load_reference
+from surefoot.controllers.stylized.reference_balancing import LegKinematics, sole_ends
 from surefoot.controllers.stylized.reference_sources import reference_from_skill
 from surefoot.controllers.stylized.skill_switching import SkillSwitching
 from surefoot.controllers.stylized.step_adaptation import StepAdaptation, speed_up_step
@@ -72,11 +73,13 @@ class Tracker:
         modes = list(itertools.product(range(len(left)), range(len(right))))
         self._patches = {(i, j): patch_arrays(left[i] + right[j]) for i, j in modes}
         self._sides = {(i, j): body.left_right_signs(left[i], right[j]) for i, j in modes}
+        self._on_left = {modes: signs > 0.0 for modes, signs in self._sides.items()}
         ground = GroundQuery(scene, body.data)
         self._terrain = None if ground.is_level else TerrainAdaptation(ground, body)
+        self._soles = None if roll is None else sole_ends(LegKinematics(scene.model, scene.table))
         self._goal, self._error = scene.model.qpos0.copy(), np.zeros(scene.model.nv)
         self._steps = StepAdaptation(
-            body, self._parameters.stepping, self._parameters.leading, self._parameters.softness
+            body, self._parameters.stepping, self._parameters.leading, self._parameters.softness, self._parameters.lift
         )
 
     @cached_property
@@ -86,7 +89,7 @@ class Tracker:
         if name.endswith(".npz"):
             return self._with_rolling_feet(self._check_fits(load_reference(Path(name))))
         if name != "start":
-            return self._with_rolling_feet(reference_from_skill(scene, name))
+            return self._with_rolling_feet(reference_from_skill(scene, name, self._parameters.harmonics))
         model = scene.model
         qpos, qvel, userdata = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
         scene.begin(qpos, qvel, userdata, self._skill, 0)
@@ -96,7 +99,7 @@ class Tracker:
         """A reference whose bearing feet roll from the skill's `roll_pitch` on, if it has one."""
         if self._parameters.roll_pitch is None:
             return found
-        return replace(found, bearing=reference_contact_modes(found.axes, found.bearing != FREE, self._tilted))
+        return replace(found, bearing=rolling_contact_modes(found.axes, found.bearing != FREE, self._tilted))
 
     def _check_fits(self, found: Reference) -> Reference:
         """Refuse a reference of another body."""
@@ -139,7 +142,7 @@ class Tracker:
             return
         if state.began:
             before = state.clock
-            self._advance_clock(state, time - state.ticked)
+            self._advance_clock(state, time - state.ticked, row.touch)
             if self.switching.leave_if_due(row, state, before):
                 record[:] = _state_values(state)
                 return
@@ -161,9 +164,15 @@ class Tracker:
         state.phase = state.clock / self.reference.duration
         record[:] = _state_values(state)
 
-    def _advance_clock(self, state: TrackerState, seconds: float) -> None:
-        """Move the reference's clock on; a loop begins again turned, and where the last one ended."""
+    def _advance_clock(self, state: TrackerState, seconds: float, touch: np.ndarray) -> None:
+        """Move the reference's clock on; a loop begins again turned, and where the last one ended.
+
+        A foot that strikes a little before the reference's moves the clock on to that strike (`early`).
+        """
         reference, clock = self.reference, state.clock + seconds * (1.0 + state.pace)
+        swing = reference.swing(state.clock)
+        if clock < swing.strikes <= clock + self._parameters.early and touch[swing.foot] > 0.0:
+            clock = swing.strikes
         now, after = (reference.bearing[reference.index(at)].tolist() for at in (state.clock, clock))
         state.steps += any(a != FREE and b == FREE for a, b in zip(after, now, strict=True))
         if reference.loops and clock >= reference.duration - 0.5 * reference.timestep:
@@ -176,11 +185,26 @@ class Tracker:
 
     def _place(self, frame: ReferenceFrame, state: TrackerState, left: float) -> np.ndarray:
         """(3,) from the reference's places to the world's [m]: where the feet are, or where they first were."""
-        ankles, (one, two), share = frame.ankles, self.body.legs.feet, self._parameters.anchoring
-        feet = left * (self.body.xpos[one] - ankles[0]) + (1.0 - left) * (self.body.xpos[two] - ankles[1])
+        share = self._parameters.anchoring
+        one, two = (self._foot_shift(frame, side) for side in (0, 1))
+        feet = left * one + (1.0 - left) * two
         if not state.anchored:
             state.anchored, (state.x, state.y, state.z) = 1.0, feet.tolist()
         return np.asarray(share * feet + (1.0 - share) * np.array((state.x, state.y, state.z)))
+
+    def _foot_shift(self, frame: ReferenceFrame, side: int) -> np.ndarray:
+        """(3,) from a foot of the reference to where it is [m]: its ankle, or the edge over which it rolls.
+
+        A rolling foot turns about its edge. Placed by the ankle, which rises as the heel does, the reference would
+        come down with a heel that is late, and nothing would lift the body.
+        """
+        foot = self.body.legs.feet[side]
+        shift = self.body.xpos[foot] - frame.ankles[side]
+        if self._soles is not None:
+            over = min(max(float(frame.axes[side, 2, 0]) / self._tilted, -1.0), 1.0)
+            edge = self._soles.rear if over > 0.0 else self._soles.front
+            shift += abs(over) * (self.body.xmat[foot] - frame.axes[side]) @ edge
+        return np.asarray(shift)
 
     def build_problem(
         self, qpos: np.ndarray, qvel: np.ndarray, frame: ReferenceFrame, state: TrackerState, touch: np.ndarray
@@ -227,6 +251,9 @@ class Tracker:
         contacts = body.contact_constraints(self._patches[modes])
         objective = qp.Objective(style, self._weights, rows, bias, centers, balance)
         problem = qp.build_qp(body, objective, contacts, parameters.settle)
+        if parameters.handover and FREE not in modes:
+            loads = np.where(self._on_left[modes], 1.0 - share, -share)
+            qp.penalize_internal_forces(problem, loads[None, :], parameters.handover)
         if parameters.calm and FREE not in modes:
             against = contacts.forces[: len(body.root_axes) - 1] * self._sides[modes]
             qp.penalize_internal_forces(problem, against, parameters.calm)
