@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.controllers.genbicon.foot_roll import (
-    advance_push_off,
-    double_support,
-    ground_under,
-    remember_pitch,
-)
+from surefoot.controllers.genbicon.foot_roll import advance_push_off, ground_under, remember_pitch
 from surefoot.controllers.genbicon.memory import SHIFT, STEP, begin_stand, begin_step
 from surefoot.controllers.genbicon.style import Style
 from surefoot.native.kernels import kernel, noinline
@@ -94,7 +89,7 @@ def advance_steps(
     wanted = command_or(row, _SPEED, numbers.speed) * slower if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
     if row.commands[COMMAND_GIVEN + _TIME] != 0.0:
-        landing = LANDING_PHASE if numbers.rolling == 0.0 else _ROLLING_LANDING_PHASE
+        landing = LANDING_PHASE + numbers.rolling * (_ROLLING_LANDING_PHASE - LANDING_PHASE)
         walker.period = row.commands[_TIME] / landing
     else:
         walker.period = step_time(numbers.step_time, numbers.quicker, walker.speed, limbs.biped[0].leg_length)
@@ -142,19 +137,24 @@ def _advance_step(
     walker.knee = knee_bend(world, limbs, side)
     if numbers.rolling != 0.0:
         walker.ground = ground_under(world, limbs, side)
-        walker.pushing = 1.0 if double_support(walker, numbers) > 0.0 else 0.0
+        walker.pushing = 1.0 if numbers.double_support > 0.0 else 0.0
         remember_pitch(world, limbs, style, walker)
 
 
 @kernel
 def _foothold_deviation(world: World, limbs: Limbs, walker: Any, numbers: Any) -> float:
     """How much further than usual the balancing foothold is from the usual one [m]: such steps are hastened."""
+    return clamp(foothold_offset(world, limbs, walker, numbers) - _FREE_DEVIATION, 0.0, _MOST_DEVIATION)  # type: ignore[no-any-return]
+
+
+@kernel
+def foothold_offset(world: World, limbs: Limbs, walker: Any, numbers: Any) -> float:
+    """Distance of the balancing foothold from the usual one [m]."""
     side = int(walker.swing)
     bearing = ankle_of(world, limbs, 1 - side)
     ahead, left = to_heading_frame(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
     width = numbers.step_width * limbs.biped[0].leg_length / LEG_LENGTH * (1.0 if side == 0 else -1.0)
-    off = horizontal_norm(ahead - walker.usual, left - width)
-    return clamp(off - _FREE_DEVIATION, 0.0, _MOST_DEVIATION)  # type: ignore[no-any-return]
+    return horizontal_norm(ahead - walker.usual, left - width)  # type: ignore[no-any-return]
 
 
 @kernel
