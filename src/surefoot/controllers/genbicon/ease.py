@@ -8,26 +8,29 @@ that. It falls within a tenth of a second and comes back over the steps that fol
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from surefoot.controllers.genbicon.memory import STEP
-from surefoot.controllers.genbicon.steps import foothold_offset
+from surefoot.controllers.genbicon.steps import wanted_width
 from surefoot.controllers.genbicon.style import Style
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
+from surefoot.native.vectors import Vector, to_heading_frame
 from surefoot.reflexes.handover import command_or
+from surefoot.reflexes.pendulum import pendulum_frequency
 from surefoot.reflexes.servo import clamp, nearest_turn
 
 # Constants beyond the paper; docs/genbicon.md gives the reason of each.
 _FALL_TIME = 0.1  # [s]
 _RISE_TIME = 1.5  # [s]
-_EASY_OFFSET, _UNEASY_OFFSET = 0.15, 0.25  # [leg]
+_EASY_SURGE, _UNEASY_SURGE = 0.2, 0.35  # [m/s]
+_EASY_SWAY, _UNEASY_SWAY = 0.1, 0.25  # [m/s]
 _EASY_TURN, _UNEASY_TURN = 0.1, 0.4  # [rad]
 _EASY_STEP, _UNEASY_STEP = 0.02, 0.06  # [leg]
-_EASY_SIDEWAYS, _UNEASY_SIDEWAYS = 0.05, 0.2  # [m/s]
-_HEADING, _SIDEWAYS = 1, 6  # places of the commands
+_HEADING = 1  # place of the command
 
 
 @kernel
@@ -51,25 +54,29 @@ def is_busy(intent: Any, hands: Any) -> bool:
 
 
 @noinline
-def calm(world: World, row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, hands: Any) -> float:
+def calm(
+    row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, hands: Any, com: Vector, velocity: Vector
+) -> float:
     """How little disturbs the walk now: 1 nothing, 0 too much for a foot to roll."""
     if walker.mode != STEP or walker.wish == 0.0 or is_busy(intent, hands):
         return 0.0
-    leg = limbs.biped[0].leg_length
     turn = abs(nearest_turn(command_or(row, _HEADING, walker.heading) - walker.heading))
-    off = foothold_offset(world, limbs, walker, style.numbers[0])
+    ahead, left = to_heading_frame(walker.heading, velocity[0], velocity[1])
+    omega = pendulum_frequency(com[2] - walker.ground)
+    usual_sway = 0.5 * omega * wanted_width(row, limbs, style, walker) * math.tanh(0.5 * omega * walker.period)
     return (  # type: ignore[no-any-return]
-        _within(off / leg, _EASY_OFFSET, _UNEASY_OFFSET)
+        _within(abs(ahead - walker.pace), _EASY_SURGE, _UNEASY_SURGE)
+        * _within(abs(left) - usual_sway, _EASY_SWAY, _UNEASY_SWAY)
         * _within(turn, _EASY_TURN, _UNEASY_TURN)
-        * _within(abs(walker.ground - walker.lift_ground) / leg, _EASY_STEP, _UNEASY_STEP)
-        * _within(abs(command_or(row, _SIDEWAYS, 0.0)), _EASY_SIDEWAYS, _UNEASY_SIDEWAYS)
+        * _within(abs(walker.ground - walker.lift_ground) / limbs.biped[0].leg_length, _EASY_STEP, _UNEASY_STEP)
     )
 
 
 @noinline
 def advance_ease(
-    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, hands: Any
-) -> None:
+    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, hands: Any, com: Vector,
+    velocity: Vector,
+) -> None:  # fmt: skip
     """Let the ease follow: down at once, up slowly."""
-    wanted = calm(world, row, limbs, style, walker, intent, hands)
+    wanted = calm(row, limbs, style, walker, intent, hands, com, velocity)
     walker.ease += clamp(wanted - walker.ease, -world.dt / _FALL_TIME, world.dt / _RISE_TIME)

@@ -121,7 +121,7 @@ def _control(world: World, row: Row, is_new: bool) -> None:
         style = _present_style(row, walker)
         steer(walker, row.commands[HEADING], style.numbers[0].turn_rate, world.dt)
         poised = loaded_com(com, mass, walker.heading, intent)
-        advance_ease(world, row, limbs, style, walker, intent, hands_of(row.memory))
+        advance_ease(world, row, limbs, style, walker, intent, hands_of(row.memory), poised, velocity)
         advance_steps(world, row, limbs, style, walker, intent, poised, velocity)
         _remember_touch(world, walker)
     style = _present_style(row, walker)

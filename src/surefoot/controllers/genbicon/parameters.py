@@ -61,10 +61,11 @@ class Stride(Strict):
     step_width: float = Field(0.12, ge=0.0, le=0.5)  # [m]
     step_height: float = Field(0.05, ge=0.0, le=0.4)  # [m] what a `height` of 1 means
     speed_force: float = Field(0.2, ge=0.0, le=2.0)
+    speed_integral: float = Field(0.08, ge=0.0, le=1.0)
     knee_support: float = Field(0.9, ge=0.0, le=1.5)
     yielding: float = Field(0.65, ge=0.0, le=1.0)
     yaw_limit: float = Field(0.03, ge=0.0, le=1.0)
-    loss: float = Field(0.06, ge=0.0, le=1.0)
+    loss: float = Field(0.3, ge=0.0, le=1.0)
     levelling: float = Field(0.3, ge=0.0, le=1.2)
     foresight: float = Field(0.75, ge=0.0, le=1.5)
     alpha: float = Field(-0.02, ge=-0.3, le=0.5)

@@ -122,6 +122,7 @@ def _advance_step(
         return
     moved, _ = to_heading_frame(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
     taken = max(time - walker.mark_time, world.dt)
+    walker.pace = moved / taken
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST_INTEGRAL, _MOST_INTEGRAL)
     switch_skill(row)
@@ -144,17 +145,12 @@ def _advance_step(
 @kernel
 def _foothold_deviation(world: World, limbs: Limbs, walker: Any, numbers: Any) -> float:
     """How much further than usual the balancing foothold is from the usual one [m]: such steps are hastened."""
-    return clamp(foothold_offset(world, limbs, walker, numbers) - _FREE_DEVIATION, 0.0, _MOST_DEVIATION)  # type: ignore[no-any-return]
-
-
-@kernel
-def foothold_offset(world: World, limbs: Limbs, walker: Any, numbers: Any) -> float:
-    """Distance of the balancing foothold from the usual one [m]."""
     side = int(walker.swing)
     bearing = ankle_of(world, limbs, 1 - side)
     ahead, left = to_heading_frame(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
     width = numbers.step_width * limbs.biped[0].leg_length / LEG_LENGTH * (1.0 if side == 0 else -1.0)
-    return horizontal_norm(ahead - walker.usual, left - width)  # type: ignore[no-any-return]
+    off = horizontal_norm(ahead - walker.usual, left - width)
+    return clamp(off - _FREE_DEVIATION, 0.0, _MOST_DEVIATION)  # type: ignore[no-any-return]
 
 
 @kernel
