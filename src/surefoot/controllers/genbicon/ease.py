@@ -24,6 +24,7 @@ from surefoot.reflexes.pendulum import pendulum_frequency
 from surefoot.reflexes.servo import clamp, nearest_turn
 
 # Constants beyond the paper; docs/genbicon.md gives the reason of each.
+_FAST_FROM, _FAST_TO = 1.4, 1.6  # [m/s]
 _FALL_TIME = 0.1  # [s]
 _RISE_TIME = 1.5  # [s]
 _EASY_SURGE, _UNEASY_SURGE = 0.2, 0.35  # [m/s]
@@ -34,15 +35,16 @@ _HEADING = 1  # place of the command
 
 
 @kernel
-def roll_share(walker: Any, stride: Any) -> float:
-    """How far a foot rolls, 0 … 1: less if it is slow or not at ease; 0 unless the style has a stride."""
-    return stride.rolling * walker.ease * clamp(walker.speed / max(stride.rolling_speed, 1e-3), 0.0, 1.0)  # type: ignore[no-any-return]
-
-
-@kernel
 def _within(value: float, easy: float, uneasy: float) -> float:
     """1 up to `easy`, 0 from `uneasy` on."""
     return clamp((uneasy - value) / (uneasy - easy), 0.0, 1.0)  # type: ignore[no-any-return]
+
+
+@kernel
+def roll_share(walker: Any, stride: Any) -> float:
+    """How far a foot rolls, 0 … 1: less if it is slow, very fast or not at ease; 0 unless the style has a stride."""
+    share = clamp(walker.speed / max(stride.rolling_speed, 1e-3), 0.0, 1.0)
+    return stride.rolling * walker.ease * share * _within(walker.speed, _FAST_FROM, _FAST_TO)  # type: ignore[no-any-return]
 
 
 @kernel

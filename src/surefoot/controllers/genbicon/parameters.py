@@ -36,11 +36,12 @@ Curve = Value | Annotated[list[tuple[Phase, Value]], AfterValidator(_rising)]
 
 
 ROLL: dict[str, Curve] = {
-    "swing_ankle": [(0.0, -0.55), (0.22, -1.16), (0.4, -0.91), (0.65, 0.0), (0.85, 0.33), (1.0, 0.33)],
+    "swing_ankle": [(0.0, -0.55), (0.22, -1.16), (0.4, -0.91), (0.65, 0.0), (0.85, 0.33), (1.0, 0.336)],
     "stance_ankle": [
-        (0.0, 0.32), (0.1, 0.15), (0.2, 0.06), (0.35, 0.01), (0.5, 0.0), (0.68, -0.15), (0.85, -0.32), (1.0, -0.5),
+        (0.0, 0.316), (0.1, 0.146), (0.2, 0.06), (0.35, 0.01), (0.5, 0.0), (0.68, -0.15), (0.85, -0.314), (1.0, -0.5),
     ],
-    "height": [(0.0, 0.0), (0.08, 0.4), (0.25, 0.75), (0.5, 0.9), (0.85, 0.1), (1.0, -0.36)],
+    "height": [(0.0, 0.0), (0.08, 0.4), (0.25, 0.75), (0.5, 0.9), (0.85, 0.088), (1.0, -0.373)],
+    "swing_out": 0.0,
     "pressure": [(0.0, -1.0), (0.2, 0.0), (0.55, 1.0), (0.7, 1.0)],
 }  # fmt: skip
 """How a foot rolls in an ordinary walk."""
@@ -57,21 +58,21 @@ class Stride(Strict):
     """
 
     rolling_speed: float = Field(0.8, gt=0.0, le=2.0)  # [m/s]
-    step_time: float = Field(0.565, ge=0.3, le=1.0)  # [s]
-    step_width: float = Field(0.12, ge=0.0, le=0.5)  # [m]
+    step_time: float = Field(0.57, ge=0.3, le=1.0)  # [s]
+    step_width: float = Field(0.138, ge=0.0, le=0.5)  # [m]
     step_height: float = Field(0.05, ge=0.0, le=0.4)  # [m] what a `height` of 1 means
-    speed_force: float = Field(0.2, ge=0.0, le=2.0)
-    speed_integral: float = Field(0.08, ge=0.0, le=1.0)
-    knee_support: float = Field(0.9, ge=0.0, le=1.5)
-    yielding: float = Field(0.65, ge=0.0, le=1.0)
-    yaw_limit: float = Field(0.03, ge=0.0, le=1.0)
-    loss: float = Field(0.3, ge=0.0, le=1.0)
-    levelling: float = Field(0.3, ge=0.0, le=1.2)
-    foresight: float = Field(0.75, ge=0.0, le=1.5)
+    speed_force: float = Field(0.213, ge=0.0, le=2.0)
+    speed_integral: float = Field(0.15, ge=0.0, le=1.0)
+    knee_support: float = Field(0.905, ge=0.0, le=1.5)
+    yielding: float = Field(0.64, ge=0.0, le=1.0)
+    yaw_limit: float = Field(0.027, ge=0.0, le=1.0)
+    loss: float = Field(0.33, ge=0.0, le=1.0)
+    levelling: float = Field(0.315, ge=0.0, le=1.2)
+    foresight: float = Field(0.78, ge=0.0, le=1.5)
     alpha: float = Field(-0.02, ge=-0.3, le=0.5)
     quicker: float = Field(0.2, ge=0.0, le=0.5)
     softening: float = Field(0.0, ge=0.0, le=1.0)
-    double_support: float = Field(0.142, ge=0.0, le=0.45)  # [phase] for which a foot pushes off after footstrike
+    double_support: float = Field(0.145, ge=0.0, le=0.45)  # [phase] for which a foot pushes off after footstrike
     push_force: float = Field(1.25, ge=0.0, le=3.0)  # of an ankle, by the force with which it bears its load
     push_knee: float = Field(0.8, ge=-1.0, le=1.5)  # share of its load that the knee of a leg bears while it pushes off
     knee_give: float = Field(0.0, ge=0.0, le=1.0)  # share of its damping that the stance knee lacks at footstrike

@@ -22,6 +22,7 @@ from surefoot.controllers.genbicon.steps import compensated_speed, fast_walk_sha
 from surefoot.controllers.genbicon.style import (
     HEIGHT,
     ROLL_HEIGHT,
+    ROLL_SWING_OUT,
     SWING_ANKLE,
     SWING_OUT,
     SWING_TOE,
@@ -227,7 +228,8 @@ def rolling_ankle_target(
     goal += heel - point_of_sole(chain, heel, landing)[0]  # once the foot is flat, the ankle is where it was planned
     lasts = (_ROLLING_ARRIVAL_PHASE - walker.release) * walker.period
     along = _hermite(there, lasts, start, goal, walker.lift_speed, 0.0)
-    beside += share * (goal_beside - beside) + (1.0 if side == 0 else -1.0) * curve_value(style, SWING_OUT, phase)
+    outward = curve_value(style, SWING_OUT, phase) + curve_value(style, ROLL_SWING_OUT, phase)
+    beside += share * (goal_beside - beside) + (1.0 if side == 0 else -1.0) * outward
     usual = _rolling_height(row, limbs, style, walker, intent, phase)
     begin = _rolling_height(row, limbs, style, walker, intent, walker.release)
     soon = _rolling_height(row, limbs, style, walker, intent, walker.release + LOOKAHEAD / walker.period)
