@@ -57,22 +57,23 @@ class Stride(Strict):
     The defaults are those of the library's ordinary walk. `rolling_speed` is the speed from which on it rolls fully.
     """
 
-    rolling_speed: float = Field(0.8, gt=0.0, le=2.0)  # [m/s]
+    rolling_speed: float = Field(1.0, gt=0.0, le=2.0)  # [m/s]
     step_time: float = Field(0.57, ge=0.3, le=1.0)  # [s]
     step_width: float = Field(0.138, ge=0.0, le=0.5)  # [m]
     step_height: float = Field(0.05, ge=0.0, le=0.4)  # [m] what a `height` of 1 means
     speed_force: float = Field(0.213, ge=0.0, le=2.0)
-    speed_integral: float = Field(0.15, ge=0.0, le=1.0)
+    speed_integral: float = Field(0.03, ge=0.0, le=1.0)
     knee_support: float = Field(0.905, ge=0.0, le=1.5)
     yielding: float = Field(0.64, ge=0.0, le=1.0)
     yaw_limit: float = Field(0.027, ge=0.0, le=1.0)
-    loss: float = Field(0.33, ge=0.0, le=1.0)
+    loss: float = Field(0.12, ge=0.0, le=1.0)
     levelling: float = Field(0.315, ge=0.0, le=1.2)
     foresight: float = Field(0.78, ge=0.0, le=1.5)
     alpha: float = Field(-0.02, ge=-0.3, le=0.5)
     quicker: float = Field(0.2, ge=0.0, le=0.5)
     softening: float = Field(0.0, ge=0.0, le=1.0)
-    double_support: float = Field(0.145, ge=0.0, le=0.45)  # [phase] for which a foot pushes off after footstrike
+    drag: float = Field(0.38, ge=0.0, le=1.5)  # [m/s] that double support takes
+    double_support: float = Field(0.15, ge=0.0, le=0.45)  # [phase] for which a foot pushes off after footstrike
     push_force: float = Field(1.25, ge=0.0, le=3.0)  # of an ankle, by the force with which it bears its load
     push_knee: float = Field(0.8, ge=-1.0, le=1.5)  # share of its load that the knee of a leg bears while it pushes off
     knee_give: float = Field(0.0, ge=0.0, le=1.0)  # share of its damping that the stance knee lacks at footstrike

@@ -59,8 +59,8 @@ def wanted_width(row: Row, limbs: Limbs, style: Style, walker: Any) -> float:
 
 @kernel
 def compensated_speed(walker: Any, numbers: Any) -> float:
-    """Wanted speed, plus what footstrikes take from it, plus what earlier steps missed [m/s]."""
-    return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + walker.integral  # type: ignore[no-any-return]
+    """Wanted speed, plus what footstrikes and double support take from it, plus what earlier steps missed [m/s]."""
+    return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + numbers.drag + walker.integral  # type: ignore[no-any-return]
 
 
 @kernel

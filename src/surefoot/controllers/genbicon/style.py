@@ -55,7 +55,7 @@ NUMBERS = (
     "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight",
     "side_foresight", "eager", "alpha", "hurry", "walks", "quicker", "softening",
 )  # fmt: skip
-ROLL_NUMBERS = ("rolling", "rolling_speed", "double_support", "push_force", "push_knee", "knee_give")
+ROLL_NUMBERS = ("rolling", "rolling_speed", "drag", "double_support", "push_force", "push_knee", "knee_give")
 """Numbers of a foot that rolls: by how much (0 … 1), then those of `parameters.Stride`."""
 STYLE = np.dtype([(n, "f8") for n in (*(SLOT.names or ()), *NUMBERS, *ROLL_NUMBERS)])
 _TRIPLES = ("pelvis", "lower_back", "upper_back", "neck", "swing_shoulder", "stance_shoulder")
