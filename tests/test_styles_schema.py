@@ -84,7 +84,7 @@ def test_a_bad_curve_is_refused_with_its_own_line(tmp_path: Path, case: str) -> 
 
 
 NUMBER_ERRORS = {
-    "an unknown number": ("  stride: 1.0\n", "line 11: parameters.stride: unknown key; valid: walks, speed, step_time"),
+    "an unknown number": ("  pace: 1.0\n", "line 11: parameters.pace: unknown key; valid: walks, speed, step_time"),
     "a number that is none": ("  step_time: .nan\n", "line 11: parameters.step_time: Input should be a finite number"),
     "an endless number": ("  turn_rate: .inf\n", "line 11: parameters.turn_rate: Input should be a finite number"),
     "a number out of range": ("  step_time: 3.0\n", "line 11: parameters.step_time: Input should be less than or"),

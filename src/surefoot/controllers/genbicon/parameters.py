@@ -55,12 +55,13 @@ class Stride(Strict):
     """What differs while a walk is at ease and its feet roll: numbers of the gait, and curves of the rolling foot.
 
     The defaults are those of the library's ordinary walk. `rolling_speed` is the speed from which on it rolls fully.
+    Time, width and height of its steps are given as multiples of those of the style.
     """
 
     rolling_speed: float = Field(1.0, gt=0.0, le=2.0)  # [m/s]
-    step_time: float = Field(0.57, ge=0.3, le=1.0)  # [s]
-    step_width: float = Field(0.138, ge=0.0, le=0.5)  # [m]
-    step_height: float = Field(0.05, ge=0.0, le=0.4)  # [m] what a `height` of 1 means
+    step_time: float = Field(1.14, ge=0.5, le=2.0)  # of the style's, as the next two
+    step_width: float = Field(0.92, ge=0.0, le=3.0)
+    step_height: float = Field(0.714, ge=0.0, le=3.0)
     speed_force: float = Field(0.213, ge=0.0, le=2.0)
     speed_integral: float = Field(0.03, ge=0.0, le=1.0)
     knee_support: float = Field(0.905, ge=0.0, le=1.5)

@@ -74,6 +74,7 @@ SWING_ELBOW, STANCE_ELBOW, SWING_WRIST, STANCE_WRIST, STANCE_KNEE = range(18, 23
 SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT = range(23, 29)
 ROLL_SWING_ANKLE, ROLL_STANCE_ANKLE, ROLL_HEIGHT, ROLL_SWING_OUT, ROLL_PRESSURE = range(29, 34)
 _STYLE = STYLE.itemsize // 8
+_RELATIVE = ("step_time", "step_width", "step_height")  # which a stride gives as multiples of the style's
 
 
 class Style(NamedTuple):
@@ -161,7 +162,7 @@ def write_slot(slot: np.ndarray, skill: Skill) -> None:
         return
     stride.rolling = 1.0
     for name, value in given.model_dump(exclude={"curves"}, exclude_none=True).items():
-        setattr(stride, name, float(value))
+        setattr(stride, name, float(value) * (getattr(stride, name) if name in _RELATIVE else 1.0))
     for k, name in enumerate(STRIDE_CURVES):
         _write_knots(style.curves[len(CURVES) + k], _knots(given.curves[name]))
 

@@ -16,6 +16,7 @@ from surefoot.lab.gait_measures import foot_positions, leg_clearance, mean_cycle
 from surefoot.lab.reproduce.genbicon.styles import DIFFERENT, FIFTH, Style, styles, told_apart
 from surefoot.lab.reproduce.quality.walks import WALK_BARS, PlainWalk, in_words, judge, measured_replicas, note_card
 from surefoot.motions.motion import Motion
+from surefoot.skills import load
 from surefoot.skills.schema import Skill
 
 BODY, ORDINARY = "humanoid", "walk"
@@ -40,6 +41,7 @@ CARICATURES = {
     "chicken": "a bird",
     "cowboy": "of the films: knees and feet wide apart",
     "crouch": "deeply bent knees",
+    "flat-walk": "the paper's walk, on flat feet",
     "drunk": "reels from foot to foot",
     "duck": "a bird",
     "high-step": "feet come down from above, as into deep snow",
@@ -68,14 +70,20 @@ def run(result: Result, setting: Setting) -> None:
         judge(result, f"{name}: {PEOPLE[name]}", cards, BARS, in_words(BARS))
         note_card(result, name, cards, BARS)
     setting.progress("caricatures", 0.8)
-    skills = styles()
-    motions = _motions(skills, setting)
+    flat = styles()
+    rolling = [skill for name in PEOPLE if (skill := load(f"biped/{name}")).parameters.stride is not None]
+    motions = _motions([*flat, *rolling], setting)
     found = {name: style for name, motion in motions.items() if (style := _measured(motion)) is not None}
     for name, reason in CARICATURES.items():
         apart = name in found and ORDINARY in found and told_apart(found[name], found[ORDINARY])
-        ours = f"{found[name].gait.speed:.2f} m/s, feet lifted {100 * found[name].lift:.0f} cm" if name in found else "fell"
+        ours = "fell"
+        if name in found:
+            ours = f"{found[name].gait.speed:.2f} m/s, feet lifted {100 * found[name].lift:.0f} cm"
         result.add_row(f"{name}: {reason}", "differs from the walk", ours,
                        f"≥ {DIFFERENT:g}° RMSE, or ≥ {100 * FIFTH:g} % in speed, width or height", apart)  # fmt: skip
+    for name in (skill.name for skill in rolling):
+        gap = found[name].clearance if name in found else -np.inf
+        result.add_row(f"{name}: legs nearest to each other", "", f"{100 * gap:.1f}", "cm (≥ 0)", gap >= 0.0)
     figures.save_contact_sheet(setting.figure_path(result.experiment, "styles.png"), motions)
 
 
