@@ -78,9 +78,9 @@ class Stride(Strict):
     push_force: float = Field(1.25, ge=0.0, le=3.0)  # of an ankle, by the force with which it bears its load
     push_knee: float = Field(0.8, ge=-1.0, le=1.5)  # share of its load that the knee of a leg bears while it pushes off
     knee_give: float = Field(0.0, ge=0.0, le=1.0)  # share of its damping that the stance knee lacks at footstrike
-    curves: Annotated[
-        dict[Annotated[str, AfterValidator(_known_of_stride)], Curve], BeforeValidator(_completed)
-    ] = Field(default_factory=lambda: dict(ROLL))
+    curves: Annotated[dict[Annotated[str, AfterValidator(_known_of_stride)], Curve], BeforeValidator(_completed)] = (
+        Field(default_factory=lambda: dict(ROLL))
+    )
 
 
 class GenbiconParameters(Strict):

@@ -68,7 +68,8 @@ CURVES = (
 Pelvis, back, neck and ankles are told in the character frame, the others from their base."""
 STRIDE_CURVES = ("swing_ankle", "stance_ankle", "height", "swing_out", "pressure")
 """Those of a rolling foot: its pitch [rad], the height of its lowest point over the ground by `step_height`, its way
-outward beyond that of the style [m], and where its centre of pressure is when nothing has to be corrected: −1 at the heel, 1 at the ball."""
+outward beyond that of the style [m], and where its centre of pressure is when nothing has to be corrected: −1 at the
+heel, 1 at the ball."""
 PELVIS, LOWER_BACK, UPPER_BACK, NECK, SWING_SHOULDER, STANCE_SHOULDER = range(0, 18, 3)
 SWING_ELBOW, STANCE_ELBOW, SWING_WRIST, STANCE_WRIST, STANCE_KNEE = range(18, 23)
 SWING_ANKLE, STANCE_ANKLE, SWING_TOE, STANCE_TOE, HEIGHT, SWING_OUT = range(23, 29)

@@ -247,7 +247,8 @@ def ankle_target(
     row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, phase: float, goal_x: float, goal_y: float
 ) -> Vector:
     """Target of the swing ankle at a phase, in the world [m]."""
-    flat, rolling = flat_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y), style.numbers[0].rolling
+    rolling = style.numbers[0].rolling
+    flat = flat_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y)
     if rolling == 0.0 or intent.over != 0.0:
         return flat  # type: ignore[no-any-return]
     rolled = rolling_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y)
