@@ -1,4 +1,4 @@
-"""A GENBICON foot that rolls: heel strike, heel rise, push-off in double support; nothing of it unless asked for."""
+"""A GENBICON foot that rolls: heel strike, heel rise, push-off in double support; only while the walk is at ease."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from surefoot.controllers.genbicon import foot_roll
+from surefoot.controllers.genbicon import ease, foot_roll, law
+from surefoot.controllers.genbicon.parameters import ROLL
 from surefoot.engine.population import Population
+from surefoot.engine.simulation import Simulation
 from surefoot.lab.gait import GaitCard, gait_card
+from surefoot.native.kernels import python_impl
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 from test_genbicon_parts import python
@@ -47,28 +50,73 @@ def test_the_walk_stands_on_nearly_straight_legs(rolling: GaitCard) -> None:
     assert rolling.stance_knee < 22.0
 
 
-def test_without_rolling_the_foot_stays_flat() -> None:
-    flat = walked(with_parameters(load("biped/walk"), {"rolling": False}), 0.7)
+def flat_walk() -> Skill:
+    """The library's walk without its stride."""
+    walk = load("biped/walk")
+    return walk.model_copy(update={"parameters": walk.parameters.model_copy(update={"stride": None})})
+
+
+def test_without_a_stride_the_foot_stays_flat() -> None:
+    flat = walked(flat_walk(), 0.7)
     assert abs(flat.strike_pitch) < 3.0
     assert abs(flat.toe_off_pitch) < 5.0
     assert flat.double_support < 0.06
 
 
-@pytest.mark.parametrize("name", ["zero-walk", "sneak", "crouch"])
-def test_numbers_of_a_rolling_foot_change_nothing_of_a_style_that_does_not_roll(name: str) -> None:
-    plain = load(f"biped/{name}")
-    values = {"double_support": 0.3, "push_force": 2.0, "push_knee": 0.0, "curves.pressure": 0.9}
-    others = with_parameters(plain, values)
-    population = Population(2, "humanoid", [plain, others], threads=1)
+@pytest.mark.parametrize("speed", [-0.5, 0.0])
+def test_in_place_and_backwards_a_stride_changes_nothing(speed: float) -> None:
+    population = Population(2, "humanoid", [load("biped/walk"), flat_walk()], threads=1)
+    population.command(None, speed=speed)
     population.run(3.0)
     assert (population.qpos[0] == population.qpos[1]).all()
 
 
-@pytest.mark.parametrize(("speed", "share"), [(-0.5, 0.0), (0.0, 0.0), (0.4, 0.5), (1.5, 1.0)])
-def test_a_walk_in_place_or_backwards_does_not_roll(speed: float, share: float) -> None:
-    walker, numbers = SimpleNamespace(speed=speed), SimpleNamespace(rolling=1.0)
-    assert python(foot_roll.roll_share)(walker, numbers) == pytest.approx(share)
-    assert python(foot_roll.roll_share)(walker, SimpleNamespace(rolling=0.0)) == 0.0
+@pytest.mark.parametrize(("speed", "share"), [(-0.5, 0.0), (0.0, 0.0), (0.4, 0.5), (1.3, 1.0), (1.8, 0.0)])
+def test_how_far_a_foot_rolls_grows_with_speed_and_ease(speed: float, share: float) -> None:
+    roll, stride = python(ease.roll_share), SimpleNamespace(rolling=1.0, rolling_speed=0.8)
+    assert roll(SimpleNamespace(speed=speed, ease=1.0), stride) == pytest.approx(share)
+    assert roll(SimpleNamespace(speed=speed, ease=0.3), stride) == pytest.approx(0.3 * share)
+    assert roll(SimpleNamespace(speed=speed, ease=1.0), SimpleNamespace(rolling=0.0, rolling_speed=0.8)) == 0.0
+
+
+def strolling() -> tuple[Simulation, np.record]:
+    """The walk at 1 m/s, rolling, and its state."""
+    sim = Simulation("humanoid", "biped/walk")
+    sim.command(speed=1.0)
+    sim.step(round(8.0 / sim.scene.model.opt.timestep))
+    return sim, python_impl(law.walker_of)(sim.memory.memory)[0]
+
+
+def test_a_push_ends_the_rolling_at_once_and_it_comes_back() -> None:
+    sim, walker = strolling()
+    assert walker.ease > 0.95
+    sim.push((0.0, 120.0, 0.0), duration=0.4)
+    steps = round(0.1 / sim.scene.model.opt.timestep)
+    least = 1.0
+    for _ in range(6):
+        sim.step(steps)
+        least = min(least, float(walker.ease))
+    assert least < 0.05
+    sim.step(60 * steps)
+    assert not sim.fallen
+    assert walker.ease > 0.8
+
+
+@pytest.mark.parametrize("commands", [{"heading": 1.0}, {"stop": 1.0}])
+def test_turning_and_stopping_are_done_on_flat_feet(commands: dict[str, float]) -> None:
+    sim, walker = strolling()
+    sim.command(**commands)
+    sim.step(round(0.3 / sim.scene.model.opt.timestep))
+    assert walker.ease < 0.05
+
+
+def test_a_stride_takes_the_walks_numbers_and_curves_for_those_it_does_not_give() -> None:
+    walk = with_parameters(load("biped/walk"), {"stride.step_time": 1.3, "stride.curves.pressure": 0.5})
+    stride = walk.parameters.stride
+    assert (stride.step_time, stride.curves["pressure"]) == (1.3, 0.5)
+    assert {name: stride.curves[name] for name in ROLL if name != "pressure"} == {
+        name: curve for name, curve in ROLL.items() if name != "pressure"
+    }
 
 
 @pytest.mark.parametrize("pitch", [-1.0, -0.2, 0.0, 0.3])
@@ -76,7 +124,8 @@ def test_a_walk_in_place_or_backwards_does_not_roll(speed: float, share: float) 
 def test_points_of_the_sole_turn_about_the_ankle(along: float, pitch: float) -> None:
     ahead, below = python(foot_roll.point_of_sole)(CHAIN, along, pitch)
     assert np.hypot(ahead, below) == pytest.approx(np.hypot(along, CHAIN.depth))
-    assert np.arctan2(below, ahead) - np.arctan2(-CHAIN.depth, along) == pytest.approx(pitch)
+    turned = np.arctan2(below, ahead) - np.arctan2(-CHAIN.depth, along)
+    assert np.exp(1j * turned) == pytest.approx(np.exp(1j * pitch))
 
 
 def test_a_tilted_foot_stands_on_its_heel_or_on_its_ball() -> None:

@@ -178,7 +178,7 @@ def test_crossed_legs_overlap() -> None:
 def test_styles_are_told_apart_by_five_degrees_or_by_a_fifth_of_the_larger(
     change: dict[str, float], is_apart: bool, walked: tuple[sf.Population, dict[str, sf.Motion]]
 ) -> None:
-    motion = walked[1]["walk"]
+    motion = walked[1]["flat-walk"]
     gait = measure_gait(motion)
     one = Style(5, gait, 0.1, 0.0, 0.02, np.full((100, 7), 0.3), motion)
     gaits = {name: getattr(gait, name) * change[name] for name in ("speed", "step_width") if name in change}

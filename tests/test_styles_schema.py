@@ -12,8 +12,8 @@ import pytest
 import surefoot as sf
 from surefoot.characters import load as load_character
 from surefoot.controllers.genbicon import law as genbicon
-from surefoot.controllers.genbicon.parameters import GenbiconSkill
-from surefoot.controllers.genbicon.style import CURVES, KNOTS, NUMBERS, slot_size, style_of, write_slot
+from surefoot.controllers.genbicon.parameters import GenbiconSkill, Stride
+from surefoot.controllers.genbicon.style import CURVES, KNOTS, NUMBERS, ROLL_NUMBERS, slot_size, style_of, write_slot
 from surefoot.errors import CommandError, SkillError, SurefootError, UnknownNameError
 from surefoot.native.kernels import python_impl
 from surefoot.skills import BIPED, files, library_path, with_parameters
@@ -84,7 +84,7 @@ def test_a_bad_curve_is_refused_with_its_own_line(tmp_path: Path, case: str) -> 
 
 
 NUMBER_ERRORS = {
-    "an unknown number": ("  stride: 1.0\n", "line 11: parameters.stride: unknown key; valid: walks, speed, step_time"),
+    "an unknown number": ("  pace: 1.0\n", "line 11: parameters.pace: unknown key; valid: walks, speed, step_time"),
     "a number that is none": ("  step_time: .nan\n", "line 11: parameters.step_time: Input should be a finite number"),
     "an endless number": ("  turn_rate: .inf\n", "line 11: parameters.turn_rate: Input should be a finite number"),
     "a number out of range": ("  step_time: 3.0\n", "line 11: parameters.step_time: Input should be less than or"),
@@ -161,7 +161,9 @@ def test_as_many_knots_as_there_is_room_for_reach_the_law(tmp_path: Path) -> Non
 
 def test_every_number_of_the_law_can_be_written_down_and_every_one_written_down_reaches_it() -> None:
     declared = set(GenbiconSkill.model_fields["parameters"].annotation.model_fields)  # type: ignore[union-attr]
-    assert declared - {"curves"} == set(NUMBERS)
+    assert declared - {"curves", "stride"} == set(NUMBERS)
+    own = set(Stride.model_fields) - {"curves"} - set(NUMBERS)
+    assert own | {"rolling"} == set(ROLL_NUMBERS)
 
 
 def test_the_zero_walk_loads_by_every_name_it_has() -> None:

@@ -23,24 +23,25 @@ _PUSHED_AT = 4.5, 5.2  # [s] at the ordinary speed, which is reached after 2.5 s
 
 def _knots(curve: str, spans: list[tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Bounds of the values of a curve's knots."""
-    return {f"curves.{curve}.{k}.1": span for k, span in enumerate(spans)}
+    return {f"stride.curves.{curve}.{k}.1": span for k, span in enumerate(spans)}
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
-    "step_time": (0.5, 0.66),
-    "quicker": (0.0, 0.4),
-    "step_width": (0.06, 0.18),
-    "step_height": (0.03, 0.09),
-    "levelling": (0.1, 0.8),
-    "knee_support": (0.5, 1.2),
-    "yielding": (0.2, 0.7),
-    "double_support": (0.06, 0.26),
-    "push_force": (0.7, 1.5),
-    "push_knee": (-0.5, 1.0),
-    "alpha": (-0.1, 0.1),
-    "loss": (0.0, 0.15),
-    "speed_force": (0.2, 1.2),
-    "foresight": (0.3, 1.1),
+    "stride.step_time": (1.0, 1.32),
+    "stride.quicker": (0.0, 0.4),
+    "stride.step_width": (0.4, 1.2),
+    "stride.step_height": (0.4, 1.3),
+    "stride.levelling": (0.1, 0.8),
+    "stride.knee_support": (0.5, 1.2),
+    "stride.yielding": (0.2, 0.7),
+    "stride.double_support": (0.06, 0.26),
+    "stride.push_force": (0.7, 1.5),
+    "stride.push_knee": (-0.5, 1.0),
+    "stride.alpha": (-0.1, 0.1),
+    "stride.loss": (0.0, 0.4),
+    "stride.drag": (0.0, 0.8),
+    "stride.speed_force": (0.2, 1.2),
+    "stride.foresight": (0.3, 1.1),
     "curves.pelvis": (-0.1, 0.05),
     **_knots("pressure", [(-1.0, 0.3), (-0.5, 0.6), (0.0, 1.0), (0.4, 1.0)]),
     **_knots(
@@ -97,7 +98,7 @@ def search_walk(
     """Search for the parameters of the walk by CMA-ES and return the search's mean.
 
     Args:
-        begin: a skill with curves of as many knots as `BOUNDS` names; by default the library's walk.
+        begin: a skill with a stride whose curves have as many knots as `BOUNDS` names; by default the library's walk.
         generations: how long to search.
         popsize: candidates per generation.
         sigma: first step size as a share of each range.

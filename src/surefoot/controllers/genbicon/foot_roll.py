@@ -1,10 +1,10 @@
 """A foot that rolls: it lands on its heel, rolls over its ball and pushes off in double support.
 
-The paper keeps the stance foot flat and lifts it at the other foot's strike. With `rolling`, the pitch of the foot
-follows the style's curves `stance_ankle` and then `swing_ankle` on the ground and in the air. A pitched foot stands on
+The paper keeps the stance foot flat and lifts it at the other foot's strike. In the stride of a style, the pitch of the
+foot follows the curves `stance_ankle` and then `swing_ankle` on the ground and in the air. A pitched foot stands on
 its heel or on its ball, and there its centre of pressure is. After a footstrike the foot left behind goes on bearing
 and pushing for `double_support` of the step, while its load passes to the new stance leg.
-Slow walks roll less, and walks in place or backwards do not roll.
+How far a foot rolls is the number `rolling` of the present style, 0 … 1: see `ease.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.controllers.genbicon.style import STANCE_ANKLE, SWING_ANKLE, Style, curve_value
+from surefoot.controllers.genbicon.style import (
+    ROLL_STANCE_ANKLE,
+    ROLL_SWING_ANKLE,
+    SWING_ANKLE,
+    Style,
+    curve_value,
+)
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
@@ -23,19 +29,12 @@ from surefoot.reflexes.limb_servo import ankle_of, body_turn, point_velocity
 from surefoot.reflexes.servo import clamp
 
 # Constants beyond the paper; docs/genbicon.md gives the reason of each.
-_ROLLING_SPEED = 0.8  # [m/s]
 _TILTED = 0.1  # [rad]
 _LEAST_LEAD = 0.1  # [weight]
 _LEAST_PUSH = 0.8  # [double support]
 _ROUNDING = 0.15  # [rad]
 _PITCH_BLEND = 0.25  # [phase]
 _RISE_FROM, _RISE_RANGE = 0.5, 0.8  # [ball]
-
-
-@kernel
-def roll_share(walker: Any, numbers: Any) -> float:
-    """How much of its style's roll a foot does at the present speed, 0 … 1; 0 unless the style rolls."""
-    return numbers.rolling * clamp(walker.speed / _ROLLING_SPEED, 0.0, 1.0)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -90,7 +89,9 @@ def pressed_point(limbs: Limbs, side: int, along: float, pitch: float) -> float:
 def swing_foot_pitch(style: Style, walker: Any, phase: float) -> float:
     """Pitch of the foot that swings or is about to, at a phase [rad]: from what it had, over to the style's curve."""
     late = clamp(1.0 - (phase - walker.release) / _PITCH_BLEND, 0.0, 1.0)
-    return roll_share(walker, style.numbers[0]) * curve_value(style, SWING_ANKLE, phase) + late * walker.lift_pitch  # type: ignore[no-any-return]
+    rolling = style.numbers[0].rolling
+    pitch = (1.0 - rolling) * curve_value(style, SWING_ANKLE, phase)
+    return pitch + rolling * curve_value(style, ROLL_SWING_ANKLE, phase) + late * walker.lift_pitch  # type: ignore[no-any-return]
 
 
 @noinline
@@ -111,13 +112,12 @@ def remember_pitch(world: World, limbs: Limbs, style: Style, walker: Any) -> Non
 
 @noinline
 def stance_foot_pitch(style: Style, walker: Any, chain: Any, phase: float, ahead: float) -> tuple[float, float]:
-    """Pitch of the stance foot [rad] and its rate [rad/s]; `ahead` is how far the COM is ahead of its ankle [m].
+    """Pitch of a stance foot that rolls [rad] and its rate [rad/s]; `ahead` is how far the COM is ahead of it [m].
 
     The heel only rises once the COM has come over the ball: before, it would push the body back.
     """
-    share = roll_share(walker, style.numbers[0])
-    pitch = share * curve_value(style, STANCE_ANKLE, phase)
-    rate = (share * curve_value(style, STANCE_ANKLE, phase + LOOKAHEAD / walker.period) - pitch) / LOOKAHEAD
+    pitch = curve_value(style, ROLL_STANCE_ANKLE, phase)
+    rate = (curve_value(style, ROLL_STANCE_ANKLE, phase + LOOKAHEAD / walker.period) - pitch) / LOOKAHEAD
     if pitch < 0.0:
         share = clamp((ahead - _RISE_FROM * chain.ball) / (_RISE_RANGE * chain.ball), 0.0, 1.0)
         return share * pitch, share * rate
@@ -135,21 +135,15 @@ def lead_share(walker: Any, numbers: Any) -> float:
     """Share of the weight that the new stance leg is to bear: it grows from little to all in double support."""
     if walker.pushing == 0.0:
         return 1.0
-    s = clamp(walker.phase / max(double_support(walker, numbers), 1e-3), 0.0, 1.0)
+    s = clamp(walker.phase / max(numbers.double_support, 1e-3), 0.0, 1.0)
     return _LEAST_LEAD + (1.0 - _LEAST_LEAD) * s * s * (3.0 - 2.0 * s)  # type: ignore[no-any-return]
-
-
-@kernel
-def double_support(walker: Any, numbers: Any) -> float:
-    """Phase until which the foot left behind pushes off."""
-    return numbers.double_support * roll_share(walker, numbers)  # type: ignore[no-any-return]
 
 
 @noinline
 def advance_push_off(world: World, row: Row, limbs: Limbs, style: Style, walker: Any, is_hasty: bool) -> None:
     """Let the pushing foot go when its time is over, it has left the ground, or the body needs a quick step."""
     side = int(walker.swing)
-    lasts = double_support(walker, style.numbers[0])
+    lasts = style.numbers[0].double_support
     is_off = row.touch[side] == 0.0 and walker.phase > _LEAST_PUSH * lasts  # earlier, it only bounces
     if walker.phase < lasts and not is_off and not is_hasty:
         return

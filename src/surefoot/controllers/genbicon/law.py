@@ -16,6 +16,7 @@ import numpy as np
 
 from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.genbicon import stance, swing
+from surefoot.controllers.genbicon.ease import advance_ease, roll_share
 from surefoot.controllers.genbicon.memory import HAND, INTENT, STEP, WALKER, begin_stand
 from surefoot.controllers.genbicon.steps import advance_steps, forward_speed, is_slow, lift_foot
 from surefoot.controllers.genbicon.style import (
@@ -24,14 +25,17 @@ from surefoot.controllers.genbicon.style import (
     STANCE_ELBOW,
     STANCE_SHOULDER,
     STANCE_WRIST,
+    STYLE,
     SWING_ELBOW,
     SWING_SHOULDER,
     SWING_WRIST,
     UPPER_BACK,
     Style,
+    blend_numbers,
+    blended_style,
     curve_rotation,
     curve_value,
-    style_of,
+    stride_of,
 )
 from surefoot.native.kernels import array_kernel, block, kernel, noinline, records
 from surefoot.native.limb_records import Limbs, limbs_of
@@ -67,10 +71,11 @@ COMMANDS = {
 }
 SPEED, HEADING, LEAN, STEP_TIME, STEP_HEIGHT, STEP_WIDTH, SIDEWAYS, STOP = range(8)
 
-# The memory: a WALKER, an INTENT, two HANDs, a torque vector for every link.
+# The memory: a WALKER, an INTENT, two HANDs, the present numbers of the style, a torque vector for every link.
 _WALKER, _INTENT, _HAND = WALKER.itemsize // 8, INTENT.itemsize // 8, HAND.itemsize // 8
 _HANDS = _WALKER + _INTENT
-_TORQUES = _HANDS + 2 * _HAND
+_NUMBERS = _HANDS + 2 * _HAND
+_TORQUES = _NUMBERS + STYLE.itemsize // 8
 
 _BACK, _UPPER, _NECK, _SHOULDER, _ELBOW, _WRIST = 0, 1, 2, 7, 8, 9  # places in `characters.links.KINDS`
 BEND_SHARES = (0.8, 1.0, 0.6)  # [bend] of lower back, upper back and neck (§4.1: fixed ratios)
@@ -113,12 +118,13 @@ def _control(world: World, row: Row, is_new: bool) -> None:
     if is_new and take_over(row, walker, HEADING):
         _begin(world, row, limbs, walker, com, velocity)
     if is_new:
-        style = style_of(row.slots[int(row.header[0].active)])
+        style = _present_style(row, walker)
         steer(walker, row.commands[HEADING], style.numbers[0].turn_rate, world.dt)
         poised = loaded_com(com, mass, walker.heading, intent)
+        advance_ease(world, row, limbs, style, walker, intent, hands_of(row.memory), poised, velocity)
         advance_steps(world, row, limbs, style, walker, intent, poised, velocity)
         _remember_touch(world, walker)
-    style = style_of(row.slots[int(row.header[0].active)])
+    style = _present_style(row, walker)
     frame = from_axis_angle((0.0, 0.0, 1.0), walker.heading)
     torques = block(row.memory, _TORQUES, (len(limbs.links), 3))
     upper_body_torques(world, row, limbs, style, walker, intent, frame, torques)
@@ -139,6 +145,14 @@ def _control(world: World, row: Row, is_new: bool) -> None:
         drive(world, row, limbs.links[i], (torques[i, 0], torques[i, 1], torques[i, 2]))
     ankle = ankle_of(world, limbs, 1 - int(walker.swing))
     report_com(row, walker, com, velocity, ankle[0], ankle[1])
+
+
+@kernel
+def _present_style(row: Row, walker: Any) -> Style:
+    """The active style with the numbers of now: those of its flat-footed walk, of its stride, or between."""
+    slot = row.slots[int(row.header[0].active)]
+    blend_numbers(slot, row.memory, _NUMBERS, roll_share(walker, stride_of(slot)[0]))
+    return blended_style(slot, row.memory, _NUMBERS)  # type: ignore[no-any-return]
 
 
 @noinline

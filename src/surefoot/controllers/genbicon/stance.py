@@ -12,24 +12,22 @@ from typing import Any
 import numpy as np
 
 from surefoot.controllers.genbicon.foot_roll import (
-    double_support,
     foot_pitch,
     lead_share,
     pitch_spin,
     point_of_sole,
     pressed_point,
-    roll_share,
     stance_foot_pitch,
 )
 from surefoot.controllers.genbicon.memory import SHIFT, STEP
 from surefoot.controllers.genbicon.steps import FLAT_COSINE, compensated_speed, knee_bend, knee_softness, wanted_width
 from surefoot.controllers.genbicon.style import (
     PELVIS,
-    PRESSURE,
+    ROLL_PRESSURE,
+    ROLL_SWING_ANKLE,
     STANCE_ANKLE,
     STANCE_KNEE,
     STANCE_TOE,
-    SWING_ANKLE,
     Style,
     curve_rotation,
     curve_value,
@@ -112,16 +110,18 @@ def step_pressure_point(
     ahead = numbers.speed_force * pressure_to_reach(x + vx / omega, wanted_x, omega, time)
     left = numbers.sway_force * pressure_to_reach(y + vy / omega, wanted_y, omega, time)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
+    flat = pressure_under_foot(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)
     if numbers.rolling != 0.0:
-        ahead += roll_share(walker, numbers) * _usual_pressure(limbs, style, 1 - side, walker.phase)
-        return pressure_under_rolling_foot(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)  # type: ignore[no-any-return]
-    return pressure_under_foot(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)  # type: ignore[no-any-return]
+        ahead += numbers.rolling * _usual_pressure(limbs, style, 1 - side, walker.phase)
+        rolled = pressure_under_rolling_foot(world, limbs, 1 - side, c * ahead - s * left, s * ahead + c * left)
+        return add(flat, scale(numbers.rolling, subtract(rolled, flat)))  # type: ignore[no-any-return]
+    return flat  # type: ignore[no-any-return]
 
 
 @kernel
 def _usual_pressure(limbs: Limbs, style: Style, side: int, phase: float) -> float:
     """Centre of pressure of a rolling foot by its style's curve, from the ankle along the sole [m]."""
-    share = curve_value(style, PRESSURE, phase)
+    share = curve_value(style, ROLL_PRESSURE, phase)
     return share * (limbs.legs[side].ball if share > 0.0 else limbs.biped[0].behind)  # type: ignore[no-any-return]
 
 
@@ -189,8 +189,8 @@ def stance_leg_torques(
     weight = lead_share(walker, style.numbers[0]) * mass * GRAVITY
     force = ground_reaction(com, point, weight)
     firm = clamp(row.contact_force[side, 2] / weight, 0.0, 1.0)  # a light foot would only tip
-    if style.numbers[0].rolling != 0.0 and row.touch[side] != 0.0:
-        firm = max(firm, _LEAST_FIRM)
+    if row.touch[side] != 0.0:
+        firm = max(firm, style.numbers[0].rolling * _LEAST_FIRM)
     support_torques(world, limbs, style, walker, intent, com, point, force, firm, side, torques)
 
 
@@ -221,14 +221,13 @@ def support_torques(
     torque = add(torque, scale(-support, cross(lever, force)))
     _store(torques, int(chain.lower), torque)
     pitch, rate = curve_value(style, STANCE_ANKLE, phase), 0.0
-    if numbers.rolling != 0.0:
-        pitch = 0.0
-        if walker.mode == STEP:
-            at = anchor_of(world, ankle)
-            ahead, _ = to_heading_frame(walker.heading, com[0] - at[0], com[1] - at[1])
-            pitch, rate = stance_foot_pitch(style, walker, chain, phase, ahead)
-    elif walker.mode == STEP and phase > _PUSH_PHASE:
+    if walker.mode == STEP and phase > _PUSH_PHASE:
         pitch -= numbers.push_off * clamp(abs(walker.speed) - _PUSH_FROM, 0.0, _PUSH_RANGE) * (phase - _PUSH_PHASE)
+    if walker.mode == STEP and numbers.rolling != 0.0:
+        at = anchor_of(world, ankle)
+        ahead, _ = to_heading_frame(walker.heading, com[0] - at[0], com[1] - at[1])
+        rolled, rate = stance_foot_pitch(style, walker, chain, phase, ahead)
+        pitch, rate = pitch + numbers.rolling * (rolled - pitch), numbers.rolling * rate
     c, s = _foot_frame(world, ankle)
     flat = multiply(from_axis_angle((0.0, 0.0, 1.0), math.atan2(s, c)), from_yaw_roll_pitch(0.0, 0.0, pitch))
     torque = framed_torque(world, ankle, multiply(flat, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
@@ -236,7 +235,8 @@ def support_torques(
     if numbers.rolling != 0.0 and walker.mode == STEP:
         torque = add(torque, scale(ankle.kd, pitch_spin(c, s, rate)))
         ball, _ = point_of_sole(chain, chain.ball, foot_pitch(world, ankle))
-        torque = _push_within(torque, c, s, numbers.push_force * max(ball, 0.0) * force[2])
+        within = _push_within(torque, c, s, numbers.push_force * max(ball, 0.0) * force[2])
+        torque = add(torque, scale(numbers.rolling, subtract(within, torque)))
     _store(torques, int(chain.end), torque)
     if chain.tip >= 0.0:
         toe = limbs.links[int(chain.tip)]
@@ -276,7 +276,7 @@ def push_off_torques(
     turn = multiply(from_axis_angle((0.0, 0.0, 1.0), math.atan2(s, c)), from_yaw_roll_pitch(0.0, 0.0, pitch))
     torque = framed_torque(world, ankle, multiply(turn, (ankle.w, ankle.x, ankle.y, ankle.z)), ankle.kp, ankle.kd)
     # a torque, no servo: the ankle follows the body that leaves, until the foot has the pitch with which it lifts
-    left = pitch - roll_share(walker, numbers) * curve_value(style, SWING_ANKLE, double_support(walker, numbers))
+    left = pitch - numbers.rolling * curve_value(style, ROLL_SWING_ANKLE, numbers.double_support)
     ball, _ = point_of_sole(chain, chain.ball, pitch)
     down = numbers.push_force * max(ball, 0.0) * force[2] * clamp(left / _PUSH_FADE, 0.0, 1.0)
     torque = add(torque, scale(down - (c * torque[1] - s * torque[0]), (-s, c, 0.0)))
@@ -312,7 +312,7 @@ def _level_bend(world: World, limbs: Limbs, numbers: Any, walker: Any, side: int
         lowest = math.sqrt(max(longest * longest - (dx * dx + dy * dy), _LOWEST_SQUARE * longest * longest))
         level -= late * (level - lowest + _LATE_DROP)
     if numbers.rolling != 0.0:  # a raised heel lifts the ankle, and the knee takes that up
-        level -= b[2] - chain.depth - walker.ground
+        level -= numbers.rolling * (b[2] - chain.depth - walker.ground)
     dx, dy = a[0] - b[0], a[1] - b[1]
     return chain.bend * middle_angle(chain, math.sqrt(level * level + (dx * dx + dy * dy)))  # type: ignore[no-any-return]
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.controllers.genbicon.foot_roll import (
-    advance_push_off,
-    double_support,
-    ground_under,
-    remember_pitch,
-)
+from surefoot.controllers.genbicon.foot_roll import advance_push_off, ground_under, remember_pitch
 from surefoot.controllers.genbicon.memory import SHIFT, STEP, begin_stand, begin_step
 from surefoot.controllers.genbicon.style import Style
 from surefoot.native.kernels import kernel, noinline
@@ -64,8 +59,8 @@ def wanted_width(row: Row, limbs: Limbs, style: Style, walker: Any) -> float:
 
 @kernel
 def compensated_speed(walker: Any, numbers: Any) -> float:
-    """Wanted speed, plus what footstrikes take from it, plus what earlier steps missed [m/s]."""
-    return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + walker.integral  # type: ignore[no-any-return]
+    """Wanted speed, plus what footstrikes and double support take from it, plus what earlier steps missed [m/s]."""
+    return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + numbers.drag + walker.integral  # type: ignore[no-any-return]
 
 
 @kernel
@@ -94,7 +89,7 @@ def advance_steps(
     wanted = command_or(row, _SPEED, numbers.speed) * slower if walks else 0.0
     walker.speed += clamp(wanted - walker.speed, -_ACCELERATION * world.dt, _ACCELERATION * world.dt)
     if row.commands[COMMAND_GIVEN + _TIME] != 0.0:
-        landing = LANDING_PHASE if numbers.rolling == 0.0 else _ROLLING_LANDING_PHASE
+        landing = LANDING_PHASE + numbers.rolling * (_ROLLING_LANDING_PHASE - LANDING_PHASE)
         walker.period = row.commands[_TIME] / landing
     else:
         walker.period = step_time(numbers.step_time, numbers.quicker, walker.speed, limbs.biped[0].leg_length)
@@ -127,6 +122,7 @@ def _advance_step(
         return
     moved, _ = to_heading_frame(walker.heading, com[0] - walker.mark_x, com[1] - walker.mark_y)
     taken = max(time - walker.mark_time, world.dt)
+    walker.pace = moved / taken
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST_INTEGRAL, _MOST_INTEGRAL)
     switch_skill(row)
@@ -142,7 +138,7 @@ def _advance_step(
     walker.knee = knee_bend(world, limbs, side)
     if numbers.rolling != 0.0:
         walker.ground = ground_under(world, limbs, side)
-        walker.pushing = 1.0 if double_support(walker, numbers) > 0.0 else 0.0
+        walker.pushing = 1.0 if numbers.double_support > 0.0 else 0.0
         remember_pitch(world, limbs, style, walker)
 
 

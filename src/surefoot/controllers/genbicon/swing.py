@@ -19,7 +19,16 @@ from surefoot.controllers.genbicon.foot_roll import (
     swing_foot_pitch,
 )
 from surefoot.controllers.genbicon.steps import compensated_speed, fast_walk_share, wanted_width
-from surefoot.controllers.genbicon.style import HEIGHT, SWING_ANKLE, SWING_OUT, SWING_TOE, Style, curve_value
+from surefoot.controllers.genbicon.style import (
+    HEIGHT,
+    ROLL_HEIGHT,
+    ROLL_SWING_OUT,
+    SWING_ANKLE,
+    SWING_OUT,
+    SWING_TOE,
+    Style,
+    curve_value,
+)
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
 from surefoot.native.physics import World
@@ -195,7 +204,7 @@ def _rolling_height(row: Row, limbs: Limbs, style: Style, walker: Any, intent: A
     """Height of the swing ankle of a foot that rolls by its style, wherever it was let go [m]."""
     s = clamp((phase - walker.release) / (1.0 - walker.release), 0.0, 1.0)
     ground = walker.lift_ground + s * s * (3.0 - 2.0 * s) * (walker.ground + intent.rise - walker.lift_ground)
-    lift = command_or(row, _STEP_HEIGHT, style.numbers[0].step_height) * curve_value(style, HEIGHT, s)
+    lift = command_or(row, _STEP_HEIGHT, style.numbers[0].step_height) * curve_value(style, ROLL_HEIGHT, s)
     return ground + lift + swing_depth(limbs, int(walker.swing), swing_foot_pitch(style, walker, phase))  # type: ignore[no-any-return]
 
 
@@ -219,7 +228,8 @@ def rolling_ankle_target(
     goal += heel - point_of_sole(chain, heel, landing)[0]  # once the foot is flat, the ankle is where it was planned
     lasts = (_ROLLING_ARRIVAL_PHASE - walker.release) * walker.period
     along = _hermite(there, lasts, start, goal, walker.lift_speed, 0.0)
-    beside += share * (goal_beside - beside) + (1.0 if side == 0 else -1.0) * curve_value(style, SWING_OUT, phase)
+    outward = curve_value(style, SWING_OUT, phase) + curve_value(style, ROLL_SWING_OUT, phase)
+    beside += share * (goal_beside - beside) + (1.0 if side == 0 else -1.0) * outward
     usual = _rolling_height(row, limbs, style, walker, intent, phase)
     begin = _rolling_height(row, limbs, style, walker, intent, walker.release)
     soon = _rolling_height(row, limbs, style, walker, intent, walker.release + LOOKAHEAD / walker.period)
@@ -237,9 +247,20 @@ def ankle_target(
     row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, phase: float, goal_x: float, goal_y: float
 ) -> Vector:
     """Target of the swing ankle at a phase, in the world [m]."""
+    rolling = style.numbers[0].rolling
+    flat = flat_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y)
+    if rolling == 0.0 or intent.over != 0.0:
+        return flat  # type: ignore[no-any-return]
+    rolled = rolling_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y)
+    return add(flat, scale(rolling, subtract(rolled, flat)))  # type: ignore[no-any-return]
+
+
+@kernel
+def flat_ankle_target(
+    row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, phase: float, goal_x: float, goal_y: float
+) -> Vector:
+    """Target of the swing ankle of a foot that stays level, in the world [m]."""
     side, numbers = int(walker.swing), style.numbers[0]
-    if numbers.rolling != 0.0 and intent.over == 0.0:
-        return rolling_ankle_target(row, limbs, style, walker, intent, phase, goal_x, goal_y)
     share, depth = travel_share(phase, numbers.eager), limbs.legs[side].depth
     outward = (1.0 if side == 0 else -1.0) * curve_value(style, SWING_OUT, phase)
     start, beside = to_heading_frame(walker.heading, walker.x0, walker.y0)
@@ -285,7 +306,8 @@ def swing_leg_torques(
     soon = walker.phase + LOOKAHEAD / walker.period
     later = subtract(ankle_target(row, limbs, style, walker, intent, soon, gx, gy), later_at)
     if style.numbers[0].rolling != 0.0:  # a knee that is sent straight would be thrown against its stop
-        now, later = limit_norm(now, _LONGEST_LEG * chain.reach), limit_norm(later, _LONGEST_LEG * chain.reach)
+        longest = (1.0 - style.numbers[0].rolling * (1.0 - _LONGEST_LEG)) * chain.reach
+        now, later = limit_norm(now, longest), limit_norm(later, longest)
     leg = limb_motion(chain, now, later, axis, _FASTEST)
     torque = link_torque(world, hip, multiply(leg.turn, (hip.w, hip.x, hip.y, hip.z)), hip.kp, hip.kd)
     torque = add(torque, scale(hip.kd, subtract(leg.spin, world.cvel[int(hip.near)])))

@@ -47,6 +47,7 @@ _TABLE = (  # name; where in the paper; module of this package and function in i
     ("quality/walks", "the plain walk of every controller", "quality.walks:run_walks"),
     ("quality/speeds", "one walk at all speeds", "quality.walks:run_speeds"),
     ("quality/runs", "the same at running speeds", "quality.walks:run_runs"),
+    ("quality/styles", "people's walks among the styles, and caricatures", "quality.styles:run"),
     ("quality/robust", "what the plain walk bears", "quality.robust:run"),
     ("simbicon/planar-gaits", "Table 1", "simbicon.table_gaits:run_planar"),
     ("simbicon/planar-acyclic", "§7.1 acyclic controllers", "simbicon.planar_acyclic:run"),

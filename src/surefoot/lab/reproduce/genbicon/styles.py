@@ -45,9 +45,12 @@ class Style:
 
 
 def styles() -> list[Skill]:
-    """All styles that walk; the zero gait has none."""
+    """All styles that walk on flat feet, as the paper's do; the zero gait has no style.
+
+    A style whose feet roll is judged by `quality/styles`; `flat-walk` stands here for the ordinary walk.
+    """
     found = [load(name) for name in names() if name.startswith(f"{BIPED}/") and name != _ZERO]
-    return [skill for skill in found if skill.controller == "genbicon" and skill.parameters.walks]
+    return [s for s in found if s.controller == "genbicon" and s.parameters.walks and s.parameters.stride is None]
 
 
 def told_apart(one: Style, other: Style) -> bool:

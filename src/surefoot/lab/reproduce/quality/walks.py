@@ -135,11 +135,12 @@ def run_walks(result: Result, setting: Setting) -> None:
     for walk in setting.each(WALKS, label="walks"):
         cards, _ = measured_replicas(walk, setting)
         bars = {"speed": walk.speed, **walk.bars}
-        judge(result, f"{walk.label}: {walk.skill}", cards, bars, _in_words(bars))
+        judge(result, f"{walk.label}: {walk.skill}", cards, bars, in_words(bars))
         note_card(result, walk.label, cards, bars)
 
 
-def _in_words(bars: Bars) -> str:
+def in_words(bars: Bars) -> str:
+    """The bars as a line of text."""
     texts = []
     for name, (low, high) in bars.items():
         band = BANDS[name]
@@ -161,7 +162,7 @@ def run_speeds(result: Result, setting: Setting) -> None:
         }  # fmt: skip
         if speed >= _RATIO_FROM:
             bars["walk_ratio"] = WALK_BARS["walk_ratio"]
-        judge(result, f"told {speed:g} m/s", cards, bars, _in_words(bars))
+        judge(result, f"told {speed:g} m/s", cards, bars, in_words(bars))
         note_card(result, f"{speed:g} m/s", cards, {**WALK_BARS, **bars})
     _changes(result, setting)
 
@@ -198,5 +199,5 @@ def run_runs(result: Result, setting: Setting) -> None:
         walk = PlainWalk(f"{speed:g} m/s", RUN, commands={"speed": speed})
         cards, _ = measured_replicas(walk, setting)
         bars = {"speed": (speed - 0.1, speed + 0.1), **RUN_BARS}
-        judge(result, f"run at {speed:g} m/s", cards, bars, _in_words(bars))
+        judge(result, f"run at {speed:g} m/s", cards, bars, in_words(bars))
         note_card(result, f"{speed:g} m/s", cards, {**bars, "lean": (0.0, 15.0), "swing_knee": (0.0, 130.0)})
