@@ -45,7 +45,14 @@ from surefoot.reflexes.pose_graph import (
 from surefoot.reflexes.recovery import begin_recovery, recover_balance
 from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
-from surefoot.reflexes.speed_schedule import MOST_SLOPE, find_slope, follow_speed, schedule_of, set_gait_speed
+from surefoot.reflexes.speed_schedule import (
+    MOST_SLOPE,
+    find_drop,
+    find_slope,
+    follow_speed,
+    schedule_of,
+    set_gait_speed,
+)
 
 SWING_HIP = 0
 _SLOW_ENOUGH = 0.05  # [m/s] above its slowest gait, to hand the body over to another controller
@@ -153,9 +160,10 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
         wanted = schedule.speeds[0]
         row.header[0].hold = 1.0 if machine.gait_speed > wanted + _SLOW_ENOUGH else 0.0
     changed = follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted)
-    slope = 0.0
+    slope, ankle = 0.0, world.xpos[int(world.leg[1 - int(state.swing), 2])]
+    if changed:
+        find_drop(machine, ankle[0], ankle[1], ankle[2])
     if head.slope_angle > 0.0:
-        ankle = world.xpos[int(world.leg[1 - int(state.swing), 2])]
         changed |= find_slope(machine, ankle[0], ankle[1], ankle[2], state.order)
         slope = clamp(machine.slope / head.slope_angle, -MOST_SLOPE, MOST_SLOPE)
     if changed:
@@ -180,7 +188,8 @@ def _displace(world: World, row: Row, machine: Any, head: Any, swing: int, roles
     side = int(anatomy.side_roles)
     outward = world.outward[swing, SWING_HIP + 1]
     slope = _slope_ahead(row, machine, head)
-    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], slope, commands[LIFT])
+    lift = commands[LIFT] + head.drop_lift * machine.drop  # over the ground that the other foot has stepped down from
+    displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], slope, lift)
     displaced[side + int(anatomy.ankle)] += slope
     if anatomy.shoulder >= 0.0 and (head.arm_swing != 0.0 or head.arm_circle != 0.0):
         displace_arm(anatomy, displaced, 0, head.arm_swing, head.arm_circle, 0.5 * machine.phase)
