@@ -22,7 +22,7 @@ GRAPH = np.dtype([(n, "f8") for n in (
     "torso_kp", "torso_kd", "torso_limit", "hip_low", "hip_high",
     "learning_rate", "learning_limit", "bins", "softness", "alarm", "reaction_delay", "reaction_time",
     "true_com", "delay", "noise_distance", "noise_velocity", "turn_rate",
-    "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "drop_lift",
+    "arm_swing", "arm_circle", "load_lean", "ease", "level_head", "uneven_lift",
     "knots", "entries", "usual_speed", "gap_low", "gap_high", "slope_angle",
     "recovery", "alarm_ahead", "alarm_behind", "alarm_stance", "alarm_swing", "calm_steps")])  # fmt: skip
 STATE = np.dtype([(n, "f8") for n in (
@@ -33,7 +33,7 @@ MACHINE = np.dtype([(n, "f8") for n in (
     "state", "previous", "entered", "step_start", "period", "steps", "phase", "usual_period",
     "speed_step", "speed_time", "speed_x", "speed_y", "lean", "gait_speed", "mean_speed",
     "speed_trim", "alarm_step", "swing_load", "stance_load",
-    "drop", "strike_x", "strike_y", "strike_z", "slope", "foothold_step", "foothold_x", "foothold_y", "foothold_z",
+    "uneven", "strike_x", "strike_y", "strike_z", "slope", "foothold_step", "foothold_x", "foothold_y", "foothold_z",
     "heading", "alarmed", "random", "measured", "d", "v", "lateral_d", "lateral_v")])  # fmt: skip
 
 _PERIOD_RATE = 0.05  # share of the last step's duration in the estimate of the usual one

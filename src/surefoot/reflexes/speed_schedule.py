@@ -24,8 +24,8 @@ PROMPT = 0.5  # share of it that is added at once
 LARGEST_TRIM = 0.25  # [m/s]
 SLOPE_SHARE = 0.6  # share of the last step's slope in what is taken for the slope of the ground
 MOST_SLOPE = 1.5  # largest slope that is answered, in units of the skill's
-_USUAL_DROP = 0.015  # [m] by which ankles differ at footstrikes on even ground
-_LARGEST_DROP = 0.08  # [m] that is answered
+_USUAL_UNEVENNESS = 0.015  # [m] by which ankles differ at footstrikes on even ground
+_LARGEST_UNEVENNESS = 0.08  # [m] that is answered
 _SHORTEST_STEP = 0.15  # [m] from which on the heights of two footholds tell a slope
 _FOLLOWED = 0.15  # [m/s] of missing speed below which a gait has followed
 
@@ -73,11 +73,11 @@ def set_gait_speed(slot: np.ndarray, schedule: Schedule, knots: int, entries: in
 
 
 @kernel
-def find_drop(machine: Any, x: float, y: float, z: float) -> None:
-    """At a footstrike, measure how much lower the ankle at (x, y, z) [m] is than on the slope that was expected."""
+def find_unevenness(machine: Any, x: float, y: float, z: float) -> None:
+    """At a footstrike, measure how far the ankle at (x, y, z) [m] is below or above the slope that was expected."""
     ahead = math.cos(machine.heading) * (x - machine.strike_x) + math.sin(machine.heading) * (y - machine.strike_y)
-    fallen = machine.strike_z + math.tan(machine.slope) * ahead - z
-    machine.drop = clamp(fallen - _USUAL_DROP, 0.0, _LARGEST_DROP) if machine.steps > 1.0 else 0.0
+    off = machine.strike_z + math.tan(machine.slope) * ahead - z
+    machine.uneven = clamp(abs(off) - _USUAL_UNEVENNESS, 0.0, _LARGEST_UNEVENNESS) if machine.steps > 1.0 else 0.0
     machine.strike_x, machine.strike_y, machine.strike_z = x, y, z
 
 

@@ -47,8 +47,8 @@ from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 from surefoot.reflexes.speed_schedule import (
     MOST_SLOPE,
-    find_drop,
     find_slope,
+    find_unevenness,
     follow_speed,
     schedule_of,
     set_gait_speed,
@@ -162,7 +162,7 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
     changed = follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted)
     slope, ankle = 0.0, world.xpos[int(world.leg[1 - int(state.swing), 2])]
     if changed:
-        find_drop(machine, ankle[0], ankle[1], ankle[2])
+        find_unevenness(machine, ankle[0], ankle[1], ankle[2])
     if head.slope_angle > 0.0:
         changed |= find_slope(machine, ankle[0], ankle[1], ankle[2], state.order)
         slope = clamp(machine.slope / head.slope_angle, -MOST_SLOPE, MOST_SLOPE)
@@ -188,7 +188,7 @@ def _displace(world: World, row: Row, machine: Any, head: Any, swing: int, roles
     side = int(anatomy.side_roles)
     outward = world.outward[swing, SWING_HIP + 1]
     slope = _slope_ahead(row, machine, head)
-    lift = commands[LIFT] + head.drop_lift * machine.drop  # over the ground that the other foot has stepped down from
+    lift = commands[LIFT] + head.uneven_lift * machine.uneven  # over an edge that the other foot has found
     displace_leg(anatomy, displaced, 0, outward, commands[SIDEWAYS], commands[WIDTH], slope, lift)
     displaced[side + int(anatomy.ankle)] += slope
     if anatomy.shoulder >= 0.0 and (head.arm_swing != 0.0 or head.arm_circle != 0.0):

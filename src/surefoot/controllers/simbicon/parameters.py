@@ -199,9 +199,7 @@ class SimbiconParameters(Strict):
     sensing: Sensing = Sensing(point="hips", delay=0.0, noise_distance=0.0, noise_velocity=0.0)
     arms: Arms = Arms(swing=0.0, circle=0.0)
     ease: float = Field(0.0, ge=0.0, le=0.5)  # [s] in which targets move from one state's to the next's
-    drop_lift: float = Field(
-        0.0, ge=0.0, le=20.0
-    )  # [rad/m] lift of the thigh for each metre the other foot stepped down
+    uneven_lift: float = Field(0.0, ge=0.0, le=20.0)  # [rad/m] lift of the thigh after a step up or down by surprise
     level_head: bool = False  # the neck holds the head upright in the world, facing ahead
     feedback_speed: Speed = 0.0  # [m/s] of the hips at which v has no effect: v − feedback_speed is fed back
     recovery: Recovery | None = None
@@ -354,7 +352,7 @@ def invalid_in_plane(skill: Skill) -> Iterator[Problem]:
         yield ("parameters", "sensing"), "a planar character measures its hips, at once and exactly"
     if skill.parameters.arms.swing or skill.parameters.arms.circle:
         yield ("parameters", "arms"), "a planar character has no arms"
-    for name in ("by_speed", "by_slope", "recovery", "level_head", "drop_lift", "ease", "feedback_speed"):
+    for name in ("by_speed", "by_slope", "recovery", "level_head", "uneven_lift", "ease", "feedback_speed"):
         if getattr(skill.parameters, name):
             yield ("parameters", name), "only a character in space can do that"
 

@@ -143,7 +143,7 @@ def _write_graph(
     if parameters.exit:
         head.exit_phase, head.exit_order = parameters.exit.phase, parameters.exit.state
     head.arm_swing, head.arm_circle = parameters.arms.swing, parameters.arms.circle
-    head.ease, head.level_head, head.drop_lift = parameters.ease, parameters.level_head, parameters.drop_lift
+    head.ease, head.level_head, head.uneven_lift = parameters.ease, parameters.level_head, parameters.uneven_lift
     write_gains(graph, skill, table)
     count = write_states(graph, parameters.states, parameters.halves, parameters.mirrored, 0, table)
     graph.states["feedback_speed"][:count] = parameters.feedback_speed
