@@ -12,7 +12,7 @@ from surefoot.errors import CommandError
 
 
 def find_gait(
-    kind: Annotated[str, typer.Argument(help="walk or run")],
+    kind: Annotated[str, typer.Argument(help="walk, run; or of a gait of all speeds: recovery, uphill, downhill")],
     speed: Annotated[float, typer.Argument(min=0.1, max=8.0, help="in m/s")],
     start: Annotated[str, typer.Option(help="A gait of four states a step, or of two, to begin with.")] = "human/walk",
     save: Annotated[Path, typer.Option(help="Where to write the skill.")] = Path("found.yaml"),
@@ -27,8 +27,8 @@ def find_gait(
     from surefoot.lab.parameter_tuning import tuned_name
     from surefoot.skills import load
 
-    if kind not in ("walk", "run"):
-        raise CommandError(f"a gait is a walk or a run, got {kind!r}")
+    if kind not in ("walk", "run", "recovery", "uphill", "downhill"):
+        raise CommandError(f"a search is for a walk, a run, recovery, uphill or downhill, got {kind!r}")
     begin = load(start)
     if len(getattr(begin.parameters, "states", ())) == 2:
         begin = walk_search.four_states(begin)
@@ -36,9 +36,10 @@ def find_gait(
     tuned_name(save)
     for path in (save, saved):
         check_place(path)
+    search = walk_search.find_gait if kind in ("walk", "run") else walk_search.find_ability
     with Bar() as tick:
-        found = walk_search.find_gait(
-            "run" if kind == "run" else "walk", speed, begin, generations=generations, seed=seed, sigma=sigma,
+        found = search(
+            kind, speed, begin, generations=generations, seed=seed, sigma=sigma,  # type: ignore[arg-type]
             checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.2f}", g / generations),
         )  # fmt: skip
     walk_search.write_found(found.skill, save)

@@ -7,7 +7,7 @@ moments of the pushes differ in every generation of a search, so that no candida
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -202,25 +202,6 @@ def _own_states(skill: Skill) -> float:
 
 
 @dataclass(frozen=True)
-class FamilyObjective:
-    """Another objective's cost of a gait as one speed of a family, which keeps to its speed and recovers.
-
-    Attributes:
-        objective: that judges.
-        join: makes a family of a candidate.
-        label: tells this family from others.
-    """
-
-    objective: GaitObjective
-    join: Callable[[Skill], Skill]
-    label: str
-
-    def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
-        """Cost of every candidate in its family."""
-        return self.objective.costs([self.join(skill) for skill in candidates], seed, threads)
-
-
-@dataclass(frozen=True)
 class SturdinessObjective:
     """Cost of falling, or of not walking on as before, after pushes and on grounds that the gait does not know of.
 
@@ -240,7 +221,7 @@ class SturdinessObjective:
     replicas: int = 0
     seconds: float = 9.0
     weight: float = 1.0
-    timestep: float = 0.002
+    timestep: float = 0.001
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate; candidates are disturbed alike."""

@@ -16,13 +16,14 @@ import numpy as np
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from surefoot.errors import SkillError
-from surefoot.lab.gait_objective import RUN, WALK, GaitObjective
-from surefoot.lab.parameter_tuning import TuningResult, parameter_value, tune, tuned_name
-from surefoot.skills import with_parameters
+from surefoot.lab.gait_objective import RUN, WALK, GaitObjective, SturdinessObjective
+from surefoot.lab.parameter_tuning import CostFunction, TuningResult, parameter_value, tune, tuned_name
+from surefoot.skills import load, with_lists, with_parameters
 from surefoot.skills.files import validate, write
 from surefoot.skills.schema import Skill
 
-Kind = Literal["walk", "run", "recovery"]
+Kind = Literal["walk", "run"]
+Ability = Literal["recovery", "uphill", "downhill"]
 Bounds = Mapping[str, tuple[float, float]]
 
 _TARGETS = {
@@ -86,10 +87,30 @@ RECOVERY_BOUNDS: Bounds = {
     "recovery.to_stance": (0.5, 1.0),
     "recovery.to_swing": (0.3, 0.9),
     "recovery.lean": (-0.35, 0.0),
-}
-_BOUNDS: Mapping[Kind, Bounds] = {
-    "walk": WALK_BOUNDS, "run": RUN_BOUNDS, "recovery": {**WALK_BOUNDS, **RECOVERY_BOUNDS},
+    "recovery.states.0.duration": (0.08, 0.3),
+    **{f"recovery.states.{i}.{name}": span for i in range(2) for name, span in {
+        "cd": (0.0, 1.2), "cv": (0.0, 0.6), "cd_lateral": (-0.2, 1.0), "cv_lateral": (0.0, 0.6),
+        "targets.swing_hip": (-0.1, 1.0), "targets.swing_knee": (-2.2, -0.1), "targets.swing_ankle": (-0.3, 1.2),
+        "targets.stance_knee": (-0.6, 0.0), "targets.stance_ankle": (-0.4, 0.6),
+        "targets.swing_hip_roll": (-0.15, 0.15),
+        "feedback.stance_ankle.0": (-0.6, 0.9), "feedback.stance_ankle.1": (-0.8, 0.4),
+        "feedback.stance_ankle_roll.0": (-1.5, 0.4), "feedback.stance_ankle_roll.1": (-0.8, 0.4),
+        "stiffness.stance_ankle": (0.5, 2.5), "stiffness.swing_hip": (0.5, 2.5),
+    }.items()},
 }  # fmt: skip
+SLOPE, SLOPE_DEGREES = 0.105, 6  # [rad], [deg] for which the changes by slope are searched
+_BOUNDS: Mapping[Kind, Bounds] = {"walk": WALK_BOUNDS, "run": RUN_BOUNDS}
+
+
+def slope_bounds(way: Literal["up", "down"]) -> Bounds:
+    """Ranges of what the states change by on ground that rises or falls."""
+    found: dict[str, tuple[float, float]] = {}
+    for i in range(4):
+        found |= {f"by_slope.{way}.{i}.targets.{role}": (-0.35, 0.35) for role in _TARGETS}
+        found |= {f"by_slope.{way}.{i}.torso": (-0.25, 0.25), f"by_slope.{way}.{i}.push_off": (-0.05, 0.05)}
+    return found | {f"by_slope.{way}.{i}.duration": (-0.05, 0.05) for i in range(3)}
+
+
 _JOINED = ("feedback_speed", "arms.swing", "states.*.targets.swing_elbow", "states.*.targets.stance_elbow")
 RATIO_FROM = 0.65  # [m/s] from which on the walk ratio of people is constant
 CANDIDATES = 18  # of a generation
@@ -100,9 +121,6 @@ def objective(kind: Kind, speed: float) -> GaitObjective:
     """The cost of a walk or a run at a speed [m/s]."""
     if kind == "run":
         return GaitObjective(speed, RUN, pushes=((60.0, 0.0), (-60.0, 0.0), (0.0, 50.0)))
-    if kind == "recovery":  # a walk whose recovery brings it back after strong pushes
-        pushes = ((200.0, 0.0), (-120.0, 0.0), (0.0, 120.0))
-        return GaitObjective(speed, WALK, pushes=pushes, tried=3, after_push=6.0)
     if speed < RATIO_FROM:
         slow = {name: wish for name, wish in WALK.items() if name not in ("walk_ratio", "com_rise", "second_peak")}
         return GaitObjective(speed, slow, pushes=((40.0, 0.0), (-40.0, 0.0), (0.0, 30.0)))
@@ -164,6 +182,61 @@ def find_gait(
         begin, _BOUNDS[kind], [objective(kind, speed)], generations=generations, seed=seed, sigma=sigma,
         popsize=CANDIDATES, threads=threads, checkpoint=checkpoint, keep_mean=True, report=report,
     )  # fmt: skip
+
+
+def find_ability(
+    ability: Ability, speed: float, start: Skill, *, generations: int = 100, seed: int = 0, sigma: float = 0.04,
+    threads: int = 0, checkpoint: Path | None = None,
+    report: Callable[[int, float], None] = lambda generation, best: None,
+) -> TuningResult:  # fmt: skip
+    """Search for what a gait of several speeds needs beside its cycle; the mean of the search is kept.
+
+    Args:
+        ability: `recovery` from pushes and unseen steps down, or a slope of ± 6° walked `uphill` or `downhill`.
+        speed: at which it is tried [m/s].
+        start: a gait with `by_speed`; what it lacks begins with `human/robust-walk`'s steps, or with no change.
+        generations: how long to search.
+        seed: of the search.
+        sigma: first step size as a share of each range.
+        threads: 0 is all cores.
+        checkpoint: file that a stopped search resumes from.
+        report: called after every generation with its number and the best cost so far.
+
+    Raises:
+        SkillError: the start has no `by_speed`.
+    """
+    begin = _with_abilities(start)
+    objectives: list[CostFunction]
+    if ability == "recovery":
+        pushes = (*[(210.0, 0.0)] * 3, (-130.0, 0.0), (0.0, 130.0), (0.0, 130.0))
+        bounds = RECOVERY_BOUNDS
+        objectives = [
+            SturdinessObjective(speed, pushes, seconds=8.0),
+            SturdinessObjective(speed, ground="steps:{edge},-0.04", replicas=3, seconds=6.0, weight=0.6),
+        ]
+    else:
+        bounds = slope_bounds("up" if ability == "uphill" else "down")
+        angle = SLOPE_DEGREES if ability == "uphill" else -SLOPE_DEGREES
+        objectives = [SturdinessObjective(speed, ground=f"slope:{angle},{{edge}}", replicas=4, seconds=12.0)]
+    return tune(
+        begin, bounds, objectives, generations=generations, seed=seed, sigma=sigma, popsize=CANDIDATES,
+        threads=threads, checkpoint=checkpoint, keep_mean=True, report=report,
+    )  # fmt: skip
+
+
+def _with_abilities(skill: Skill) -> Skill:
+    """A gait of several speeds with recovering steps of its own and room for changes by slope."""
+    if skill.parameters.by_speed is None:
+        raise SkillError(f"{skill.full_name} has no `by_speed`: join the gaits of several speeds first")
+    document: dict[str, Any] = skill.model_dump(by_alias=True)
+    given = document["parameters"]
+    given["recovery"] = given["recovery"] or {"skill": "robust-walk"}
+    if given["recovery"].get("states") is None:
+        sturdier = load(f"{skill.character}/{given['recovery']['skill']}")
+        given["recovery"] |= {"skill": None, "states": sturdier.model_dump(by_alias=True)["parameters"]["states"]}
+    none: list[dict[str, float]] = [{} for _ in given["states"]]
+    given["by_slope"] = given["by_slope"] or {"angle": SLOPE, "up": none, "down": none}
+    return validate(with_lists(document), f"{skill.full_name} with abilities")
 
 
 def joined(gaits: Mapping[float, Skill], usual: float) -> Skill:

@@ -136,7 +136,7 @@ def with_parameters(skill: Skill, values: Mapping[str, float | int | str | None]
     """
     from surefoot.skills import files
 
-    document: dict[str, Any] = _with_lists(skill.model_dump(by_alias=True))
+    document: dict[str, Any] = with_lists(skill.model_dump(by_alias=True))
     for path, value in values.items():
         set_document_value(
             document, path, value if value is None or isinstance(value, (str, bool, int)) else float(value)
@@ -170,7 +170,8 @@ def _child(node: Any, key: Any, following: Any, path: str) -> Any:
     raise SkillError(f"no parameter {path!r}: {key!r} is not there")
 
 
-def _with_lists(node: Any) -> Any:
+def with_lists(node: Any) -> Any:
+    """A copy of a dumped document with lists in place of tuples, as files have them."""
     if isinstance(node, dict):
-        return {key: _with_lists(value) for key, value in node.items()}
-    return [_with_lists(value) for value in node] if isinstance(node, (list, tuple)) else node
+        return {key: with_lists(value) for key, value in node.items()}
+    return [with_lists(value) for value in node] if isinstance(node, (list, tuple)) else node
