@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.errors import SurefootError
+from surefoot.errors import SkillError, SurefootError
 from surefoot.lab.gait import GaitCard, gait_card
-from surefoot.lab.gait_objective import FELL, WALK, GaitObjective, Wish
-from surefoot.lab.walk_search import objective
+from surefoot.lab.gait_objective import FELL, WALK, GaitObjective, SturdinessObjective, Wish
+from surefoot.lab.parameter_tuning import parameter_value
+from surefoot.lab.walk_search import RECOVERY_BOUNDS, find_ability, objective, slope_bounds
 from surefoot.skills import with_parameters
 
 
@@ -67,6 +68,32 @@ def test_a_fall_costs_more_than_any_gait_and_an_early_one_more_than_a_late_one()
 def test_slow_walks_may_take_short_steps() -> None:
     assert "walk_ratio" in objective("walk", 1.3).wishes
     assert "walk_ratio" not in objective("walk", 0.5).wishes
+
+
+def test_a_gait_that_falls_after_a_push_costs_more_than_one_that_recovers() -> None:
+    walk = sf.load_skill("human/walk")
+    objective = SturdinessObjective(1.3, pushes=((0.0, 120.0), (-120.0, 0.0)), seconds=6.0, timestep=0.002)
+    recovers, falls = objective.costs([walk, with_parameters(walk, {"recovery": None})], 0)
+    assert recovers < 0.25 * FELL < 0.4 * FELL < falls
+
+
+def test_grounds_differ_in_every_generation_and_not_between_candidates() -> None:
+    walk = sf.load_skill("human/walk")
+    objective = SturdinessObjective(1.3, ground="slope:-6,{edge}", replicas=1, seconds=4.0, timestep=0.002)
+    one, other = objective.costs([walk, walk], 3)
+    assert one == other
+    assert one != objective.costs([walk], 4)[0]
+
+
+def test_what_the_searches_for_abilities_may_change_is_in_the_walk() -> None:
+    walk = sf.load_skill("human/walk")
+    for path, (low, high) in {**RECOVERY_BOUNDS, **slope_bounds("up"), **slope_bounds("down")}.items():
+        assert low <= parameter_value(walk, path) <= high, path
+
+
+def test_only_a_gait_of_several_speeds_is_given_abilities() -> None:
+    with pytest.raises(SkillError, match="by_speed"):
+        find_ability("uphill", 1.3, sf.load_skill("human/fast-walk"))
 
 
 def test_a_file_can_extend_a_registered_skill(tmp_path: Path) -> None:

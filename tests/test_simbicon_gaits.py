@@ -13,6 +13,7 @@ from surefoot.controllers.simbicon.parameters import at_speed
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.errors import SkillError
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.walk_search import four_states, joined, single_speed
 from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes.pose_graph import MACHINE
@@ -137,6 +138,10 @@ def test_a_commanded_speed_is_approached_gradually_and_the_slot_holds_its_number
         ({"by_speed": {"speeds": [0.2, 0.6], "usual": 0.4, "values": {"eas": [0.0, 0.1]}}}, "eas"),
         ({"by_speed": {"speeds": [0.2, 0.6], "usual": 0.4, "values": {"ease": [0.0, 9.0]}}}, "0.6 m/s"),
         ({"recovery": {"skill": "no-such-walk"}}, "no-such-walk"),
+        ({"recovery": {"lean": 0.1}}, "give one of them"),
+        ({"recovery": {"states": [{"until": "contact", "targets": {"swing_nose": 0.1}}]}}, "swing_nose"),
+        ({"recovery": {"states": [{"until": "contact", "targets": {}, "leg": "other"}]}}, "mirrored"),
+        ({"by_slope": {"angle": 0.1}}, "by_speed"),
     ],
 )
 def test_speeds_and_recoveries_that_cannot_be_are_refused(values: dict[str, object], says: str) -> None:
@@ -168,6 +173,62 @@ def test_recovery_catches_pushes_that_fell_the_gait_alone() -> None:
         return int(np.isinf(population.fallen_at).sum())
 
     assert upright(sturdy) > upright(walk)
+
+
+def test_states_of_a_recovery_do_what_the_skill_they_are_taken_from_does() -> None:
+    document = sf.load_skill("human/walk").model_dump(by_alias=True)
+    sturdier = sf.load_skill("human/robust-walk").model_dump(by_alias=True)["parameters"]["states"]
+    given, ends = document["parameters"], []
+    for steps in ({"skill": "robust-walk", "states": None}, {"skill": None, "states": sturdier}):
+        given["recovery"] |= steps
+        sim = sf.Simulation("human", sf.skills.files.validate(sf.skills.with_lists(document), "test"))
+        sim.push((0.0, 120.0, 0.0), duration=0.4, delay=1.0)
+        sim.run(2.5)
+        assert sim.memory.report[0].state >= 8  # it is recovering
+        ends.append(sim.data.qpos.copy())
+    assert np.array_equal(*ends)
+
+
+@pytest.mark.parametrize("degrees", [-5.0, 0.0, 5.0])
+def test_the_feet_find_the_slope_of_the_ground(degrees: float) -> None:
+    sim = sf.Simulation("human", "human/walk", terrain=f"slope:{degrees:g},2")
+    sim.run(7.0)
+    machine = records(sim.memory.memory, 0, 1, MACHINE)[0]
+    assert not sim.fallen
+    assert math.degrees(float(machine.slope)) == pytest.approx(degrees, abs=1.5)
+
+
+def test_changes_by_slope_grow_with_the_slope_and_leave_level_ground_alone() -> None:
+    *_, both = two_speeds()
+    changes = [{"torso": -0.1}] + [{"targets": {"swing_hip": 0.2}} for _ in both.parameters.states[1:]]
+    document = sf.skills.with_lists(both.model_dump(by_alias=True))
+    document["parameters"]["by_slope"] = {"angle": 0.1, "up": changes}
+    sim = sf.Simulation("human", sf.skills.files.validate(document, "test"))
+    roles = len(sim.scene.table.anatomy.roles)
+    slot = np.array(sim.memory.slots[0])
+    schedule, graph = python_impl(slots.schedule_of)(slot, slots.schedule_begin(roles)), slots._view(slot, roles)
+    knots, entries = int(graph.head[0].knots), int(graph.head[0].entries)
+    found = []
+    for slope in (0.0, 0.5, 1.0, -1.0):
+        python_impl(slots.set_gait_speed)(slot, schedule, knots, entries, 0.4, slope)
+        found.append((graph.states[0].torso, graph.targets[1, 0]))
+    level, half, whole, down = np.array(found)
+    assert half - level == pytest.approx([-0.05, 0.1])
+    assert whole - level == pytest.approx([-0.1, 0.2])
+    assert down == pytest.approx(level)
+
+
+def test_a_step_down_that_was_not_seen_lifts_the_other_foot_over_its_edge() -> None:
+    walk = sf.load_skill("human/walk")
+    replicas = 8
+
+    def upright(skill: sf.Skill) -> int:
+        population = Population(replicas, skill=[skill] * replicas, terrain="steps:4,-0.04")
+        perturb_population(population, [seeded_generator(5, k) for k in range(replicas)])
+        population.run(7.0, stop_fallen=True)
+        return int(np.isinf(population.fallen_at).sum())
+
+    assert upright(walk) >= upright(with_parameters(walk, {"uneven_lift": 0.0})) + 3
 
 
 def test_the_schedule_is_read_by_python_as_by_the_law() -> None:

@@ -149,7 +149,8 @@ def single_speed(skill: Skill, speed: float) -> Skill:
     if given is None:
         return skill
     values: dict[str, float | None] = {"by_speed": None, "by_slope": None, "recovery": None}
-    values |= {path: float(np.interp(speed, given.speeds, own)) for path, own in given.values.items()}
+    kept = {path: own for path, own in given.values.items() if not path.startswith("recovery.")}
+    values |= {path: float(np.interp(speed, given.speeds, own)) for path, own in kept.items()}
     return with_parameters(skill, values)
 
 

@@ -237,6 +237,8 @@ class SimbiconSkill(Skill):
 def at_speed(skill: Skill, k: int) -> Skill:
     """A skill whose numbers depend on the speed, at the k-th of its speeds."""
     values = {path: values[k] for path, values in skill.parameters.by_speed.values.items()}
+    if skill.parameters.recovery is None:  # numbers of a recovery that was taken out mean nothing
+        values = {path: value for path, value in values.items() if not path.startswith("recovery.")}
     return with_parameters(skill, {"by_speed": None, "by_slope": None} | values)
 
 
