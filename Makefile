@@ -8,9 +8,9 @@ PYTEST_MARKS := -m "not browser$(if $(SLOW),, and not slow)"
 
 demo: $(VENV)/.installed
 	@mkdir -p out
-	$(BIN)/surefoot simulate human/fast-walk --push 2,160,0,0,0.4 --seconds 4 --save out/push.png --save out/push.gif
+	$(BIN)/surefoot simulate human/walk --push 2,0,-160,0,0.4 --seconds 6 --save out/push.png --save out/push.gif
 	$(BIN)/surefoot simulate human/skip --seconds 6 --save out/skip.png
-	@echo "pushed from behind, it stumbles and walks on: out/push.png, out/push.gif; a skip: out/skip.png"
+	@echo "pushed aside, it catches itself and walks on: out/push.png, out/push.gif; a skip: out/skip.png"
 	@echo "next: . $(BIN)/activate, and then for instance: surefoot list"
 
 studio: $(VENV)/.installed-studio
