@@ -26,7 +26,7 @@ REPLICAS = 5
 ENOUGH = 18  # styles
 DIFFERENT, FIFTH = 5.0, 0.2  # [deg] RMSE, and share of the larger one
 LARGEST_SLIP = 0.1  # [m] slid per metre (or per second in place)
-_ZERO, _STAND = f"{BIPED}/zero-walk", f"{BIPED}/stand"
+_ZERO, _STAND, _ORDINARY = f"{BIPED}/zero-walk", f"{BIPED}/stand", f"{BIPED}/walk"
 _RECORDED, _FPS = 4.0, 100.0  # [s], frames per second
 _ELSEWHERE = 20.0  # [s] on the other bodies
 
@@ -45,12 +45,9 @@ class Style:
 
 
 def styles() -> list[Skill]:
-    """All styles that walk on flat feet, as the paper's do; the zero gait has no style.
-
-    A style whose feet roll is judged by `quality/styles`; `flat-walk` stands here for the ordinary walk.
-    """
-    found = [load(name) for name in names() if name.startswith(f"{BIPED}/") and name != _ZERO]
-    return [s for s in found if s.controller == "genbicon" and s.parameters.walks and s.parameters.stride is None]
+    """All styles that walk; the zero gait has no style, and `flat-walk` stands for the ordinary walk."""
+    found = [load(name) for name in names() if name.startswith(f"{BIPED}/") and name not in (_ZERO, _ORDINARY)]
+    return [s for s in found if s.controller == "genbicon" and s.parameters.walks]
 
 
 def told_apart(one: Style, other: Style) -> bool:

@@ -70,9 +70,8 @@ def run(result: Result, setting: Setting) -> None:
         judge(result, f"{name}: {PEOPLE[name]}", cards, BARS, in_words(BARS))
         note_card(result, name, cards, BARS)
     setting.progress("caricatures", 0.8)
-    flat = styles()
     rolling = [skill for name in PEOPLE if (skill := load(f"biped/{name}")).parameters.stride is not None]
-    motions = _motions([*flat, *rolling], setting)
+    motions = _motions([*styles(), load(f"biped/{ORDINARY}")], setting)
     found = {name: style for name, motion in motions.items() if (style := _measured(motion)) is not None}
     for name, reason in CARICATURES.items():
         apart = name in found and ORDINARY in found and told_apart(found[name], found[ORDINARY])
