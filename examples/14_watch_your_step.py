@@ -15,7 +15,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="sur
 
 sim = sf.Simulation("stepper", "stand")
 sim.run(1.0)
-for force in (60.0, 400.0):
+for force in (40.0, 400.0):
     before = int(sim.memory.report[0].steps)
     sim.push((force, 0.0, 0.0), duration=0.2)
     motion = sim.run(3.0)

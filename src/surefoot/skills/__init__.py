@@ -89,7 +89,8 @@ def load(name: str | Path, character: str | None = None) -> Skill:
     if full not in _paths() and "/" not in text:
         full = f"{BIPED}/{text}"
     if full not in _paths():
-        raise UnknownNameError("skill", text, names(character))
+        of_that_body = tuple(n for n in _paths() if n.split("/")[0] == text.split("/")[0]) if "/" in text else ()
+        raise UnknownNameError("skill", text, of_that_body or names(character))
     return _from_library(full)
 
 
