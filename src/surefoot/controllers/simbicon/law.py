@@ -55,6 +55,7 @@ from surefoot.reflexes.speed_schedule import (
 )
 
 SWING_HIP = 0
+_TRIM_ROOM = 0.03  # [m/s] above the slowest gait of a table: what is missing has to be made up for both ways
 _SLOW_ENOUGH = 0.05  # [m/s] above its slowest gait, to hand the body over to another controller
 
 COMMANDS = {
@@ -152,7 +153,7 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
     wanted = row.commands[SPEED] if row.commands[SPEED_GIVEN] != 0.0 else head.usual_speed
     slot = row.slots[int(row.header[0].active)]
     schedule, knots = schedule_of(slot, _graph_size(CAPACITY, roles)), int(head.knots)
-    wanted = clamp(wanted, schedule.speeds[0], schedule.speeds[knots - 1])
+    wanted = clamp(wanted, schedule.speeds[0] + _TRIM_ROOM, schedule.speeds[knots - 1])
     if head.gap_low < wanted < head.gap_high:
         wanted = head.gap_low if wanted < 0.5 * (head.gap_low + head.gap_high) else head.gap_high
     row.header[0].hold = 0.0
