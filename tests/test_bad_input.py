@@ -170,7 +170,8 @@ def test_ground_that_cannot_be_is_refused(make: Callable[[], sf.Terrain]) -> Non
     [
         ({"character": "centaur"}, sf.characters()),
         ({"skill": "fly"}, sf.skills("planar")),
-        ({"skill": "human/fly"}, sf.skills()),
+        ({"skill": "human/fly"}, sf.skills("human")),
+        ({"skill": "centaur/fly"}, sf.skills()),
         ({"terrain": "moon"}, sf.terrains()),
         ({"proportions": {"tail_length": 1.0}}, ("mass", "thigh_length", "left_shin_mass")),
     ],

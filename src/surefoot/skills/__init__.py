@@ -89,8 +89,9 @@ def load(name: str | Path, character: str | None = None) -> Skill:
     if full not in _paths() and "/" not in text:
         full = f"{BIPED}/{text}"
     if full not in _paths():
-        of_that_body = tuple(n for n in _paths() if n.split("/")[0] == text.split("/")[0]) if "/" in text else ()
-        raise UnknownNameError("skill", text, of_that_body or names(character))
+        body = text.split("/")[0] if "/" in text else None
+        is_known = any(n.split("/")[0] == body for n in _paths())
+        raise UnknownNameError("skill", text, names(body if is_known else character))
     return _from_library(full)
 
 
