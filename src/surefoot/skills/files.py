@@ -76,7 +76,7 @@ def parse(text: str, label: str) -> Any:
         where = f":{mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise SkillError(f"{label}{where}: not valid YAML: {reason}") from None
-    except (RecursionError, ValueError, AttributeError, OverflowError) as error:
+    except (RecursionError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise SkillError(
             f"{label}: not valid YAML: {str(error).splitlines()[0] if str(error) else 'too deep'}"
         ) from None
