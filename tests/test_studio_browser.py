@@ -47,7 +47,7 @@ def panel(person: Person, kind: type[T]) -> T:
 
 
 FIRST_GAIT = (
-    "On **Walk**, choose **Skill** walk and press **Begin with it**.",
+    "On **Walk**, choose **Skill** walk-as-printed and press **Begin with it**.",
     "On **Poses**, tick **Show the poses**.",
     "Drag the swing knee of figure 0 forward and up; the thigh follows.",
     "Write 0.36 into **Duration (s)**.",
@@ -65,7 +65,7 @@ def test_the_first_gait_is_made_as_the_page_tells(browser: Any, folder: Path) ->
     with visit(browser, Setup("human/fast-walk"), folder) as person:
         session, board = person.studio.session, panel(person, PoseTab)._board
         person.tab("Walk")
-        person.choose("Skill", "walk")
+        person.choose("Skill", "walk-as-printed")
         person.button("Begin with it")
         until(
             lambda: person.ask(lambda: session.sim.skill.full_name) == "human/walk-as-printed",
