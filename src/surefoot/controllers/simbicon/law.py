@@ -148,7 +148,7 @@ def _recover(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> 
 
 @noinline
 def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> None:
-    """Once a step, write the numbers of the speed at which the gait shall go, and of the slope that its feet find."""
+    """Once a step, write the numbers of the gait's speed and of the slope that its feet have found."""
     head, state = graph.head[0], graph.states[int(machine.state)]
     wanted = row.commands[SPEED] if row.commands[SPEED_GIVEN] != 0.0 else head.usual_speed
     slot = row.slots[int(row.header[0].active)]
