@@ -56,11 +56,12 @@ try:
     assert "human/statue" in walk.skills._known.values()
     assert "waves" in walk.ground._kind.options
     assert "stilter" in body._who.options
-    studio.session.step(50)
-    assert not studio.session.sim.fallen
-    studio.session.rebuild(skill="stilter/stroll", character=None, terrain="waves")
-    studio.session.step(50)
-    assert studio.session.sim.scene.table.name == "stilter"
+    session, call = studio.session, studio.loop.call  # its own thread steps the session: nothing else may
+    call(lambda: session.step(50))
+    assert not call(lambda: session.sim.fallen)
+    call(lambda: session.rebuild(skill="stilter/stroll", character=None, terrain="waves"))
+    call(lambda: session.step(50))
+    assert call(lambda: session.sim.scene.table.name) == "stilter"
 finally:
     studio.stop()
 """
