@@ -37,12 +37,13 @@ _LEVEL, _UNEVEN = 0.012, 0.035  # [m]
 _CALM, _UPSET, _ALONG = 0.1, 0.18, 0.4  # [m], [m], share
 _STANDING_CALM, _STANDING_UPSET = 0.015, 0.04  # [m]
 _STRAIGHTENING, _YIELDING, _SOFTENING = 1.2, 12.0, 2.5  # [1/s]
-_SLOW, _FAST, _STARTING, _GOING = 0.35, 0.55, 0.1, 0.3  # [m/s]
+_SLOW, _FAST, _STARTING, _GOING = 0.02, 0.12, 0.02, 0.08  # [m/s]
+_BRISK, _RISE_POWER = 0.85, 6  # [m/s], exponent
 _GROWTH = 0.25  # by step
 _LOST = 0.5  # [ease]
 _ASIDE, _BACKWARD = 0.15, 0.2  # [m/s]
 _LIGHT, _HEAVY = 0.02, 0.06  # [weight]
-_LONGEST_PERIOD, _MINUTE = 0.74, 60.0  # [s], [s]
+_LONGEST_PERIOD, _MINUTE = 0.9, 60.0  # [s], [s]
 _SHORTEST_REST = 0.2  # [s]
 _RISE_PHASE, _RISE_SHARE = 0.35, 0.4  # [phase], [toe_off_pitch]
 _LOADING = 0.12  # [s]
@@ -90,9 +91,17 @@ def walking_width(plan: Any, stepper: Any) -> float:
 
 
 @kernel
+def _brisk_share(stepper: Any) -> float:
+    """1 in a brisk walk, less in a slower one."""
+    return clamp(stepper.speed / _BRISK, 0.0, 1.0)  # type: ignore[no-any-return]
+
+
+@kernel
 def roll_speed(plan: Any, stepper: Any) -> float:
     """u, speed at which the centre of pressure travels along the sole [m/s]."""
-    return 0.0 if stepper.stride == 0.0 else stepper.stride * plan.roll / walking_period(plan, stepper)
+    if stepper.stride == 0.0:
+        return 0.0
+    return stepper.stride * math.sqrt(_brisk_share(stepper)) * plan.roll / walking_period(plan, stepper)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -278,14 +287,15 @@ def bearing_pitch(plan: Any, stepper: Any, phase: float, is_rear: bool) -> float
     """Wanted pitch of a foot that bears in a stride, toes up positive [rad].
 
     The foot that has landed comes down from its heel, stays flat, and lifts its heel before the other foot lands; the
-    one behind goes on to lift it until it leaves the ground.
+    one behind goes on to lift it until it leaves the ground. In a slow walk the heel hardly rises before that: the toes
+    alone would bear, ahead of where a slow body's centre of pressure has to be.
     """
     if is_rear:
         share = front_share(stepper, phase)
         return mix(stepper.pitch0, -plan.toe_off_pitch * stepper.stride, share)  # type: ignore[no-any-return]
     since = phase * stepper.duration + stepper.both
     landing = stepper.strike_pitch * (1.0 - smooth_share(since, 0.0, _LOADING))
-    rise = _RISE_SHARE * plan.toe_off_pitch * stepper.stride
+    rise = _RISE_SHARE * plan.toe_off_pitch * stepper.stride * _brisk_share(stepper) ** _RISE_POWER
     s = clamp((phase - _RISE_PHASE) / (1.0 - _RISE_PHASE), 0.0, 1.0)
     return landing - rise * s * s  # type: ignore[no-any-return]
 
@@ -293,7 +303,9 @@ def bearing_pitch(plan: Any, stepper: Any, phase: float, is_rear: bool) -> float
 @kernel
 def landing_pitch(plan: Any, stepper: Any) -> float:
     """Pitch of the swing foot against its foothold when it lands on its heel, toes up positive [rad]."""
-    return plan.strike_pitch * stepper.stride if stepper.kind == WALK else 0.0
+    if stepper.kind != WALK:
+        return 0.0
+    return plan.strike_pitch * stepper.stride * math.sqrt(_brisk_share(stepper))  # type: ignore[no-any-return]
 
 
 @kernel
