@@ -239,5 +239,5 @@ def test_the_studio_runs_one_and_goes_back_in_time(tmp_path: Path) -> None:
 def test_the_studio_shows_the_speed_of_the_clip_where_none_is_commanded() -> None:
     skill = gait(speed=0.05, tempo=1.0)
     sim = Simulation(skill=skill)
-    shown = command_value(sim.scene.controller(skill), sim.memory, skill, "speed")
+    shown = command_value(sim, "speed")
     assert shown == pytest.approx(skill.parameters.cycle.travel[0] / skill.parameters.cycle.period, abs=1e-6)

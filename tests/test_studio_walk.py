@@ -118,7 +118,7 @@ def test_what_a_slider_says_reaches_the_simulation_and_is_shown_and_let_go_again
     shown(studio)
     steering, sim = panel(studio, WalkTab).steering, studio.session.sim
     kit, label = sim.scene.controller(sim.skill), name.replace("_", " ")
-    own = studio.loop.call(lambda: command_value(kit, sim.memory, sim.skill, name))
+    own = studio.loop.call(lambda: command_value(sim, name))
     assert own != written
     studio.loop.call(lambda: steering.set_command(name, written))
     told = studio.loop.call(lambda: kit.get_command(sim.memory, sim.skill, name))
@@ -153,8 +153,7 @@ def test_turning_by_keys_goes_round_at_half_a_turn(opened: Opened) -> None:
     steering, sim = panel(studio, WalkTab).steering, studio.session.sim
     for _ in range(13):
         studio.loop.call(lambda: steering.turn(15.0))
-    kit = sim.scene.controller(sim.skill)
-    assert command_value(kit, sim.memory, sim.skill, "heading") == pytest.approx(-165.0)
+    assert command_value(sim, "heading") == pytest.approx(-165.0)
     planar = opened("planar/walk")
     planar.loop.call(lambda: panel(planar, WalkTab).steering.turn(15.0))  # it cannot turn, and nothing happens
 
@@ -356,7 +355,7 @@ def test_commands_are_written_in_degrees_and_taken_in_radians() -> None:
     with pytest.raises(CommandError, match="degrees"):
         lean.from_written("lean", 60.0)
     for name in sim.skill.commands:
-        for value in slider_limits(controller, name):
+        for value in slider_limits(controller.commands[name]):
             sim.command(**{name: controller.commands[name].from_written(name, value)})
 
 
@@ -364,8 +363,8 @@ def test_every_command_of_every_body_has_a_unit_and_round_steps() -> None:
     for character, skill in (("planar", "walk"), ("human", "walk-as-printed"), ("humanoid", "biped/walk")):
         for kit in Session(Setup(skill, character)).sim.scene.controllers.values():
             assert all(command.low < command.high for command in kit.commands.values())
-            for name in kit.commands:
-                low, high = slider_limits(kit, name)
+            for command in kit.commands.values():
+                low, high = slider_limits(command)
                 assert low < high
                 step = slider_step(low, high)
                 assert f"{step:.0e}"[0] in "125"

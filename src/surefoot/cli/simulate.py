@@ -207,9 +207,10 @@ def _pairs(items: list[str], what: str) -> dict[str, float]:
 
 def _commanded(sim: Simulation, name: str, value: float) -> float:
     """A command as the simulation takes it, from degrees if it is an angle."""
-    if name not in sim.skill.commands:
-        return value  # the simulation says which it knows
-    return sim.scene.controller(sim.skill).commands[name].from_written(name, value)
+    from surefoot.engine import commands
+
+    known = commands.known(sim.scene, sim.skill)
+    return known[name].from_written(name, value) if name in known else value  # the simulation says which it knows
 
 
 def _prepare(options: _Options) -> tuple[Simulation, list[tuple[float, AnySkill]]]:

@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from surefoot.controllers.genbicon import law as genbicon
+from surefoot.engine.commands import running_part
 from surefoot.errors import CommandError, UnknownNameError
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
@@ -223,7 +224,7 @@ class Actor(WorldView):
     @property
     def standing(self) -> bool:
         """Whether it stands on two feet and is not about to walk."""
-        return self.scene.controller(self.skill).is_standing(self.row)
+        return self.scene.controller(running_part(self.scene, self.row, self.skill)).is_standing(self.row)
 
     @property
     def steps(self) -> int:

@@ -244,7 +244,7 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
     """Let a waiting controller have the body if a step has just begun; `steps_before` is of before this moment.
 
     A law that is not ready yet holds the body: a fast gait slows down first.
-    What the old one remembers and has learned, and the commands it was given, mean nothing to the new one.
+    What the old one remembers and has learned means nothing to the new one, which has commands of its own.
     """
     header = row.header[0]
     if header.handover != ASKED or header.hold != 0.0:
@@ -257,6 +257,6 @@ def hand_over(world: Any, row: Any, steps_before: float) -> None:
     for i in range(len(row.memory)):
         row.memory[i] = 0.0
     for i in range(len(row.commands)):
-        row.commands[i] = 0.0
+        row.commands[i], row.other_commands[i] = row.other_commands[i], row.commands[i]
     for i in range(len(row.table)):
         row.table[i] = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefoot.engine.commands import slot_of
 from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError
 from surefoot.native import userdata
@@ -14,7 +15,7 @@ def blend(scene: Scene, row: userdata.Row, running: Skill, wanted: Skill, share:
     """Interpolate the running skill's numbers towards another of the same structure (share 0 … 1)."""
     if not 0.0 <= share <= 1.0:
         raise CommandError(f"a blend takes a share of 0 … 1, got {share}")
-    slot = row.slots[int(row.header[0].active)]
+    slot = row.slots[slot_of(scene, row, running)]
     mine, theirs = slot.copy(), slot.copy()
     for target, skill in ((mine, running), (theirs, wanted)):
         scene.fill_array(target, skill)
@@ -29,7 +30,7 @@ def blend(scene: Scene, row: userdata.Row, running: Skill, wanted: Skill, share:
 
 def edit_skill(scene: Scene, row: userdata.Row, running: Skill, wanted: Skill) -> bool:
     """Let the running skill be another version of itself; whether it can go on from here, else nothing is changed."""
-    slot = row.slots[int(row.header[0].active)]
+    slot = row.slots[slot_of(scene, row, running)]
     if wanted.controller != running.controller or not scene.has_room(wanted):
         return False
     filled = np.zeros_like(slot)

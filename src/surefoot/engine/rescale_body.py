@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from surefoot.characters.table import standing_height
+from surefoot.engine.commands import running_part
 from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError
 from surefoot.skills.schema import Skill
@@ -48,13 +49,17 @@ def transfer_state(old: Simulation, new: Simulation) -> None:
     change = old.scene.clearance(old.data.qpos) - new.scene.clearance(new.data.qpos)
     if change != 0.0:
         new.data.qpos[height] += change
-    active = int(new.memory.header[0].active)
-    _rescale(new.memory.slots[active], old.scene, new.scene, snapshot.skill)
+    header = new.memory.header[0]
+    active, running = int(header.active), running_part(new.scene, new.memory, snapshot.skill)
+    _rescale(new.memory.slots[active], old.scene, new.scene, running)
     if snapshot.requested is not None:
         new.scene.fill(new.memory, 1 - active, snapshot.requested)
+    elif header.family != 0.0 and snapshot.skill.slow is not None:
+        other = new.scene.find(snapshot.skill.slow.skill) if running is snapshot.skill else snapshot.skill
+        new.scene.fill(new.memory, 1 - active, other)
     before, after = old.scene.table, new.scene.table
     length, torque = standing_height(after) / standing_height(before), after.strength / before.strength
-    new.scene.controller(snapshot.skill).rescale(new.memory, length, torque)
+    new.scene.controller(running).rescale(new.memory, length, torque)
     mujoco.mj_fwdPosition(new.model, new.data)
 
 

@@ -17,7 +17,7 @@ from surefoot.characters.table import CharacterTable
 from surefoot.controllers import base
 from surefoot.controllers.base import Controller, Planner, RecordedWalk
 from surefoot.controllers.stylized.action_graph import ActionGraph
-from surefoot.engine import callback
+from surefoot.engine import callback, commands
 from surefoot.engine import callback as compiled_laws
 from surefoot.engine.actor import RowKinematics
 from surefoot.engine.initial_pose import clearance, place_root
@@ -254,8 +254,14 @@ class Scene:
 
     def fill(self, row: Row, slot: int, skill: Skill) -> None:
         """Write a skill's numbers into one of a row's two slots."""
+        self.write_slot(row, slot, skill)
+        self.prepare(skill)
+
+    def write_slot(self, row: Row, slot: int, skill: Skill) -> None:
+        """Write a skill's numbers into one of a row's two slots, without making ready to run it."""
         filled = np.zeros_like(row.slots[slot])
-        self.fill_array(filled, skill)
+        self._check_room(skill)
+        self.controller(skill).write_slot(filled, skill, self.find)
         row.slots[slot][:] = filled
 
     def fill_array(self, slot: np.ndarray, skill: Skill) -> None:
@@ -333,17 +339,8 @@ class Scene:
         raise CommandError(f"at most {len(row.pushes)} pushes can be pending at once")
 
     def command(self, row: Row, skill: Skill, values: Mapping[str, float]) -> None:
-        """Set what the running skill can be told."""
-        own = self.controller(skill)
-        for name, value in values.items():
-            if name not in skill.commands:
-                known = ", ".join(skill.commands) or "none"
-                raise CommandError(f"unknown command {name!r}; {skill.full_name} knows: {known}")
-            limits = own.commands[name]
-            if not limits.low <= value <= limits.high:
-                raise CommandError(f"command {name} must be within {limits.low:g} … {limits.high:g}, got {value}")
-        for name, value in values.items():
-            own.set_command(row, name, value)
+        """Set what a skill can be told; a speed may hand the body over to its slow part, or back."""
+        commands.tell(self, row, skill, values)
 
     def request(self, row: Row, skill: Skill, now: float) -> None:
         """Ask for a switch: the skill goes into the free slot.
@@ -351,6 +348,7 @@ class Scene:
         A law takes it at its next state change; of another controller it waits for the next footstrike.
         """
         header = row.header[0]
+        header.family, row.other_commands[:] = 0.0, 0.0
         self.fill(row, 1 - int(header.active), skill)
         is_same = row.slots[0, 0] == row.slots[1, 0]  # their controllers
         header.pending, header.handover, header.asked = (1.0, NONE, now) if is_same else (0.0, ASKED, now)

@@ -19,6 +19,7 @@ from surefoot.controllers.base import RecordedWalk
 from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import callback, carry_object, edit_running_skill, scheduler
 from surefoot.engine.actor import Actor
+from surefoot.engine.commands import running_part, slot_of
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
 from surefoot.engine.rescale_body import check_can_rescale, skills_needing_most_memory, transfer_state
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
@@ -158,6 +159,11 @@ class Simulation:
         """The skill a switch waits for."""
         self._settle()
         return self._requested
+
+    @property
+    def running(self) -> Skill:
+        """The skill that has the body now: `skill`, or its slow part."""
+        return running_part(self.scene, self._row, self.skill)
 
     def step(self, count: int = 1) -> None:
         """Advance by physics steps.
@@ -359,7 +365,7 @@ class Simulation:
             SkillError: there is no such parameter, or the value is not valid.
         """
         changed = with_parameters(self.skill, values)
-        self.scene.fill(self._row, int(self._row.header[0].active), changed)
+        self.scene.fill(self._row, slot_of(self.scene, self._row, self.skill), changed)
         self.skill = changed
 
     def edit_skill(self, skill: Skill) -> bool:

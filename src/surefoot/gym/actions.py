@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from surefoot.engine import commands
 from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
 from surefoot.native.userdata import Row
@@ -68,13 +69,14 @@ class Commands:
 
     def bind(self, scene: Scene, skill: Skill) -> ActionBinding:
         """One element for each command."""
+        known = commands.known(scene, skill)
         names = self.names or tuple(skill.commands)
         for name in (*names, *self.ranges):
-            if name not in skill.commands:
-                raise UnknownNameError("command", name, skill.commands)
+            if name not in known:
+                raise UnknownNameError("command", name, tuple(known))
         if set(self.ranges) - set(names):
             raise CommandError(f"a range is given for commands that are not used; used: {', '.join(names)}")
-        known, bounds = scene.controller(skill).commands, []
+        bounds = []
         for name in names:
             _, lowest, highest = known[name]
             usual = (-math.pi, math.pi) if known[name].is_direction else (lowest, highest)
@@ -112,11 +114,11 @@ class Parameters:
             scene.fill_array(slot, with_parameters(skill, dict(zip(paths, values.tolist(), strict=True))))
             return slot
 
-        exact = _binding("parameter", paths, list(self.bounds.values()), _writing(slot_with))
+        exact = _binding("parameter", paths, list(self.bounds.values()), _writing(scene, skill, slot_with))
         for corner in (exact.low, exact.high):  # refuse bad bounds now rather than in the middle of an episode
             slot_with(corner)
         linear = _linear(slot_with, exact.low, exact.high)
-        return replace(exact, write=_writing(linear)) if linear else exact
+        return replace(exact, write=_writing(scene, skill, linear)) if linear else exact
 
 
 @dataclass(frozen=True)
@@ -158,11 +160,11 @@ def _binding(kind: str, names: tuple[str, ...], bounds: list[tuple[float, float]
     return ActionBinding(tuple(f"{kind} {name}" for name in names), lows, highs, write)
 
 
-def _writing(slot_with: Callable[[np.ndarray], np.ndarray]) -> Write:
-    """Writes the slot for some values over the active slot of a row."""
+def _writing(scene: Scene, skill: Skill, slot_with: Callable[[np.ndarray], np.ndarray]) -> Write:
+    """Writes the slot for some values over the slot of the skill in a row."""
 
     def write(row: Row, values: np.ndarray) -> None:
-        row.slots[int(row.header[0].active)][:] = slot_with(values)
+        row.slots[commands.slot_of(scene, row, skill)][:] = slot_with(values)
 
     return write
 

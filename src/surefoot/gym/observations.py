@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Box
 
+from surefoot.engine.commands import own_commands
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
@@ -111,7 +112,7 @@ class Measurer:
             rows: what is measured.
             skill: names the commands.
         """
-        self._rows, model, table = rows, rows.scene.model, rows.scene.table
+        self._rows, self._skill, model, table = rows, skill, rows.scene.model, rows.scene.table
         self.planar = table.root == "planar"
         self.hinges = tuple(model.actuator(i).name for i in range(model.nu))
         joints = [model.joint(int(model.actuator_trnid[i, 0])) for i in range(model.nu)]
@@ -192,7 +193,12 @@ class Measurer:
         return np.asarray(_sum(mass * (linear + np.cross(spin, arm))) / self._mass.sum())
 
     def _commands(self, yaw: np.ndarray) -> np.ndarray:
-        values = self._rows.array("commands")[:, self._command_indices]
+        if self._skill.slow is None:
+            told = self._rows.array("commands")
+        else:
+            rows = [own_commands(self._rows.scene, row, self._skill) for row in self._rows.memory]
+            told = np.array(rows)
+        values = told[:, self._command_indices]
         for i in self._directions:
             values[:, i] = [math.remainder(h - y, 2.0 * math.pi) for h, y in zip(values[:, i], yaw, strict=True)]
         return values

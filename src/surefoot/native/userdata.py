@@ -26,7 +26,7 @@ def _record(*names: str) -> np.dtype[Any]:
 HEADER = _record(
     "magic", "schema", "anatomy", "actuators", "feet", "pushes", "slot_size", "memory_size", "table_size",
     "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground", "planned_until", "overdue",
-    "hold",
+    "hold", "family",
 )  # fmt: skip
 SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
@@ -38,7 +38,7 @@ REPORT = _record(
 
 _HEADER, _CLOCK = HEADER.itemsize // 8, CLOCK.itemsize // 8
 _REPORT, _PUSH = REPORT.itemsize // 8, PUSH.itemsize // 8
-_FIXED = _HEADER + _CLOCK + _REPORT + COMMANDS + 6  # numbers of the sections whose sizes are always the same
+_FIXED = _HEADER + _CLOCK + _REPORT + 2 * COMMANDS + 6  # numbers of the sections whose sizes are always the same
 
 FALL_CAUSES = ("none", "touched the ground", "too low", "tilted", "not finite")
 
@@ -68,7 +68,8 @@ class Row(NamedTuple):
     header: Any  # (1,) HEADER
     clock: Any  # (1,) CLOCK
     report: Any  # (1,) REPORT, for plotting
-    commands: Any  # (COMMANDS,)
+    commands: Any  # (COMMANDS,) of the skill that runs
+    other_commands: Any  # (COMMANDS,) of the one in the other slot; a hand-over exchanges them
     center_of_pressure: Any  # (3,) [m] world, NaN-free: zero while nothing touches
     com: Any  # (3,) [m] world
     touch: Any  # (feet,) 1 where a foot touches the ground at this step
@@ -91,6 +92,7 @@ _lay = layer(
             "clock": Section((1,), CLOCK),
             "report": Section((1,), REPORT),
             "commands": Section((COMMANDS,)),
+            "other_commands": Section((COMMANDS,)),
             "center_of_pressure": Section((3,)),
             "com": Section((3,)),
             "touch": Section(("feet",)),

@@ -1,7 +1,7 @@
 """Handing the body from one controller to another, and switching skills within a controller.
 
 A hand-over happens at the next footstrike, or after a while on both feet. The new controller gets nothing but the
-state of the body and the last report.
+state of the body and the last report, and in a family of two skills (`engine.commands`) what it was told meanwhile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ NONE, ASKED, TAKEN = 0.0, 1.0, 2.0  # nothing waits; a law of another controller
 
 @kernel
 def take_over(row: Row, memory: Any, heading: int) -> bool:
-    """Whether a controller has just been given the body; if so, go on with the heading that was reported.
+    """Whether a controller has just been given the body; if so, it begins with the heading that was reported.
+
+    Unless it was told where to go, it goes on that way.
 
     Args:
         row: the simulation's memory.
@@ -26,7 +28,9 @@ def take_over(row: Row, memory: Any, heading: int) -> bool:
     if row.header[0].handover != TAKEN:
         return False
     row.header[0].handover = NONE
-    memory.heading = row.commands[heading] = row.report[0].heading
+    memory.heading = row.report[0].heading
+    if row.header[0].family == 0.0:
+        row.commands[heading] = row.report[0].heading
     return True
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from surefoot import plugins
 from surefoot.characters import load as load_character
 from surefoot.characters import names as character_names
-from surefoot.skills import BIPED
+from surefoot.skills import BIPED, load, names
 from surefoot.skills.schema import Problem, Skill
 
 
@@ -32,6 +32,28 @@ def problems(skill: Skill) -> Iterator[Problem]:
         yield ("character",), unsupported
         return
     yield from controller.validate(skill, table)
+    yield from _slow_part_problems(skill)
+
+
+def _slow_part_problems(skill: Skill) -> Iterator[Problem]:
+    """What does not fit of the skill that takes over at low speeds."""
+    if skill.slow is None:
+        return
+    if skill.slow.above < skill.slow.below:
+        yield ("slow", "above"), f"must be at least `below` ({skill.slow.below:g}), got {skill.slow.above:g}"
+    valid = [name.partition("/")[2] for name in names(skill.character)]
+    if skill.slow.skill not in valid:
+        yield ("slow", "skill"), f"unknown skill {skill.slow.skill!r} of {skill.character}; valid: {', '.join(valid)}"
+        return
+    other = load(f"{skill.character}/{skill.slow.skill}")
+    if other.controller == skill.controller:
+        yield ("slow", "skill"), f"is of the same controller, {skill.controller}; valid: a skill of another one"
+    if "speed" not in skill.commands or "speed" not in other.commands:
+        yield ("slow",), "both skills have to take the command `speed`"
+    for i, name in enumerate(skill.slow.commands):
+        if name not in other.commands or name in skill.commands:
+            only = [known for known in other.commands if known not in skill.commands]
+            yield ("slow", "commands", i), f"{name!r} is not one of {other.full_name} alone; valid: {', '.join(only)}"
 
 
 DEFAULT_BIPED = "humanoid"  # the body by which a skill for any biped is checked, and which it runs on unless told

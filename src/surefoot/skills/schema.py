@@ -21,6 +21,7 @@ Body = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]  # a charact
 Angle = Annotated[float, Field(ge=-6.3, le=6.3)]
 Rate = Annotated[float, Field(ge=-100.0, le=100.0)]
 Speed = Annotated[float, Field(ge=-20.0, le=20.0)]
+Command = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,62}$")]
 
 
 class Strict(BaseModel):
@@ -77,6 +78,15 @@ class Fall(Strict):
     tilt_time: float = Field(0.5, ge=0.0, le=10.0)
 
 
+class SlowPart(Strict):
+    """Another skill of the same body, which has it at low speeds, backwards and at rest (`engine.commands`)."""
+
+    skill: Name
+    below: Speed  # [m/s] told a lower speed, the other one takes over
+    above: Speed  # [m/s] told this speed or more, this one takes over again
+    commands: list[Command] = Field(default_factory=list)  # that only the other one takes
+
+
 class Measured(Strict):
     """What it did when it was last measured (`surefoot.lab.skill_metadata`).
 
@@ -109,7 +119,8 @@ class Skill(Strict):
     controller: str
     summary: Text
     provenance: Provenance
-    commands: list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,62}$")]] = Field(default_factory=list)
+    commands: list[Command] = Field(default_factory=list)
+    slow: SlowPart | None = None
     fall: Fall = Fall(height=0.35, tilt=1.3962634, tilt_time=0.5)
     start: Start
     measured: Measured = Measured()

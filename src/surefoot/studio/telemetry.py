@@ -19,6 +19,7 @@ from surefoot.characters.table import SAGITTAL
 from surefoot.controllers.genbicon import style
 from surefoot.controllers.genbicon.parameters import GenbiconParameters
 from surefoot.controllers.simbicon.parameters import SimbiconParameters
+from surefoot.engine.commands import running_part
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.native.kernels import python_impl
@@ -38,7 +39,7 @@ class JointTargets:
     def __init__(self, scene: Scene, row: Row, data: mujoco.MjData) -> None:
         """Read from a row's memory and from the positions of its bodies (`data`, after `mj_kinematics`)."""
         anatomy, hinges = scene.table.anatomy, scene.table.hinges
-        self._row, self._data, self._table = row, data, scene.table
+        self._scene, self._row, self._data, self._table = scene, row, data, scene.table
         self._pelvis = scene.model.body(anatomy.pelvis).id
         self._places = {name: i for i, name in enumerate(scene.table.gains)}
         self._by_role = [np.array([self._places[j] for j in anatomy.joints(swing)], int) for swing in (0, 1)]
@@ -50,6 +51,7 @@ class JointTargets:
     def read(self, skill: Skill) -> tuple[np.ndarray, np.ndarray]:
         """(actuators,) present targets [rad], NaN where there is none, and (actuators,) limits [N·m]."""
         targets, limits = np.full(len(self._places), np.nan), self._limits.copy()
+        skill = running_part(self._scene, self._row, skill)
         if isinstance(skill.parameters, SimbiconParameters):
             self._of_pose(targets, limits)
         elif isinstance(skill.parameters, GenbiconParameters):

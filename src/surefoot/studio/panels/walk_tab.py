@@ -15,11 +15,11 @@ from typing import Any
 
 import viser
 
-from surefoot.controllers.base import Controller
+from surefoot.controllers.command import Command
+from surefoot.engine import commands
+from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SurefootError, TerrainError
-from surefoot.native.userdata import Row
 from surefoot.skills import names, summary
-from surefoot.skills.schema import Skill
 from surefoot.studio.panels.panel import (
     Panel,
     PanelContext,
@@ -141,7 +141,7 @@ class CommandControls(Panel):
     def build(self, desk: PanelContext) -> None:
         """Add the folder for sliders, and the keys."""
         self._desk, self._gui = desk, desk.server.gui
-        self._known: tuple[object, ...] = ()
+        self._known: dict[str, Command] = {}
         self._sliders: dict[str, Any] = {}
         self._touched = dict[str, float]()
         self._folder = self._gui.add_folder("Commands")
@@ -155,50 +155,50 @@ class CommandControls(Panel):
             hotkey(desk, f"{label} by {TURN:g}°", key, partial(self.turn, angle))
 
     @property
-    def _now(self) -> tuple[Controller, Row, Skill]:
+    def _now(self) -> tuple[Simulation, dict[str, Command]]:
         sim = self._desk.session.sim
-        return sim.scene.controller(sim.skill), sim.memory, sim.skill
+        return sim, commands.known(sim.scene, sim.skill)
 
     def set_command(self, name: str, value: float) -> None:
         """Set a command in the unit that people write (angles in degrees)."""
-        command = self._now[0].commands[name]
+        sim, known = self._now
+        command = known[name]
         low, high = command.written_limits
-        self._desk.session.sim.command(**{name: command.from_written(name, min(max(value, low), high))})
+        sim.command(**{name: command.from_written(name, min(max(value, low), high))})
 
     def turn(self, angle: float) -> None:
         """Turn by some degrees to the left, if the skill takes a direction."""
-        controller, row, skill = self._now
-        for name in skill.commands:
-            if controller.commands[name].is_direction:
-                self.set_command(name, math.remainder(command_value(controller, row, skill, name) + angle, 360.0))
+        sim, known = self._now
+        for name, command in known.items():
+            if command.is_direction:
+                self.set_command(name, math.remainder(command_value(sim, name) + angle, 360.0))
 
     def clear_command(self, label: str) -> None:
         """Leave a command to the skill again, by its label on the page; `all` clears all of them."""
-        controller, row, skill = self._now
-        for name in skill.commands:
+        sim, known = self._now
+        for name in known:
             if label in ("all", _label(name)):
-                controller.clear_command(row, skill, name)
+                commands.clear(sim.scene, sim.memory, sim.skill, name)
 
     def reload(self) -> None:
         """Show the sliders of the running skill; they stay if it takes the same commands."""
-        controller, _, skill = self._now
-        known = (tuple(skill.commands), *(controller.commands[name] for name in skill.commands))
+        _, known = self._now
         if known != self._known:
             self._known = known
             for slider in self._sliders.values():
                 slider.remove()
             with self._folder:
-                self._sliders = {name: self._add(controller, name) for name in skill.commands}
-            set_if_changed(self._none, not skill.commands, "visible")
+                self._sliders = {name: self._add(name, command) for name, command in known.items()}
+            set_if_changed(self._none, not known, "visible")
         self.refresh()
 
-    def _add(self, controller: Controller, name: str) -> Any:
+    def _add(self, name: str, command: Command) -> Any:
         """A slider, or a box to tick for a switch."""
-        hint, unit = _COMMAND_HINTS.get(name), controller.commands[name].unit
-        if not unit and controller.commands[name][1:] == (0.0, 1.0):
+        hint, unit = _COMMAND_HINTS.get(name), command.unit
+        if not unit and command[1:] == (0.0, 1.0):
             handle: Any = self._gui.add_checkbox(_label(name), False, hint=hint)
         else:
-            low, high = slider_limits(controller, name)
+            low, high = slider_limits(command)
             handle = self._gui.add_slider(
                 f"{_label(name)} ({unit})" if unit else _label(name), min=low, max=high, step=slider_step(low, high),
                 initial_value=min(max(0.0, low), high), hint=hint,
@@ -209,39 +209,41 @@ class CommandControls(Panel):
 
     def refresh(self) -> None:
         """Show the commands that were set, and otherwise what the skill does by itself."""
-        controller, row, skill = self._now
+        sim, known = self._now
         for name, slider in self._sliders.items():
             if time.monotonic() - self._touched.get(name, -math.inf) < _HELD:
                 continue
-            value = command_value(controller, row, skill, name)
+            value = command_value(sim, name)
             if isinstance(slider, viser.GuiSliderHandle):
                 value = min(max(value, slider.min), slider.max)
                 if abs(value - slider.value) > 0.5 * slider.step:
                     set_if_changed(slider, round(round(value / slider.step) * slider.step, 6))
             else:
                 set_if_changed(slider, bool(value))
-        given = [_label(name) for name in skill.commands if controller.get_command(row, skill, name) is not None]
+        told = partial(commands.told, sim.scene, sim.memory, sim.skill)
+        given = [_label(name) for name in known if told(name) is not None]
         if given:
             set_if_changed(self._release, (*given, "all") if len(given) > 1 else tuple(given), "options")
         set_if_changed(self._release, bool(given), "visible")
 
 
-def command_value(controller: Controller, row: Row, skill: Skill, name: str) -> float:
+def command_value(sim: Simulation, name: str) -> float:
     """A command as people write it: what was set, else what the skill's parameters say, else what was measured."""
-    value = controller.get_command(row, skill, name)
+    skill, command = sim.skill, commands.known(sim.scene, sim.skill)[name]
+    value = commands.told(sim.scene, sim.memory, skill, name)
     if value is None:
-        known = (controller.usual_command(skill, name), getattr(skill.measured, name, None))
+        known = (sim.scene.controller(skill).usual_command(skill, name), getattr(skill.measured, name, None))
         value = next((float(found) for found in known if isinstance(found, (int, float))), None)
     if value is None:
-        value = float(getattr(skill.start, name, 0.0)) if controller.commands[name].is_direction else 0.0
-    return controller.commands[name].to_written(value)
+        value = float(getattr(skill.start, name, 0.0)) if command.is_direction else 0.0
+    return command.to_written(value)
 
 
-def slider_limits(controller: Controller, name: str) -> tuple[float, float]:
+def slider_limits(command: Command) -> tuple[float, float]:
     """Limits of a command's slider: those of the command, or a whole turn for a direction."""
-    if controller.commands[name].is_direction:
+    if command.is_direction:
         return -180.0, 180.0
-    low, high = controller.commands[name].written_limits
+    low, high = command.written_limits
     step = slider_step(low, high)
     return round(math.ceil(low / step - 1e-9) * step, 6), round(math.floor(high / step + 1e-9) * step, 6)
 
