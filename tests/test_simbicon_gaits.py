@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 
 import surefoot as sf
 from surefoot.controllers.simbicon import slot as slots
@@ -16,7 +17,8 @@ from surefoot.errors import SkillError
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.walk_search import four_states, joined, single_speed
 from surefoot.native.kernels import python_impl, records
-from surefoot.reflexes.pose_graph import MACHINE
+from surefoot.reflexes.pose_graph import MACHINE, graph_of
+from surefoot.reflexes.recovery import recover_from_trip
 from surefoot.skills import with_parameters
 
 PRINTED = "human/walk-as-printed"
@@ -229,6 +231,49 @@ def test_a_step_down_that_was_not_seen_lifts_the_other_foot_over_its_edge() -> N
         return int(np.isinf(population.fallen_at).sum())
 
     assert upright(walk) >= upright(with_parameters(walk, {"uneven_lift": 0.0})) + 3
+
+
+def test_a_step_up_that_a_foot_hits_is_climbed() -> None:
+    replicas = 12
+    population = Population(replicas, skill="human/walk", terrain="steps:4,0.06")
+    perturb_population(population, [seeded_generator(9, k) for k in range(replicas)])
+    population.run(7.0, stop_fallen=True)
+    assert np.isinf(population.fallen_at).all()
+
+
+@njit
+def trip(memory: np.ndarray, slot: np.ndarray, roles: int, along: float, up: float, time: float) -> None:
+    recover_from_trip(graph_of(slot, roles), records(memory, 0, 1, MACHINE)[0], along, up, time)
+
+
+@pytest.mark.parametrize(
+    ("along", "up", "speed", "lifts"),
+    [
+        (-0.15, 0.05, 1.3, True),  # an edge holds the foot back
+        (-0.05, 0.0, 1.3, False),  # it brushes the ground
+        (-0.2, 0.4, 1.3, False),  # it lands: the ground bears
+        (0.2, 0.0, 1.3, False),  # it is pushed ahead
+        (-0.15, 0.05, 3.0, False),  # no walk can catch a run
+    ],
+)
+def test_a_swing_foot_that_is_held_back_is_lifted_anew(along: float, up: float, speed: float, lifts: bool) -> None:
+    sim = sf.Simulation("human", "human/walk")
+    sim.step(700)
+    machine = records(sim.memory.memory, 0, 1, MACHINE)[0]
+    slot = sim.memory.slots[int(sim.memory.header[0].active)]
+    graph = python_impl(graph_of)(slot, len(sim.scene.table.anatomy.roles))
+    machine.gait_speed, machine.step_start = speed, sim.time - 0.25
+    before = int(machine.state)
+    assert before < graph.head[0].recovery
+    trip(sim.memory.memory, slot, len(sim.scene.table.anatomy.roles), along, up, sim.time)
+    after = graph.states[int(machine.state)]
+    assert (int(machine.state) >= graph.head[0].recovery) == lifts
+    assert after.swing == graph.states[before].swing
+    if lifts:
+        assert (after.order, machine.alarm_step, machine.entered) == (0.0, machine.steps, sim.time)
+    machine.state, machine.step_start = before, sim.time - 0.05  # a foot that has not left the ground yet
+    trip(sim.memory.memory, slot, len(sim.scene.table.anatomy.roles), along, up, sim.time)
+    assert int(machine.state) == before
 
 
 def test_the_schedule_is_read_by_python_as_by_the_law() -> None:

@@ -3,7 +3,8 @@
 A natural gait bears little: its steps are long and slow. When the hips move much faster or slower than it lets them,
 and than they did in the last step, the states of a sturdier gait take over with the leg that swings. They lie behind
 the gait's own states in the same graph. After a few steps without a new alarm the gait goes on, at the speed the body
-then has.
+then has. A swing foot that hits something, such as the edge of a step that it did not know of, is an alarm too: its leg
+is lifted anew.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _RUNS = 2.2  # [m/s] above which no walk can catch a gait
 _LATE = 0.22  # [s] after which a step is no longer begun anew: its foot is on its way down
 _ENTRY = 1.0  # order of the state a gait goes on with: after short steps no foot trails that could push off
 _NEARLY = 0.1  # [m/s] beyond its speeds at which a gait may go on
+_LIFTED = 0.12  # [s] after which a swing foot has left the ground
+_HIT = 0.1  # of the weight: force that holds a swing foot back when it hits something
 _SETTLED = 0.6  # of the alarm: the lateral speed at which a gait may go on
 
 
@@ -53,8 +56,26 @@ def recover_balance(graph: Graph, machine: Any, time: float, slowest: float, fas
 @kernel
 def begin_recovery(graph: Graph, machine: Any, time: float) -> None:
     """Go on with the recovering states of the leg that swings, at the beginning of a step or on its way down."""
+    _recover_from(graph, machine, 0.0 if time - machine.step_start < _LATE else 1.0, time)
+
+
+@kernel
+def recover_from_trip(graph: Graph, machine: Any, along: float, up: float, time: float) -> None:
+    """Lift a leg anew whose foot hits something on its way, by the recovering states.
+
+    `along` and `up` are the force on the swing foot [body weights], ahead and upwards: an edge holds it back.
+    """
+    head, state = graph.head[0], graph.states[int(machine.state)]
+    if along > -_HIT or abs(up) > abs(along) or time - machine.step_start < _LIFTED or machine.gait_speed > _RUNS:
+        return
+    if machine.state < head.recovery or state.order != 0.0:
+        _recover_from(graph, machine, 0.0, time)
+
+
+@kernel
+def _recover_from(graph: Graph, machine: Any, order: float, time: float) -> None:
+    """Enter the recovering state of the leg that swings whose order is nearest; the alarm is of this step."""
     head, swing = graph.head[0], graph.states[int(machine.state)].swing
-    order = 0.0 if time - machine.step_start < _LATE else 1.0
     enter_state(machine, _state_from(graph, int(head.recovery), int(head.states), swing, order), False, time)
     machine.alarm_step = machine.steps
 

@@ -15,7 +15,7 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.native.kernels import array_kernel, kernel, noinline, records
 from surefoot.native.physics import World
 from surefoot.native.userdata import Row
-from surefoot.native.vectors import Vector, from_yaw_roll_pitch, limit_norm, norm, rotation_between
+from surefoot.native.vectors import Vector, from_yaw_roll_pitch, limit_norm, norm, rotation_between, to_heading_frame
 from surefoot.reflexes.balance import (
     SAMPLE,
     distance_to_stance_ankle,
@@ -32,6 +32,7 @@ from surefoot.reflexes.balance import (
 from surefoot.reflexes.displacement import SLOPE_LEAN, displace_arm, displace_leg, steer
 from surefoot.reflexes.feedback_error import LEARNER, bin_of, feed_forward
 from surefoot.reflexes.handover import ASKED, take_over
+from surefoot.reflexes.pendulum import GRAVITY
 from surefoot.reflexes.pose_graph import (
     CAPACITY,
     MACHINE,
@@ -42,7 +43,7 @@ from surefoot.reflexes.pose_graph import (
     graph_of,
     slot_size,
 )
-from surefoot.reflexes.recovery import begin_recovery, recover_balance
+from surefoot.reflexes.recovery import begin_recovery, recover_balance, recover_from_trip
 from surefoot.reflexes.report import cycle_phase, report_measured
 from surefoot.reflexes.servo import actuate, along_axis, clamp, nearest_turn, servo, world_servo
 from surefoot.reflexes.speed_schedule import (
@@ -106,7 +107,7 @@ def law(world: World, row: Row, is_new: bool) -> None:
     if is_new:  # a moment that is evaluated again has the same loads
         machine.swing_load, machine.stance_load = row.contact_force[1 - stance, 2], row.contact_force[stance, 2]
     if is_new and graph.head[0].recovery > 0.0:
-        _recover(world, row, machine, graph, roles)
+        _recover(world, row, machine, graph, 1 - stance, roles)
     if is_new and graph.head[0].knots > 0.0:
         _set_speed(world, row, machine, graph, roles)
     elif is_new and row.commands[SPEED_GIVEN] != 0.0:
@@ -136,12 +137,16 @@ def _begin(world: World, row: Row, machine: Any, roles: int) -> None:
 
 
 @noinline
-def _recover(world: World, row: Row, machine: Any, graph: Graph, roles: int) -> None:
+def _recover(world: World, row: Row, machine: Any, graph: Graph, swing: int, roles: int) -> None:
     """Catch a disturbed gait with the steps of a sturdier one; go on at the speed that the body then has."""
     slowest, fastest, knots = -np.inf, np.inf, int(graph.head[0].knots)
     if knots > 0:
         speeds = schedule_of(row.slots[int(row.header[0].active)], _graph_size(CAPACITY, roles)).speeds
         slowest, fastest = speeds[0], speeds[knots - 1]
+    if row.touch[swing] != 0.0 and world.anatomy[0].planar == 0.0:
+        weight, force = world.anatomy[0].mass * GRAVITY, row.contact_force[swing]
+        ahead, _ = to_heading_frame(machine.heading, force[0], force[1])
+        recover_from_trip(graph, machine, ahead / weight, force[2] / weight, world.time)
     if recover_balance(graph, machine, world.time, slowest, fastest):
         machine.gait_speed, machine.speed_trim = machine.mean_speed, 0.0
 
