@@ -12,6 +12,7 @@ import surefoot as sf
 from surefoot.errors import SkillError, SurefootError
 from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.lab.gait_objective import FELL, WALK, GaitObjective, SturdinessObjective, Wish
+from surefoot.lab.genbicon_gait_search import StyleObjective, search_style
 from surefoot.lab.parameter_tuning import parameter_value
 from surefoot.lab.walk_search import RECOVERY_BOUNDS, find_ability, objective, slope_bounds
 from surefoot.skills import with_parameters
@@ -94,6 +95,41 @@ def test_what_the_searches_for_abilities_may_change_is_in_the_walk() -> None:
 def test_only_a_gait_of_several_speeds_is_given_abilities() -> None:
     with pytest.raises(SkillError, match="by_speed"):
         find_ability("uphill", 1.3, sf.load_skill("human/fast-walk"))
+
+
+def test_a_style_costs_nothing_with_rolling_feet_at_its_own_speed_and_more_for_each_miss(card: GaitCard) -> None:
+    style, objective = sf.load_skill("biped/proud"), StyleObjective()
+    good = replace(
+        card, speed=style.parameters.speed, strike_pitch=15.0, toe_off_pitch=-42.0, double_support=0.2, first_peak=1.2,
+        score=9.0, slip=0.01, step_width=0.12,
+    )  # fmt: skip
+    assert objective.cost_of_card(good, style) == 0.0
+    misses = {"strike_pitch": 2.0, "toe_off_pitch": -10.0, "double_support": 0.05, "first_peak": 2.0, "score": 20.0,
+              "slip": 0.05, "step_width": 0.05, "speed": 0.5}  # fmt: skip
+    for name, value in misses.items():
+        assert objective.cost_of_card(replace(good, **{name: value}), style) > 0.1, name
+
+
+def test_a_search_for_a_style_keeps_its_curves_and_begins_with_the_ordinary_stride(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, object] = {}
+
+    def tune(skill: sf.Skill, bounds: dict[str, tuple[float, float]], objectives: object, **rest: object) -> None:
+        seen.update(skill=skill, bounds=bounds, **rest)
+
+    monkeypatch.setattr("surefoot.lab.genbicon_gait_search.tune", tune)
+    sneak = sf.load_skill("biped/sneak")
+    assert sneak.parameters.stride is None
+    search_style(sneak, 0.9, generations=3)
+    begin, bounds = seen["skill"], seen["bounds"]
+    assert isinstance(begin, sf.Skill)
+    assert isinstance(bounds, dict)
+    assert begin.parameters.curves == sneak.parameters.curves
+    assert begin.parameters.stride == sf.load_skill("biped/walk").parameters.stride
+    assert seen["keep_mean"] is True
+    for path, (low, high) in bounds.items():
+        assert low <= parameter_value(begin, path) <= high, path
 
 
 def test_a_file_can_extend_a_registered_skill(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from surefoot.errors import CommandError
 
 
 def find_gait(
-    kind: Annotated[str, typer.Argument(help="walk, run; or of a gait of all speeds: recovery, uphill, downhill")],
+    kind: Annotated[str, typer.Argument(help="walk, run, style; of a gait of all speeds recovery, uphill, downhill")],
     speed: Annotated[float, typer.Argument(min=0.1, max=8.0, help="in m/s")],
-    start: Annotated[str, typer.Option(help="A gait of four states a step, or of two, to begin with.")] = "human/walk",
+    start: Annotated[str, typer.Option(help="A gait of two or four states a step, or a style.")] = "human/walk",
     save: Annotated[Path, typer.Option(help="Where to write the skill.")] = Path("found.yaml"),
     generations: Annotated[int, typer.Option(min=1, max=10_000)] = 150,
     sigma: Annotated[float, typer.Option(min=1e-4, max=1.0, help="First step, as a share of each range.")] = 0.02,
@@ -23,25 +23,34 @@ def find_gait(
 ) -> int:
     """Search for a gait at a speed that moves as people do; resumes after being stopped."""
     from surefoot.cli.simulate import check_place
-    from surefoot.lab import walk_search
+    from surefoot.lab import genbicon_gait_search, walk_search
     from surefoot.lab.parameter_tuning import tuned_name
     from surefoot.skills import load
 
-    if kind not in ("walk", "run", "recovery", "uphill", "downhill"):
-        raise CommandError(f"a search is for a walk, a run, recovery, uphill or downhill, got {kind!r}")
+    if kind not in ("walk", "run", "recovery", "uphill", "downhill", "style"):
+        raise CommandError(f"a search is for a walk, a run, recovery, uphill, downhill or style, got {kind!r}")
     begin = load(start)
+    controller = "genbicon" if kind == "style" else "simbicon"
+    if begin.controller != controller:
+        raise CommandError(f"a search for {kind} begins with a skill of {controller}, got one of {begin.controller}")
     if len(getattr(begin.parameters, "states", ())) == 2:
         begin = walk_search.four_states(begin)
     saved = checkpoint or save.with_suffix(".search.json")
     tuned_name(save)
     for path in (save, saved):
         check_place(path)
-    search = walk_search.find_gait if kind in ("walk", "run") else walk_search.find_ability
     with Bar() as tick:
-        found = search(
-            kind, speed, begin, generations=generations, seed=seed, sigma=sigma,  # type: ignore[arg-type]
-            checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.2f}", g / generations),
-        )  # fmt: skip
+
+        def report(generation: int, best: float) -> None:
+            tick(f"generation {generation}, best cost {best:.2f}", generation / generations)
+
+        shared = {"generations": generations, "seed": seed, "sigma": sigma, "checkpoint": saved, "report": report}
+        if kind == "style":
+            found = genbicon_gait_search.search_style(begin, speed, **shared)  # type: ignore[arg-type]
+        elif kind in ("walk", "run"):
+            found = walk_search.find_gait(kind, speed, begin, **shared)  # type: ignore[arg-type]
+        else:
+            found = walk_search.find_ability(kind, speed, begin, **shared)  # type: ignore[arg-type]
     walk_search.write_found(found.skill, save)
     screen.print(f"best cost {found.cost:.2f} after {found.generations} generations; its mean is written to {save}")
     return 0

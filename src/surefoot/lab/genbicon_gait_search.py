@@ -1,18 +1,28 @@
-"""The search that found GENBICON's walk with a rolling foot: what may change, where it begins, and what it costs.
+"""The searches that found GENBICON's walk with a rolling foot and the strides of its styles.
 
 The gait is measured at the speed of an ordinary walk, where it has to look like people's, and at slower and faster
 speeds, where fewer things are asked for; at the ordinary speed it is also pushed. What is kept is the mean of the
-search.
+search. A style keeps its upper body; its pace and its stride are searched for, with the bars of its feet as the cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from surefoot.engine.population import Population
+from surefoot.errors import SurefootError
+from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.lab.gait_objective import WALK, GaitObjective, Wish
+from surefoot.lab.gait_signals import record_signals
 from surefoot.lab.parameter_tuning import TuningResult, tune
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.skills import load
+from surefoot.skills.files import validate
 from surefoot.skills.schema import Skill
 
 ORDINARY = 1.3  # [m/s]
@@ -57,6 +67,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
             (-0.75, -0.3),
         ],
     ),
+    "stride.side_foresight": (0.6, 1.1),
     **_knots("swing_ankle", [(-0.9, -0.3), (-1.3, -0.7), (-1.1, -0.4), (-0.4, 0.3), (0.15, 0.5), (0.2, 0.5)]),
     **_knots("height", [(-0.1, 0.2), (0.0, 0.5), (0.2, 1.2), (0.2, 1.5), (-0.2, 0.6), (-1.0, 0.0)]),
 }
@@ -112,4 +123,113 @@ def search_walk(
     return tune(
         skill, BOUNDS, objectives(pushed), generations=generations, popsize=popsize, sigma=sigma, seed=seed,
         threads=threads, checkpoint=checkpoint, keep_mean=True, report=report,
+    )  # fmt: skip
+
+
+STYLE_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "step_time": (0.42, 0.62),
+    "step_width": (0.1, 0.2),
+    "stride.step_time": (0.95, 1.4),
+    "stride.drag": (0.05, 0.9),
+    "stride.loss": (0.0, 0.4),
+    "stride.alpha": (-0.12, 0.12),
+    "stride.push_force": (0.8, 2.2),
+    "stride.knee_support": (0.5, 1.4),
+    "stride.yielding": (0.3, 1.0),
+    "stride.double_support": (0.08, 0.3),
+    "stride.step_height": (0.4, 1.2),
+    "stride.knee_give": (0.0, 0.8),
+    "stride.levelling": (0.0, 0.8),
+    "stride.side_foresight": (0.6, 1.1),
+}
+_SPEED_RANGE = 0.2  # [m/s] around the speed that is asked for, in which a style may go
+STYLE_CANDIDATES = 14  # of a generation
+
+
+@dataclass(frozen=True)
+class StyleObjective:
+    """Cost of feet that do not roll, stamp, or hand the weight over too quickly: beyond a bar, 1 for each tolerance.
+
+    Attributes:
+        replicas: with noisy starts.
+        settle: before they are measured [s].
+        measured: how long they are measured [s].
+        body: which walks.
+    """
+
+    replicas: int = 2
+    settle: float = 7.0
+    measured: float = 7.0
+    body: str = "humanoid"
+
+    def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
+        """Cost of every candidate."""
+        skills = [skill for skill in candidates for _ in range(self.replicas)]
+        population = Population(len(skills), self.body, skills, threads=threads)
+        noise = [seeded_generator(seed, "style", k) for _ in candidates for k in range(self.replicas)]
+        perturb_population(population, noise)
+        population.run(self.settle, stop_fallen=True)
+        costs = []
+        for skill, signals in zip(skills, record_signals(population, self.measured), strict=True):
+            try:
+                costs.append(_FELL if signals is None else self.cost_of_card(gait_card(signals), skill))
+            except SurefootError:  # it stands, or hops
+                costs.append(_FELL)
+        return np.asarray(np.reshape(costs, (len(candidates), -1)).mean(axis=1))
+
+    def cost_of_card(self, card: GaitCard, skill: Skill) -> float:
+        """Cost of what a card says of a style."""
+        off = sum(max(0.0, low - value, value - high) / tolerance
+                  for name, (low, high, tolerance) in _STYLE_BARS.items()
+                  for value in [getattr(card, name)])  # fmt: skip
+        return off + max(0.0, abs(card.speed - skill.parameters.speed) - _FREE_SPEED) / _SPEED_TOLERANCE  # type: ignore[no-any-return]
+
+
+_FELL = 12.0
+_FREE_SPEED, _SPEED_TOLERANCE = 0.08, 0.33  # [m/s]
+# lowest and highest value with a margin to the bars that judge it, and the tolerance; angles in degrees, else SI units
+_STYLE_BARS: Mapping[str, tuple[float, float, float]] = {
+    "strike_pitch": (10.0, np.inf, 5.0),
+    "toe_off_pitch": (-np.inf, -38.0, 8.0),
+    "double_support": (0.13, 0.26, 0.04),
+    "first_peak": (0.0, 1.32, 0.15),
+    "score": (0.0, 11.0, 10.0),
+    "slip": (0.0, 0.02, 0.05),
+    "step_width": (0.09, 0.2, 0.03),  # narrower, a foot passes through the other leg
+}
+
+
+def search_style(
+    style: Skill,
+    speed: float,
+    *,
+    generations: int = 14,
+    sigma: float = 0.1,
+    seed: int = 0,
+    threads: int = 0,
+    checkpoint: Path | None = None,
+    report: Callable[[int, float], None] = lambda generation, best: None,
+) -> TuningResult:
+    """Search for the pace and the stride of a style; the mean of the search is kept, and the style's curves are.
+
+    Args:
+        style: a skill of GENBICON; one without a stride begins with the ordinary walk's.
+        speed: at which it shall go, about [m/s].
+        generations: how long to search.
+        sigma: first step size as a share of each range.
+        seed: of the search.
+        threads: 0 is all cores.
+        checkpoint: file from which a stopped search resumes.
+        report: called after every generation with its number and the best cost so far.
+    """
+    document: dict[str, Any] = style.model_dump(by_alias=True, exclude_unset=True)
+    given = document["parameters"]
+    given["speed"] = speed
+    if given.get("stride") is None:
+        given |= {"stride": {}, "step_time": 0.5, "step_width": 0.15}  # those of the ordinary walk
+    bounds = {"speed": (speed - _SPEED_RANGE, speed + _SPEED_RANGE), **STYLE_BOUNDS}
+    return tune(
+        validate(document, f"{style.full_name} with a stride"), bounds, [StyleObjective()], generations=generations,
+        popsize=STYLE_CANDIDATES, sigma=sigma, seed=seed, threads=threads, checkpoint=checkpoint, keep_mean=True,
+        report=report,
     )  # fmt: skip
