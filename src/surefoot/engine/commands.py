@@ -8,6 +8,7 @@ with commands of its own; whatever is told is written for both, so nothing is lo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,23 +26,64 @@ if TYPE_CHECKING:
 SPEED = "speed"
 
 
-def known(scene: Scene, skill: Skill) -> dict[str, Command]:
+@dataclass(frozen=True)
+class Family:
+    """A skill and its slow part on one body.
+
+    Attributes:
+        skill: what is asked for.
+        slow: the skill that has the body at low speeds.
+        limits: the speeds at which the body changes hands.
+        number: of the slow part's controller.
+        known: everything that the two can be told.
+        shared: commands that mean the same to both.
+    """
+
+    skill: Skill
+    slow: Skill
+    limits: SlowPart
+    number: int
+    known: Mapping[str, Command]
+    shared: tuple[str, ...]
+
+
+def family(scene: Scene, skill: Skill) -> Family | None:
+    """A skill with its slow part; None if it has none. The same call gives the same object.
+
+    Args:
+        scene: where it runs.
+        skill: of this body.
+    """
+    if skill.slow is None:
+        return None
+    found = scene.families.get(id(skill))
+    if found is None:
+        slow = scene.find(skill.slow.skill)
+        own, theirs = scene.controller(skill).commands, scene.controller(slow).commands
+        both = [name for name in skill.commands if name in slow.commands]
+        shared = tuple(name for name in both if own[name].unit == theirs[name].unit)
+        known = {name: own[name] for name in skill.commands}
+        for name in shared:
+            low, high = min(own[name].low, theirs[name].low), max(own[name].high, theirs[name].high)
+            known[name] = own[name]._replace(low=low, high=high)
+        known |= {name: theirs[name] for name in skill.slow.commands}
+        number = base.names().index(slow.controller)
+        found = scene.families[id(skill)] = Family(skill, slow, skill.slow, number, known, shared)
+    return found
+
+
+def known(scene: Scene, skill: Skill) -> Mapping[str, Command]:
     """Everything a skill can be told, with its unit and limits: those of its slow part too.
 
     Args:
         scene: where it runs.
         skill: of this body.
     """
+    both = family(scene, skill)
+    if both is not None:
+        return both.known
     own = scene.controller(skill).commands
-    found = {name: own[name] for name in skill.commands}
-    if skill.slow is not None:
-        slow = scene.find(skill.slow.skill)
-        theirs = scene.controller(slow).commands
-        for name in _shared(scene, skill, slow):
-            low, high = min(found[name].low, theirs[name].low), max(found[name].high, theirs[name].high)
-            found[name] = found[name]._replace(low=low, high=high)
-        found |= {name: theirs[name] for name in skill.slow.commands}
-    return found
+    return {name: own[name] for name in skill.commands}
 
 
 def running_part(scene: Scene, row: Row, skill: Skill) -> Skill:
@@ -52,11 +94,8 @@ def running_part(scene: Scene, row: Row, skill: Skill) -> Skill:
         row: its memory.
         skill: what was asked for.
     """
-    if skill.slow is not None:
-        slow = scene.find(skill.slow.skill)
-        if row.slots[int(row.header[0].active), 0] == base.names().index(slow.controller):
-            return slow
-    return skill
+    both = family(scene, skill)
+    return skill if both is None or row.slots[int(row.header[0].active), 0] != both.number else both.slow
 
 
 def slot_of(scene: Scene, row: Row, skill: Skill) -> int:
@@ -90,21 +129,20 @@ def tell(scene: Scene, row: Row, skill: Skill, values: Mapping[str, float]) -> N
         low, high = limits[name].low, limits[name].high
         if not low <= value <= high:
             raise CommandError(f"command {name} must be within {low:g} … {high:g}, got {value}")
-    if skill.slow is None:
+    both = family(scene, skill)
+    if both is None:
         _set(scene, row, skill, values)
         return
-    slow, header = scene.find(skill.slow.skill), row.header[0]
-    running, busy = running_part(scene, row, skill), header.pending != 0.0 or header.handover == ASKED
-    if header.family == 0.0 and not busy and running is skill:
-        _make_family(scene, row, skill, slow)
-    if header.family == 0.0:  # another skill waits for the body
-        _set(scene, row, running, _of_part(scene, skill, slow, running, values))
-        return
-    for part in (skill, slow):
-        own = row if part is running else row._replace(commands=row.other_commands)
-        _set(scene, own, part, _of_part(scene, skill, slow, part, values))
-    if SPEED in values:
-        _hand_over(scene, row, skill.slow, skill, slow, running, values[SPEED])
+    header, running = row.header[0], running_part(scene, row, skill)
+    is_waiting = header.pending != 0.0 or header.handover == ASKED
+    if header.family == 0.0 and not is_waiting and running is skill:
+        _make_family(scene, row, both)
+    _set(scene, row, running, _of_part(scene, both, running, values))
+    if header.family != 0.0:  # otherwise a skill outside of it waits for the body
+        other = both.slow if running is skill else skill
+        _set(scene, row._replace(commands=row.other_commands), other, _of_part(scene, both, other, values))
+        if SPEED in values:
+            _ask(scene, row, both, running, values[SPEED])
 
 
 def told(scene: Scene, row: Row, skill: Skill, name: str) -> float | None:
@@ -139,26 +177,18 @@ def clear(scene: Scene, row: Row, skill: Skill, name: str) -> None:
 
 def _holder(scene: Scene, row: Row, skill: Skill, name: str) -> tuple[Row, Skill] | None:
     """The part that has a command, with a row whose commands are that part's; None if nobody has it now."""
-    part = skill if name in skill.commands or skill.slow is None else scene.find(skill.slow.skill)
-    if running_part(scene, row, skill).full_name == part.full_name:
+    both = family(scene, skill)
+    part = skill if both is None or name in skill.commands else both.slow
+    if running_part(scene, row, skill) is part:
         return row, part
     return (row._replace(commands=row.other_commands), part) if row.header[0].family != 0.0 else None
 
 
-def _shared(scene: Scene, skill: Skill, slow: Skill) -> tuple[str, ...]:
-    """Commands that mean the same to a skill and to its slow part."""
-    one, other = scene.controller(skill).commands, scene.controller(slow).commands
-    return tuple(name for name in skill.commands if name in slow.commands and one[name].unit == other[name].unit)
-
-
-def _of_part(scene: Scene, skill: Skill, slow: Skill, part: Skill, values: Mapping[str, float]) -> dict[str, float]:
+def _of_part(scene: Scene, both: Family, part: Skill, values: Mapping[str, float]) -> dict[str, float]:
     """What of some commands a part takes, within its own limits."""
-    taken = skill.commands if part is skill else (*_shared(scene, skill, slow), *(skill.slow or _NOBODY).commands)
+    taken = both.skill.commands if part is both.skill else (*both.shared, *both.limits.commands)
     limits = scene.controller(part).commands
     return {n: min(max(value, limits[n].low), limits[n].high) for n, value in values.items() if n in taken}
-
-
-_NOBODY = SlowPart(skill="none", below=0.0, above=0.0)
 
 
 def _set(scene: Scene, row: Row, skill: Skill, values: Mapping[str, float]) -> None:
@@ -167,30 +197,29 @@ def _set(scene: Scene, row: Row, skill: Skill, values: Mapping[str, float]) -> N
         controller.set_command(row, name, value)
 
 
-def _make_family(scene: Scene, row: Row, skill: Skill, slow: Skill) -> None:
+def _make_family(scene: Scene, row: Row, both: Family) -> None:
     """Put the slow part into the other slot, and let it know what the skill was told so far."""
-    header, controller = row.header[0], scene.controller(skill)
-    scene.write_slot(row, 1 - int(header.active), slow)
+    header, controller = row.header[0], scene.controller(both.skill)
+    scene.write_slot(row, 1 - int(header.active), both.slow)
     row.other_commands[:] = 0.0
     header.family = 1.0
     given: dict[str, float] = {}
-    for name in _shared(scene, skill, slow):
-        value = controller.get_command(row, skill, name)
+    for name in both.shared:
+        value = controller.get_command(row, both.skill, name)
         if value is None and controller.commands[name].is_direction:
-            value = base.default_command(skill, name)
+            value = base.default_command(both.skill, name)
         if value is not None:
             given[name] = value
-    _set(scene, row._replace(commands=row.other_commands), slow, _of_part(scene, skill, slow, slow, given))
+    _set(scene, row._replace(commands=row.other_commands), both.slow, _of_part(scene, both, both.slow, given))
 
 
-def _hand_over(
-    scene: Scene, row: Row, limits: SlowPart, skill: Skill, slow: Skill, running: Skill, speed: float
-) -> None:  # fmt: skip
+def _ask(scene: Scene, row: Row, both: Family, running: Skill, speed: float) -> None:
     """Ask for the part that walks at a speed, or no longer for the other one."""
     header = row.header[0]
-    other = slow if running is skill else skill
+    other = both.slow if running is both.skill else both.skill
     due = other if header.handover == ASKED else running  # which will have the body
-    wanted = slow if speed < (limits.below if due is skill else limits.above) else skill
+    limit = both.limits.below if due is both.skill else both.limits.above
+    wanted = both.slow if speed < limit else both.skill
     if wanted is running:
         header.handover = NONE if header.handover == ASKED else header.handover
     elif header.handover != ASKED:

@@ -150,6 +150,7 @@ class Scene:
         self.model = self.build.model
         self._scratch = mujoco.MjData(self.model)
         self._planners: dict[str, Planner | None] = {}
+        self.families: dict[int, commands.Family] = {}  # by the number of the skill's object, which they keep
         for one in () if setup.graph is None else setup.graph.skills:
             self.prepare(self.find(one))
 

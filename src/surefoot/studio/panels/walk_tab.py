@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -141,7 +141,7 @@ class CommandControls(Panel):
     def build(self, desk: PanelContext) -> None:
         """Add the folder for sliders, and the keys."""
         self._desk, self._gui = desk, desk.server.gui
-        self._known: dict[str, Command] = {}
+        self._known: Mapping[str, Command] = {}
         self._sliders: dict[str, Any] = {}
         self._touched = dict[str, float]()
         self._folder = self._gui.add_folder("Commands")
@@ -155,7 +155,7 @@ class CommandControls(Panel):
             hotkey(desk, f"{label} by {TURN:g}°", key, partial(self.turn, angle))
 
     @property
-    def _now(self) -> tuple[Simulation, dict[str, Command]]:
+    def _now(self) -> tuple[Simulation, Mapping[str, Command]]:
         sim = self._desk.session.sim
         return sim, commands.known(sim.scene, sim.skill)
 
