@@ -22,6 +22,10 @@ _ENTRY = 1.0  # order of the state a gait goes on with: after short steps no foo
 _NEARLY = 0.1  # [m/s] beyond its speeds at which a gait may go on
 _LIFTED = 0.12  # [s] after which a swing foot has left the ground
 _HIT = 0.1  # of the weight: force that holds a swing foot back when it hits something
+_EARLY, _STUBS = (
+    0.75,
+    2.0,
+)  # of a step: before, a foot that meets the ground stubs its toes; by how much it may bear then
 _SETTLED = 0.6  # of the alarm: the lateral speed at which a gait may go on
 
 
@@ -66,7 +70,9 @@ def recover_from_trip(graph: Graph, machine: Any, along: float, up: float, time:
     `along` and `up` are the force on the swing foot [body weights], ahead and upwards: an edge holds it back.
     """
     head, state = graph.head[0], graph.states[int(machine.state)]
-    if along > -_HIT or abs(up) > abs(along) or time - machine.step_start < _LIFTED or machine.gait_speed > _RUNS:
+    since = time - machine.step_start
+    bears = abs(up) > (_STUBS if since < _EARLY * machine.usual_period else 1.0) * abs(along)
+    if along > -_HIT or bears or since < _LIFTED or machine.gait_speed > _RUNS:
         return
     if machine.state < head.recovery or state.order != 0.0:
         _recover_from(graph, machine, 0.0, time)
