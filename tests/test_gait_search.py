@@ -101,11 +101,11 @@ def test_a_style_costs_nothing_with_rolling_feet_at_its_own_speed_and_more_for_e
     style, objective = sf.load_skill("biped/proud"), StyleObjective()
     good = replace(
         card, speed=style.parameters.speed, strike_pitch=15.0, toe_off_pitch=-42.0, double_support=0.2, first_peak=1.2,
-        score=9.0, slip=0.01, step_width=0.12,
+        score=9.0, slip=0.01, step_width=0.12, pelvis_turn=9.0,
     )  # fmt: skip
     assert objective.cost_of_card(good, style) == 0.0
     misses = {"strike_pitch": 2.0, "toe_off_pitch": -10.0, "double_support": 0.05, "first_peak": 2.0, "score": 20.0,
-              "slip": 0.05, "step_width": 0.05, "speed": 0.5}  # fmt: skip
+              "slip": 0.05, "step_width": 0.05, "pelvis_turn": 60.0, "speed": 0.5}  # fmt: skip
     for name, value in misses.items():
         assert objective.cost_of_card(replace(good, **{name: value}), style) > 0.1, name
 

@@ -195,6 +195,7 @@ _STYLE_BARS: Mapping[str, tuple[float, float, float]] = {
     "first_peak": (0.0, 1.32, 0.15),
     "score": (0.0, 11.0, 10.0),
     "slip": (0.0, 0.02, 0.05),
+    "pelvis_turn": (0.0, 26.0, 10.0),  # a search found long steps by twisting the pelvis
     "step_width": (0.09, 0.2, 0.03),  # narrower, a foot passes through the other leg
 }
 

@@ -22,10 +22,7 @@ _ENTRY = 1.0  # order of the state a gait goes on with: after short steps no foo
 _NEARLY = 0.1  # [m/s] beyond its speeds at which a gait may go on
 _LIFTED = 0.12  # [s] after which a swing foot has left the ground
 _HIT = 0.1  # of the weight: force that holds a swing foot back when it hits something
-_EARLY, _STUBS = (
-    0.75,
-    2.0,
-)  # of a step: before, a foot that meets the ground stubs its toes; by how much it may bear then
+_EARLY, _STUBS = 0.75, 2.0  # of a step, before which toes stub the ground; how much it may bear then, by its drag
 _SETTLED = 0.6  # of the alarm: the lateral speed at which a gait may go on
 
 
