@@ -45,6 +45,7 @@ _STRIKE_LOAD = 0.05  # [weight]
 _LANDING_HEIGHT = 0.035  # [m]
 _MOST_INTEGRAL, _STRIDE_INTEGRAL = 0.6, 0.3  # [m/s]
 _MOST_MISSED, _STRIDE_MISSED = 5.0, 0.1  # [m/s]
+_STRIDE_RATE = 0.5  # [speed_integral]
 _SIDE_INTEGRAL = 0.5  # [speed_integral]
 _REST = 0.3  # [s]
 _CALM, _OVER_FOOT = 0.06, 0.02  # [m/s], [m]
@@ -306,8 +307,9 @@ def _decide_stepping(
     if stepper.kind == WALK:
         taken = max(world.time - stepper.mark_time, world.dt)
         moved, beside = to_heading_frame(stepper.heading, com[0] - stepper.mark_x, com[1] - stepper.mark_y)
-        rate, stepper.pace = plan.speed_integral, moved / taken
+        stepper.pace = moved / taken
         striding = stepper.level * told_stride(stepper)
+        rate = plan.speed_integral * mix(1.0, _STRIDE_RATE, striding)
         most, large = mix(_MOST_INTEGRAL, _STRIDE_INTEGRAL, striding), mix(_MOST_MISSED, _STRIDE_MISSED, striding)
         missed = clamp(stepper.speed - moved / taken, -large, large)
         stepper.integral = clamp(stepper.integral + rate * missed, -most, most)
