@@ -43,6 +43,7 @@ _GROWTH = 0.25  # by step
 _LOST = 0.5  # [ease]
 _ASIDE, _BACKWARD = 0.15, 0.2  # [m/s]
 _LIGHT, _HEAVY = 0.02, 0.06  # [weight]
+_CROUCHED, _UPRIGHT = 0.85, 0.95  # [leg length]
 _LONGEST_PERIOD, _MINUTE = 0.85, 60.0  # [s], [s]
 _SHORTEST_REST = 0.2  # [s]
 _RISE_PHASE, _RISE_SHARE = 0.35, 0.4  # [phase], [toe_off_pitch]
@@ -164,7 +165,8 @@ def update_ease(
     level = 1.0 - smooth_share(_unevenness(world, row, stepper, com[0], com[1]), _LEVEL, _UNEVEN)
     free = 1.0 - smooth_share(burden, _LIGHT, _HEAVY)
     ahead = 1.0 - smooth_share(max(abs(stepper.sideways) / _ASIDE, -stepper.speed / _BACKWARD), 0.0, 1.0)
-    stepper.level = level * free * ahead
+    upright = smooth_share(stepper.crouch, _CROUCHED, _UPRIGHT)
+    stepper.level = level * free * ahead * upright
     wanted = stepper.level * (1.0 - _upset(plan, stepper, left, right, com, velocity))
     stepper.ease += clamp(wanted - stepper.ease, -_YIELDING * world.dt, _STRAIGHTENING * world.dt)
     stepper.firm = max(stepper.ease, stepper.firm - _SOFTENING * world.dt)
