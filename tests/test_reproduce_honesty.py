@@ -158,7 +158,7 @@ def test_predicted_steps_have_to_bear_pushes_at_each_speed(least: float, holds: 
 
 def test_balls_that_felled_it_are_not_among_the_heavy_ones_it_survived(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thrown_balls, "DENSITY", 20000.0)
-    survived, heavy, fell = thrown_balls.thrown("standing", 3, Setting(), 0.0)
+    survived, heavy, fell = thrown_balls.thrown("standing", "stand", 3, Setting(), 0.0)
     assert (survived, heavy) == (0, 0.0)
     assert np.isfinite(fell)
 

@@ -141,7 +141,7 @@ class CommandControls(Panel):
     def build(self, desk: PanelContext) -> None:
         """Add the folder for sliders, and the keys."""
         self._desk, self._gui = desk, desk.server.gui
-        self._known: Mapping[str, Command] = {}
+        self._known: Mapping[str, Command] | None = None
         self._sliders: dict[str, Any] = {}
         self._touched = dict[str, float]()
         self._folder = self._gui.add_folder("Commands")
