@@ -67,7 +67,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
             (-0.75, -0.3),
         ],
     ),
-    "stride.side_foresight": (0.6, 1.1),
+    "stride.side_foresight": (0.3, 1.1),
     **_knots("swing_ankle", [(-0.9, -0.3), (-1.3, -0.7), (-1.1, -0.4), (-0.4, 0.3), (0.15, 0.5), (0.2, 0.5)]),
     **_knots("height", [(-0.1, 0.2), (0.0, 0.5), (0.2, 1.2), (0.2, 1.5), (-0.2, 0.6), (-1.0, 0.0)]),
 }
@@ -140,7 +140,7 @@ STYLE_BOUNDS: Mapping[str, tuple[float, float]] = {
     "stride.step_height": (0.4, 1.2),
     "stride.knee_give": (0.0, 0.8),
     "stride.levelling": (0.0, 0.8),
-    "stride.side_foresight": (0.6, 1.1),
+    "stride.side_foresight": (0.3, 1.1),
 }
 _SPEED_RANGE = 0.2  # [m/s] around the speed that is asked for, in which a style may go
 STYLE_CANDIDATES = 14  # of a generation

@@ -70,7 +70,7 @@ class Stride(Strict):
     loss: float = Field(0.12, ge=0.0, le=1.0)
     levelling: float = Field(0.315, ge=0.0, le=1.2)
     foresight: float = Field(0.78, ge=0.0, le=1.5)
-    side_foresight: float = Field(0.8, ge=0.0, le=1.5)
+    side_foresight: float = Field(0.45, ge=0.0, le=1.5)
     alpha: float = Field(-0.02, ge=-0.3, le=0.5)
     quicker: float = Field(0.2, ge=0.0, le=0.5)
     softening: float = Field(0.0, ge=0.0, le=1.0)
