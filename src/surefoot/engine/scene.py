@@ -212,10 +212,6 @@ class Scene:
         found = (planner.running_skill(row) for planner in self.planners)
         return next((skill for skill in found if skill is not None), None)
 
-    def command_limits(self) -> dict[str, tuple[float, float]]:
-        """Lowest and highest value of every command of the first skill's controller."""
-        return {name: (own.low, own.high) for name, own in self.controller(self.skill).commands.items()}
-
     def record_walk(self, skill: str, terrain: str, settle: float, seconds: float, fps: float) -> RecordedWalk:
         """Run a skill on a terrain by itself and record it once it has settled; the same call gives the same object.
 

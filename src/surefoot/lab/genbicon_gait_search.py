@@ -211,11 +211,11 @@ def search_style(
     checkpoint: Path | None = None,
     report: Callable[[int, float], None] = lambda generation, best: None,
 ) -> TuningResult:
-    """Search for the pace and the stride of a style; the mean of the search is kept, and the style's curves are.
+    """Search for the pace and the stride of a style, without a change of its curves; the search's mean is kept.
 
     Args:
         style: a skill of GENBICON; one without a stride begins with the ordinary walk's.
-        speed: at which it shall go, about [m/s].
+        speed: about how fast it shall go [m/s]; the search may change it by 0.2.
         generations: how long to search.
         sigma: first step size as a share of each range.
         seed: of the search.
