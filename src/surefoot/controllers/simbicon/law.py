@@ -57,7 +57,8 @@ from surefoot.reflexes.speed_schedule import (
 
 SWING_HIP = 0
 _TRIM_ROOM = 0.03  # [m/s] above the slowest gait of a table: what is missing has to be made up for both ways
-_SLOW_ENOUGH = 0.05  # [m/s] above its slowest gait, to hand the body over to another controller
+_SLOW_ENOUGH, _SLOW_STEPS = 0.05, 0.2  # [m/s] above its slowest gait, to hand the body over to another controller
+_LEVEL = 0.03  # [rad] of slope
 
 COMMANDS = {
     "lean": Command(DEGREES, -1.0, 1.0),  # of the torso, forward negative
@@ -164,7 +165,7 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
     row.header[0].hold = 0.0
     if row.header[0].handover == ASKED:  # another controller waits for the body: hand it over slowly
         wanted = schedule.speeds[0]
-        row.header[0].hold = 1.0 if machine.gait_speed > wanted + _SLOW_ENOUGH else 0.0
+        row.header[0].hold = 0.0 if _is_slow(machine, wanted) else 1.0
     changed = follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted)
     slope, ankle = 0.0, world.xpos[int(world.leg[1 - int(state.swing), 2])]
     if changed:
@@ -174,6 +175,16 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
         slope = clamp(machine.slope / head.slope_angle, -MOST_SLOPE, MOST_SLOPE)
     if changed:
         set_gait_speed(slot, schedule, knots, int(head.entries), machine.gait_speed, slope)
+
+
+@kernel
+def _is_slow(machine: Any, slowest: float) -> bool:
+    """Whether a walk can be handed over: it has come to its slowest gait [m/s], and on level ground its steps have too.
+
+    Steps that gravity drives downhill may stay faster for ever.
+    """
+    follows = machine.mean_speed <= slowest + _SLOW_STEPS or abs(machine.slope) > _LEVEL
+    return follows and machine.gait_speed <= slowest + _SLOW_ENOUGH  # type: ignore[no-any-return]
 
 
 @noinline

@@ -142,6 +142,25 @@ def lift_foot(world: World, plan: Any, stepper: Any, foot: Region, side: int, ki
     stepper.mark_x, stepper.mark_y, stepper.mark_time = com[0], com[1], world.time
 
 
+@noinline
+def walk_on(
+    world: World, row: Row, limbs: Limbs, plan: Any, stepper: Any, left: Region, right: Region, com: Vector,
+    velocity: Vector,
+) -> None:  # fmt: skip
+    """Go on with a stride from the footstrike with which another controller hands a walk over."""
+    side = int(row.report[0].swing)
+    foot, stance = (left, right) if side == 0 else (right, left)
+    speed, _ = to_heading_frame(stepper.heading, velocity[0], velocity[1])
+    if plan.walk_ratio == 0.0 or speed < _SLOWEST or row.touch[0] == 0.0 or row.touch[1] == 0.0:
+        return
+    stepper.speed, stepper.pace, stepper.ease, stepper.firm = speed, speed, 1.0, 1.0
+    lift_foot(world, plan, stepper, foot, side, WALK, com)
+    begin_stride(plan, stepper, 1.0)
+    stepper.phase = 0.0  # the other foot has borne already
+    _leave_ground(world, limbs, stepper, foot, side)
+    stepper.strike_pitch = -to_heading_frame(stepper.heading, stance.up[0], stance.up[1])[0]
+
+
 @kernel
 def _restart_as_balance_step(world: World, plan: Any, stepper: Any, foot: Region, side: int, com: Vector) -> None:
     """Turn a step into one that balances: the same step goes on from where the foot is now."""

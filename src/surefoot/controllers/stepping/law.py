@@ -14,7 +14,7 @@ import numpy as np
 
 from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.stepping.center_of_pressure import adapt_height, choose_pressure, ground_force
-from surefoot.controllers.stepping.decision import decide
+from surefoot.controllers.stepping.decision import decide, walk_on
 from surefoot.controllers.stepping.foot_target import plan_foothold
 from surefoot.controllers.stepping.legs import (
     arm_stiffness,
@@ -97,7 +97,8 @@ def _control(world: World, row: Row, is_new: bool) -> None:
     limbs = limbs_of(world.numeric, int(row.header[0].limbs))
     stepper = stepper_of(row.memory)[0]
     body, velocity, mass = com_state(world, int(limbs.biped[0].pelvis), stepper)
-    if is_new and take_over(row, stepper, HEADING):
+    begins = is_new and take_over(row, stepper, HEADING)
+    if begins:
         begin_stand(stepper, world.time)
     plan = plan_of(row.slots[int(row.header[0].active)])
     if is_new:
@@ -113,6 +114,9 @@ def _control(world: World, row: Row, is_new: bool) -> None:
         if stepper.z == 0.0 and stepper.height == 0.0:
             stepper.z = 0.5 * (left.z + right.z)
             _estimate_slope(stepper, left, right, _SLOPE_TIME)
+        if begins and row.header[0].family != 0.0:
+            walk_on(world, row, limbs, plan, stepper, left, right, com, velocity)
+            stepper.height, stepper.height_rate = height, rate
         decide(world, row, limbs, plan, stepper, left, right, com, velocity, mass)
         plan = plan_of(row.slots[int(row.header[0].active)])
         servos = servos_of(row.slots[int(row.header[0].active)], len(world.ctrl))[0]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from surefoot.controllers.stepping.plan import BALANCE, STEP, WALK, begin_stand
+from surefoot.controllers.stepping.plan import BALANCE, SHIFT, STEP, WALK, begin_stand
 from surefoot.controllers.stepping.support import Region, on_sole, within_foot
 from surefoot.native.kernels import kernel, noinline
 from surefoot.native.limb_records import Limbs
@@ -185,6 +185,8 @@ def update_ease(
 def _upset(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, velocity: Vector) -> float:
     """How far the capture point is from where it should be now: 0 near it, 1 far away and in steps that balance."""
     x, y = capture_point(com, velocity, pendulum_frequency(com[2] - stepper.z))
+    if stepper.mode == SHIFT and stepper.kind == WALK:  # on its way over a foot
+        return 0.0
     if stepper.mode != STEP:
         off = horizontal_norm(x - 0.5 * (left.x + right.x), y - 0.5 * (left.y + right.y))
         return smooth_share(off, _STANDING_CALM, _STANDING_UPSET)  # type: ignore[no-any-return]
