@@ -61,7 +61,7 @@ def imitate_clip(
             )
         else:
             done = clip_skills.make_walking_skill(
-                documents[-1], source, cycle, walk_speed, seconds, seed=seed, checkpoint=search, report=tick
+                found, name, credit, cycle, walk_speed, seconds, seed=seed, checkpoint=search, report=tick
             )
     print_pairs(clip_skills.walk_summary(done.walk))
     files.write(done.document, path)

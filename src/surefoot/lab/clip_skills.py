@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import UnknownNameError
-from surefoot.lab.captured_walk_search import search_captured_walk, torques_over_step
+from surefoot.lab.captured_walk_search import CapturedWalk, record_plain_walk, search_captured_walk
 from surefoot.lab.imitation_search import FALLEN, HOPELESS, STAGES, Stage, imitate
 from surefoot.lab.parameter_tuning import tuned_name
 from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TrackingRun, track_reference
@@ -54,6 +53,10 @@ class Tolerance:
     leg: float
     cadence: float
     travel: float
+
+    def __str__(self) -> str:
+        joints, leg = np.degrees(self.joints), np.degrees(self.leg)
+        return f"≤ {joints:.0f}°, {leg:.0f}°, {100 * self.cadence:.0f} %, {100 * self.travel:.0f} %"
 
 
 PAPER_TOLERANCE = Tolerance(float(np.radians(12.0)), float(np.radians(20.0)), 0.05, 0.20)
@@ -140,6 +143,14 @@ class Walk:
         if not self.stays_up:
             return HOPELESS if max(self.fallen_at) < _AWHILE else FALLEN + self.seconds / min(self.fallen_at)
         return self._share(PAPER_TOLERANCE)
+
+    @property
+    def likeness(self) -> str:
+        """How near it is to its clip, in words."""
+        return (
+            f"joints {np.degrees(self.error):.1f}°, worst of the legs {np.degrees(self.worst_leg):.1f}°, "
+            f"cadence × {self.cadence:.3f}, travel {100 * self.travel_error:.0f} % off"
+        )
 
     @property
     def error(self) -> float:
@@ -288,64 +299,39 @@ def make_imitation_skill(
     )
 
 
-_FOLLOWED = 12.0  # [s] that a clip is followed for its torques
-_FIRST_STEPS = 3.0  # [s] of these that do not count
-_TORQUE_FPS = 250.0
-GENERATIONS = 150
-
-
-def followed_torques(source: ClipSource, folder: Path) -> dict[str, list[float]]:
-    """Follow a clip and average the torques that its push-off takes (`captured_walk_search`).
-
-    Args:
-        source: the clip.
-        folder: where the clip's reference is written.
-
-    Raises:
-        SurefootError: the clip does not loop, or is not followed for long enough.
-    """
-    document, _ = make_following_skill(
-        read_clip_to_follow(source, False), folder / "followed.yaml", "", _FOLLOWED, lambda text, share: None
-    )
-    document["parameters"]["reference"] = str(folder / "followed.npz")
-    sim = Simulation(skill=files.validate(document, "followed"))
-    return torques_over_step(sim.run(_FOLLOWED, fps=_TORQUE_FPS), sim.scene.table, _FIRST_STEPS)
+GENERATIONS = 440  # of a search by the gait card
 
 
 def make_walking_skill(
-    document: dict[str, Any], source: ClipSource, cycle: Cycle, speed: float, seconds: float, *, seed: int = 0,
+    found: GaitClip, name: str, credit: str, cycle: Cycle, speed: float, seconds: float, *, seed: int = 0,
     generations: int = GENERATIONS, checkpoint: Path | None = None,
     report: Callable[[str, float], None] = lambda text, share: None,
 ) -> ImitationResult:  # fmt: skip
-    """Make an imitation of a clip that walks, then one that walks as people do, with the followed clip's push-off.
+    """Make an imitation of a clip that walks as people do, beginning with the body's plain walk.
 
     Args:
-        document: an untuned skill of the clip, see `untuned_skills`.
-        source: the clip.
+        found: the clip.
+        name: of the skill.
+        credit: line that the clip's licence asks for.
         cycle: what it is compared with in the end.
         speed: to walk at [m/s].
         seconds: how long it must walk in the end [s].
         seed: of the search and of the replicas.
-        generations: of the search by the gait card.
+        generations: of the search.
         checkpoint: a stopped search resumes from a file whose name begins so.
         report: called with what is done and the share of the work.
+
+    Raises:
+        CommandError: the body has no plain walk to begin with.
     """
-    document = tune_skill(
-        [document], cycle, seed=seed, checkpoint=checkpoint, report=lambda text, share: report(text, 0.5 * share)
-    )
-    report("following the clip", 0.5)
-    with tempfile.TemporaryDirectory() as folder:
-        torques = followed_torques(source, Path(folder))
-    document = document | {"parameters": document["parameters"] | {"feedforward": torques}}
-    found = search_captured_walk(
-        files.validate(document, document["name"]), speed, generations=generations, seed=seed,
-        report=lambda text, share: report(text, 0.5 + 0.5 * share),
+    plain = record_plain_walk(found.source.character, speed)
+    about = name, describe_gait(found.cycle, found.table), found.source.clip.stem, credit
+    walk = CapturedWalk(plain, found.cycle.symmetrized(found.table), found.table, about)
+    document = search_captured_walk(
+        walk, speed, generations=generations, seed=seed, report=report,
         checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-walk.json"),
     )  # fmt: skip
-    document = _with_numbers_of(found, document, ("cycle", "feedforward"))
-    return ImitationResult(
-        document, measure_walk(files.validate(document, document["name"]), cycle, seconds, seed=seed)
-    )
+    return ImitationResult(document, measure_walk(files.validate(document, name), cycle, seconds, seed=seed))
 
 
 def remove_checkpoint(checkpoint: Path) -> None:

@@ -7,6 +7,7 @@ search, so that a stopped search goes on exactly as if it had not stopped, and n
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -104,6 +105,7 @@ class Objective:
         return np.asarray(cost.reshape(len(candidates), -1).mean(axis=1))
 
 
+Vary = Callable[[Skill, Mapping[str, float], int], Skill]
 _INFEASIBLE = 1e3
 
 
@@ -151,6 +153,7 @@ def tune(
     keep_mean: bool = False,
     report: Callable[[int, float], None] = lambda generation, best: None,
     enough: Callable[[Sequence[float]], bool] = lambda costs: False,
+    vary: Vary = lambda skill, values, generation: with_parameters(skill, values),
 ) -> TuningResult:
     """Search for the parameters of least cost by CMA-ES.
 
@@ -169,6 +172,7 @@ def tune(
         checkpoint: file that is written after every generation and that a stopped search resumes from.
         report: called after every generation with its number and the best cost so far.
         enough: called with the costs of every generation; true ends the search.
+        vary: makes a candidate of the skill, values of its parameters and the number of the generation.
 
     Raises:
         SurefootError: no parameter, an empty range or a negative seed.
@@ -198,7 +202,8 @@ def tune(
             costs = done[search.countiter]  # replayed: the same seed asks for the same points
         else:
             round_seed = seed + 7919 * search.countiter  # other noise every generation: no candidate is merely lucky
-            costs = _evaluate(skill, [values_at(point) for point in points], objectives, round_seed, threads)
+            makers = [functools.partial(vary, skill, values_at(point), search.countiter) for point in points]
+            costs = _evaluate(makers, objectives, round_seed, threads)
             costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
             done.append(costs)
             if checkpoint is not None:
@@ -213,23 +218,23 @@ def tune(
     choices = [values_at(point) for point in (search.mean, best)]
     chosen = choices[0]
     if not keep_mean:
-        candidates = [with_parameters(skill, values) for values in choices]
+        candidates = [vary(skill, values, search.countiter) for values in choices]
         chosen = choices[int(np.argmin(sum(o.costs(candidates, seed + 1 + k) for k in range(4) for o in objectives)))]
-    return TuningResult(with_parameters(skill, chosen), chosen, float(best_cost), search.countiter)
+    return TuningResult(vary(skill, chosen, search.countiter), chosen, float(best_cost), search.countiter)
 
 
 def _evaluate(
-    skill: Skill, choices: list[dict[str, float]], objectives: Sequence[CostFunction], seed: int, threads: int
+    makers: Sequence[Callable[[], Skill]], objectives: Sequence[CostFunction], seed: int, threads: int
 ) -> list[float]:
-    """Costs of all choices of parameters; those that the schema refuses are infeasible."""
+    """Costs of all candidates; those that the schema refuses are infeasible."""
     candidates, places = [], []
-    for i, values in enumerate(choices):
+    for i, make in enumerate(makers):
         try:
-            candidates.append(with_parameters(skill, values))
+            candidates.append(make())
             places.append(i)
         except SkillError:
             continue
-    costs = np.full(len(choices), _INFEASIBLE)
+    costs = np.full(len(makers), _INFEASIBLE)
     if candidates:
         costs[places] = sum(o.costs(candidates, seed, threads) for o in objectives)
     return [float(c) for c in costs]

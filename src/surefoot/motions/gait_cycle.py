@@ -76,13 +76,13 @@ class GaitCycle:
         """
         joints, hinges = dict(self.joints), table.hinges
         for left, right in zip(table.anatomy.left.joints, table.anatomy.right.joints, strict=True):
-            mean = _mean(self.joints[left], fourier.shifted(self.joints[right], 0.5))
+            mean = _mixed(self.joints[left], fourier.shifted(self.joints[right], 0.5))
             joints |= {left: mean, right: fourier.shifted(mean, 0.5)}
         for name in table.anatomy.middle:
             sign = 1.0 if hinges[name].plane == SAGITTAL else -1.0
-            joints[name] = _mean(self.joints[name], sign * fourier.shifted(self.joints[name], 0.5))
+            joints[name] = _mixed(self.joints[name], sign * fourier.shifted(self.joints[name], 0.5))
         signs = {name: 1.0 if name in _EVEN else -1.0 for name in self.root}
-        root = {name: _mean(c, signs[name] * fourier.shifted(c, 0.5)) for name, c in self.root.items()}
+        root = {name: _mixed(c, signs[name] * fourier.shifted(c, 0.5)) for name, c in self.root.items()}
         right_spans = tuple((a + 0.5 - np.floor(a + 0.5), b + 0.5 - np.floor(a + 0.5)) for a, b in self.contacts[0])
         return replace(
             self, joints=joints, root=root, travel=self.travel * [1.0, 0.0, 1.0], turn=0.0, asymmetry=0.0,
@@ -115,6 +115,29 @@ class GaitCycle:
         """Travel per cycle along the path, as if there were no turn [m]."""
         one = complex(travel_on_arc(np.array([1.0]), np.array([self.turn]))[0])
         return complex(self.travel[0], self.travel[1]) / one if abs(one) > 1e-6 else 0j
+
+
+def mix_cycles(one: GaitCycle, other: GaitCycle, share: float) -> GaitCycle:
+    """A cycle between two of one character.
+
+    Args:
+        one: with what is told of a clip, which the mixture keeps.
+        other: of the same joints.
+        share: of the other one, 0 … 1.
+    """
+    contacts = []
+    for a, b in zip(one.contacts, other.contacts, strict=True):
+        (begin, end), (later, until) = (max(spans, key=lambda span: span[1] - span[0]) for spans in (a, b))
+        length = (1.0 - share) * (end - begin) + share * (until - later)
+        lands = (begin + share * ((later - begin + 0.5) % 1.0 - 0.5)) % 1.0  # the short way round the cycle
+        contacts.append(((lands, lands + length),))
+    return replace(
+        one, period=(1.0 - share) * one.period + share * other.period,
+        travel=(1.0 - share) * one.travel + share * other.travel, turn=(1.0 - share) * one.turn + share * other.turn,
+        joints={name: _mixed(series, other.joints[name], share) for name, series in one.joints.items()},
+        root={name: _mixed(series, other.root[name], share) for name, series in one.root.items()},
+        contacts=(contacts[0], contacts[1]),
+    )  # fmt: skip
 
 
 def root_in_moving_frame(
@@ -166,11 +189,11 @@ def _at(series: np.ndarray, phase: float | np.ndarray) -> np.ndarray:
     return fourier.evaluate(series, np.ravel(phase)).reshape(np.shape(phase))
 
 
-def _mean(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The mean of two series, which may differ in their numbers of harmonics."""
+def _mixed(one: np.ndarray, other: np.ndarray, share: float = 0.5) -> np.ndarray:
+    """A series between two, which may differ in their numbers of harmonics."""
     found = np.zeros(max(len(one), len(other)))
-    found[: len(one)] += 0.5 * one
-    found[: len(other)] += 0.5 * other
+    found[: len(one)] += (1.0 - share) * one
+    found[: len(other)] += share * other
     return found
 
 

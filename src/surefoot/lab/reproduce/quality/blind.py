@@ -37,7 +37,7 @@ from surefoot.motions.retargeting import retarget, to_motion
 BODY = "human"
 CLIPS = ("07_01", "07_05", "136_21", "16_22", "Neutral_FW")  # straight on: a turn would tell a clip
 SKILLS: tuple[tuple[str, dict[str, float]], ...] = (
-    ("human/walk", {"speed": 1.3}), ("human/fast-walk", {}), ("human/captured-forward", {}),
+    ("human/walk", {"speed": 1.3}), ("human/fast-walk", {}), ("human/captured-walk", {}),
     ("human/stylized-walk", {}), ("human/stepping-walk", {}),
 )  # fmt: skip
 """Simulated walks of the same body, and what they are told."""

@@ -10,10 +10,12 @@ import numpy as np
 
 from surefoot.engine.population import Population
 from surefoot.errors import SurefootError
-from surefoot.lab.experiment import Result, Setting
+from surefoot.lab import clip_skills
+from surefoot.lab.experiment import Result, Setting, find_clip
 from surefoot.lab.gait import BANDS, GaitCard, gait_card
 from surefoot.lab.gait_signals import record_signals
 from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.skills import load
 
 REPLICAS, SECONDS, SETTLED = 5, 30.0, 8.0  # [s] a replica walks, and from when on it is measured
 
@@ -54,12 +56,13 @@ class PlainWalk:
     speed: tuple[float, float] = (1.2, 1.4)  # [m/s]
 
 
+IMITATED = "human/captured-walk"
 WALKS = (
     PlainWalk("SIMBICON", "human/walk", commands={"speed": 1.3}),
     PlainWalk(
         "GENBICON", "biped/walk", "humanoid", {"speed": 1.3}, {**WALK_BARS, "score": (0.0, 11.0)}
     ),
-    PlainWalk("imitated", "human/captured-forward"),
+    PlainWalk("imitated", IMITATED),
     PlainWalk("followed", "human/stylized-walk"),
     PlainWalk(
         "stepping", "stepper/walk", commands={"speed": 0.8}, bars={**WALK_BARS, "score": (0.0, 11.0)},
@@ -137,6 +140,18 @@ def run_walks(result: Result, setting: Setting) -> None:
         bars = {"speed": walk.speed, **walk.bars}
         judge(result, f"{walk.label}: {walk.skill}", cards, bars, in_words(bars))
         note_card(result, walk.label, cards, bars)
+    _likeness(result, setting)
+
+
+def _likeness(result: Result, setting: Setting) -> None:
+    """How near the imitated walk is to the clip as it was captured, if the clips are there."""
+    skill = load(IMITATED)
+    path = find_clip(setting, skill.clip)  # type: ignore[attr-defined]
+    if path is None:
+        return
+    cycle = clip_skills.untuned_skills(clip_skills.read_gait_clip(clip_skills.ClipSource(path)), skill.name)[1]
+    done = clip_skills.measure_walk(skill, cycle, 10.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
+    result.add_row(f"{IMITATED}: like its clip", str(clip_skills.PAPER_TOLERANCE), done.likeness, "", done.is_alike)
 
 
 def in_words(bars: Bars) -> str:
