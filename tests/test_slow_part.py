@@ -13,6 +13,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError, SkillError
 from surefoot.gym import Residuals, SurefootEnv
+from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.reflexes.handover import ASKED, NONE
 from surefoot.skills import load
 from surefoot.skills.files import check
@@ -215,3 +216,26 @@ def test_a_slow_part_that_cannot_be_is_refused(change: dict[str, Any], message: 
     assert walk.slow is not None
     with pytest.raises(SkillError, match=message):
         check(walk.model_copy(update={"slow": walk.slow.model_copy(update=change)}))
+
+
+@pytest.mark.parametrize("lean", [0.0, -0.1])
+def test_a_walk_that_is_told_to_stop_stands_even_if_it_leans_forward(lean: float) -> None:
+    sim = Simulation("human", WALK)
+    told(4.0, sim, speed=1.2, lean=lean)
+    told(8.0, sim, speed=0.0)
+    assert sim.running.name == SLOW
+    told(4.0, sim, lean=0.0)
+    assert np.abs(told(2.0, sim)).max() < 0.05
+
+
+def test_a_run_slows_down_to_a_walk_without_falling() -> None:
+    count = 32
+    rows = Population(count, skill=["human/walk"] * count)
+    rngs = [seeded_generator(31, "c", 2.5, 0.0, k) for k in range(count)]
+    perturb_population(rows, rngs)
+    rows.command(None, speed=2.5)
+    rows.run(8.0, stop_fallen=True)
+    rows.advance([rng.uniform(0.0, 1.1) for rng in rngs])
+    rows.command(None, speed=1.3)
+    rows.run(6.0, stop_fallen=True)
+    assert np.isinf(rows.fallen_at).sum() >= count - 1

@@ -59,7 +59,7 @@ class Stride(Strict):
     """
 
     rolling_speed: float = Field(1.0, gt=0.0, le=2.0)  # [m/s]
-    step_time: float = Field(1.14, ge=0.5, le=2.0)  # of the style's, as the next two
+    step_time: float = Field(1.17, ge=0.5, le=2.0)  # of the style's, as the next two
     step_width: float = Field(0.92, ge=0.0, le=3.0)
     step_height: float = Field(0.714, ge=0.0, le=3.0)
     speed_force: float = Field(0.213, ge=0.0, le=2.0)
@@ -68,15 +68,15 @@ class Stride(Strict):
     yielding: float = Field(0.64, ge=0.0, le=1.0)
     yaw_limit: float = Field(0.027, ge=0.0, le=1.0)
     loss: float = Field(0.12, ge=0.0, le=1.0)
-    levelling: float = Field(0.315, ge=0.0, le=1.2)
+    levelling: float = Field(0.27, ge=0.0, le=1.2)
     foresight: float = Field(0.78, ge=0.0, le=1.5)
-    side_foresight: float = Field(0.45, ge=0.0, le=1.5)
+    side_foresight: float = Field(0.95, ge=0.0, le=1.5)
     alpha: float = Field(-0.02, ge=-0.3, le=0.5)
     quicker: float = Field(0.2, ge=0.0, le=0.5)
     softening: float = Field(0.0, ge=0.0, le=1.0)
-    drag: float = Field(0.38, ge=0.0, le=1.5)  # [m/s] that double support takes
+    drag: float = Field(0.3, ge=0.0, le=1.5)  # [m/s] that double support takes
     double_support: float = Field(0.15, ge=0.0, le=0.45)  # [phase] for which a foot pushes off after footstrike
-    push_force: float = Field(1.25, ge=0.0, le=3.0)  # of an ankle, by the force with which it bears its load
+    push_force: float = Field(1.33, ge=0.0, le=3.0)  # of an ankle, by the force with which it bears its load
     push_knee: float = Field(0.8, ge=-1.0, le=1.5)  # share of its load that the knee of a leg bears while it pushes off
     knee_give: float = Field(0.0, ge=0.0, le=1.0)  # share of its damping that the stance knee lacks at footstrike
     curves: Annotated[dict[Annotated[str, AfterValidator(_known_of_stride)], Curve], BeforeValidator(_completed)] = (

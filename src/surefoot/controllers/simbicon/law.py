@@ -58,7 +58,7 @@ from surefoot.reflexes.speed_schedule import (
 SWING_HIP = 0
 _TRIM_ROOM = 0.03  # [m/s] above the slowest gait of a table: what is missing has to be made up for both ways
 _SLOW_ENOUGH, _SLOW_STEPS = 0.05, 0.2  # [m/s] above its slowest gait, to hand the body over to another controller
-_LEVEL = 0.03  # [rad] of slope
+_LEVEL, _PATIENCE = 0.03, 6.0  # [rad] of slope, [s]
 
 COMMANDS = {
     "lean": Command(DEGREES, -1.0, 1.0),  # of the torso, forward negative
@@ -165,9 +165,11 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
     row.header[0].hold = 0.0
     if row.header[0].handover == ASKED:  # another controller waits for the body: hand it over slowly
         wanted = schedule.speeds[0]
-        row.header[0].hold = 0.0 if _is_slow(machine, wanted) else 1.0
+        row.header[0].hold = 0.0 if _is_slow(machine, wanted, world.time - row.header[0].asked) else 1.0
     changed = follow_speed(machine, hip_midpoint(world, 0), hip_midpoint(world, 1), world.time, wanted)
     slope, ankle = 0.0, world.xpos[int(world.leg[1 - int(state.swing), 2])]
+    if changed and wanted <= head.gap_low < min(machine.gait_speed, machine.mean_speed) < head.gap_high:
+        machine.gait_speed = head.gap_low  # from a run to a walk in one step: gaits between the two fall
     if changed:
         find_unevenness(machine, ankle[0], ankle[1], ankle[2])
     if head.slope_angle > 0.0:
@@ -178,12 +180,13 @@ def _set_speed(world: World, row: Row, machine: Any, graph: Graph, roles: int) -
 
 
 @kernel
-def _is_slow(machine: Any, slowest: float) -> bool:
-    """Whether a walk can be handed over: it has come to its slowest gait [m/s], and on level ground its steps have too.
+def _is_slow(machine: Any, slowest: float, waited: float) -> bool:
+    """Whether a walk can be handed over: it has come to its slowest gait [m/s], and its steps have too.
 
-    Steps that gravity drives downhill may stay faster for ever.
+    Steps that gravity drives downhill, or a forward lean, may stay faster for ever: it waits [s] only so long.
     """
-    follows = machine.mean_speed <= slowest + _SLOW_STEPS or abs(machine.slope) > _LEVEL
+    hurried = abs(machine.slope) > _LEVEL or waited > _PATIENCE
+    follows = machine.mean_speed <= slowest + _SLOW_STEPS or hurried
     return follows and machine.gait_speed <= slowest + _SLOW_ENOUGH  # type: ignore[no-any-return]
 
 
