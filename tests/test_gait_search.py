@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.errors import SkillError, SurefootError
+from surefoot.errors import CommandError, SkillError, SurefootError
 from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.lab.gait_objective import FELL, WALK, GaitObjective, SturdinessObjective, Wish
-from surefoot.lab.genbicon_gait_search import StyleObjective, search_style
+from surefoot.lab.genbicon_gait_search import BOUNDS, StyleObjective, search_style, search_walk
 from surefoot.lab.parameter_tuning import parameter_value
 from surefoot.lab.walk_search import RECOVERY_BOUNDS, find_ability, objective, slope_bounds
 from surefoot.skills import with_parameters
@@ -130,6 +130,17 @@ def test_a_search_for_a_style_keeps_its_curves_and_begins_with_the_ordinary_stri
     assert seen["keep_mean"] is True
     for path, (low, high) in bounds.items():
         assert low <= parameter_value(begin, path) <= high, path
+
+
+def test_what_the_search_for_a_rolling_walk_may_change_is_in_the_walk() -> None:
+    walk = sf.load_skill("biped/walk")
+    for path, (low, high) in BOUNDS.items():
+        assert low <= parameter_value(walk, path) <= high, path
+
+
+def test_a_search_for_a_rolling_walk_begins_with_one_that_rolls() -> None:
+    with pytest.raises(CommandError, match="biped/walk"):
+        search_walk(sf.load_skill("biped/flat-walk"), 1.3)
 
 
 def test_a_file_can_extend_a_registered_skill(tmp_path: Path) -> None:

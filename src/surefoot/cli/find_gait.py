@@ -30,9 +30,9 @@ def find_gait(
     if kind not in ("walk", "run", "recovery", "uphill", "downhill", "style"):
         raise CommandError(f"a search is for a walk, a run, recovery, uphill, downhill or style, got {kind!r}")
     begin = load(start)
-    controller = "genbicon" if kind == "style" else "simbicon"
-    if begin.controller != controller:
-        raise CommandError(f"a search for {kind} begins with a skill of {controller}, got one of {begin.controller}")
+    by = {"style": ("genbicon",), "walk": ("simbicon", "genbicon")}.get(kind, ("simbicon",))
+    if begin.controller not in by:
+        raise CommandError(f"a search for {kind} begins with a skill of {' or '.join(by)}, not of {begin.controller}")
     if len(getattr(begin.parameters, "states", ())) == 2:
         begin = walk_search.four_states(begin)
     saved = checkpoint or save.with_suffix(".search.json")
@@ -47,6 +47,8 @@ def find_gait(
         shared = {"generations": generations, "seed": seed, "sigma": sigma, "checkpoint": saved, "report": report}
         if kind == "style":
             found = genbicon_gait_search.search_style(begin, speed, **shared)  # type: ignore[arg-type]
+        elif begin.controller == "genbicon":
+            found = genbicon_gait_search.search_walk(begin, speed, **shared)  # type: ignore[arg-type]
         elif kind in ("walk", "run"):
             found = walk_search.find_gait(kind, speed, begin, **shared)  # type: ignore[arg-type]
         else:

@@ -15,18 +15,17 @@ from typing import Any
 import numpy as np
 
 from surefoot.engine.population import Population
-from surefoot.errors import SurefootError
+from surefoot.errors import CommandError, SurefootError
 from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.lab.gait_objective import WALK, GaitObjective, Wish
 from surefoot.lab.gait_signals import record_signals
 from surefoot.lab.parameter_tuning import TuningResult, tune
 from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.skills import load
 from surefoot.skills.files import validate
 from surefoot.skills.schema import Skill
 
-ORDINARY = 1.3  # [m/s]
-OTHERS = (0.7, 1.0, 1.6)  # [m/s]
+OTHERS = (-0.6, -0.3, 0.3)  # [m/s] slower and faster than the walk that is searched for
+CANDIDATES = 14  # of a generation
 _TIMESTEP = 0.001  # [s] at longer ones light feet tremble
 _PUSHED_AT = 4.5, 5.2  # [s] at the ordinary speed, which is reached after 2.5 s
 
@@ -72,56 +71,59 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     **_knots("height", [(-0.1, 0.2), (0.0, 0.5), (0.2, 1.2), (0.2, 1.5), (-0.2, 0.6), (-1.0, 0.0)]),
 }
 
+_APART = Wish(0.1, 0.15, 0.01, 2.0)  # [m] of step width: narrower, a foot passes through the other leg
+_WISHES: Mapping[str, Wish] = {**WALK, "step_width": _APART}
 _LESS = ("strike_pitch", "toe_off_pitch", "double_support", "stance_knee", "first_peak", "work", "tremble", "slip")
-OTHER_WISHES: Mapping[str, Wish] = {name: WALK[name] for name in (*_LESS, "asymmetry", "drift", "step_width")}
+OTHER_WISHES: Mapping[str, Wish] = {name: _WISHES[name] for name in (*_LESS, "asymmetry", "drift", "step_width")}
 
 
-def objectives(pushed: bool = True) -> list[GaitObjective]:
-    """Costs of the walk at the ordinary speed, pushed or not, and at other speeds."""
-    pushes = ((180.0, 0.0), (-130.0, 0.0), (0.0, 130.0)) if pushed else ()
+def objectives(speed: float) -> list[GaitObjective]:
+    """Costs of the walk at its ordinary speed [m/s], pushed or not, and at other speeds."""
     ordinary = GaitObjective(
-        ORDINARY, pushes=pushes, tried=1, push_weight=0.3, after_push=4.0, replicas=1, settle=4.5, measured=2.5,
-        timestep=_TIMESTEP,
-        commands={"speed": ORDINARY}, pushed_at=_PUSHED_AT,
+        speed, wishes=_WISHES, pushes=((180.0, 0.0), (-130.0, 0.0), (0.0, 130.0)), tried=1, push_weight=0.3,
+        after_push=4.0, replicas=1, settle=4.5, measured=2.5, timestep=_TIMESTEP, commands={"speed": speed},
+        pushed_at=_PUSHED_AT,
     )  # fmt: skip
     others = [
         GaitObjective(
-            speed, wishes=OTHER_WISHES, pushes=(), replicas=1, settle=4.0, measured=2.0, timestep=_TIMESTEP,
-            commands={"speed": speed}, weight=0.4,
+            other, wishes=OTHER_WISHES, pushes=(), replicas=1, settle=4.0, measured=2.0, timestep=_TIMESTEP,
+            commands={"speed": other}, weight=0.4,
         )
-        for speed in OTHERS
+        for other in (speed + difference for difference in OTHERS)
     ]  # fmt: skip
     return [ordinary, *others]
 
 
 def search_walk(
-    begin: Skill | None = None,
+    begin: Skill,
+    speed: float,
     *,
     generations: int = 40,
-    popsize: int = 14,
     sigma: float = 0.08,
     seed: int = 0,
     threads: int = 0,
-    pushed: bool = True,
     checkpoint: Path | None = None,
     report: Callable[[int, float], None] = lambda generation, best: None,
 ) -> TuningResult:
     """Search for the parameters of the walk by CMA-ES and return the search's mean.
 
     Args:
-        begin: a skill with a stride whose curves have as many knots as `BOUNDS` names; by default the library's walk.
+        begin: a skill with a stride whose curves have as many knots as `BOUNDS` names, as `biped/walk`.
+        speed: of its ordinary walk [m/s].
         generations: how long to search.
-        popsize: candidates per generation.
         sigma: first step size as a share of each range.
         seed: of the search.
         threads: 0 is all cores.
-        pushed: whether candidates are pushed too; a search that begins far off is faster without.
         checkpoint: file from which a stopped search resumes.
         report: called after every generation with its number and the best cost so far.
+
+    Raises:
+        CommandError: the skill has no stride.
     """
-    skill = begin or load("biped/walk")
+    if getattr(begin.parameters, "stride", None) is None:
+        raise CommandError(f"{begin.full_name} has no stride: begin with a style that has one, as biped/walk")
     return tune(
-        skill, BOUNDS, objectives(pushed), generations=generations, popsize=popsize, sigma=sigma, seed=seed,
+        begin, BOUNDS, objectives(speed), generations=generations, popsize=CANDIDATES, sigma=sigma, seed=seed,
         threads=threads, checkpoint=checkpoint, keep_mean=True, report=report,
     )  # fmt: skip
 
@@ -143,7 +145,6 @@ STYLE_BOUNDS: Mapping[str, tuple[float, float]] = {
     "stride.side_foresight": (0.3, 1.1),
 }
 _SPEED_RANGE = 0.2  # [m/s] around the speed that is asked for, in which a style may go
-STYLE_CANDIDATES = 14  # of a generation
 
 
 @dataclass(frozen=True)
@@ -231,6 +232,6 @@ def search_style(
     bounds = {"speed": (speed - _SPEED_RANGE, speed + _SPEED_RANGE), **STYLE_BOUNDS}
     return tune(
         validate(document, f"{style.full_name} with a stride"), bounds, [StyleObjective()], generations=generations,
-        popsize=STYLE_CANDIDATES, sigma=sigma, seed=seed, threads=threads, checkpoint=checkpoint, keep_mean=True,
+        popsize=CANDIDATES, sigma=sigma, seed=seed, threads=threads, checkpoint=checkpoint, keep_mean=True,
         report=report,
     )  # fmt: skip
