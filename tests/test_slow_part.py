@@ -79,7 +79,7 @@ def test_what_it_is_told_while_one_has_the_body_holds_for_the_other(strolling: S
     assert yaw(strolling) == pytest.approx(0.6, abs=0.12)
     assert strolling.memory.commands[0] == -0.05  # lean, the first command of SIMBICON
     told(6.0, strolling, heading=0.1)
-    told(8.0, strolling, speed=0.3)
+    told(10.0, strolling, speed=0.3)  # a forward lean keeps it fast: it waits
     assert strolling.running.name == SLOW
     assert yaw(strolling) == pytest.approx(0.1, abs=0.12)
 
@@ -222,7 +222,7 @@ def test_a_slow_part_that_cannot_be_is_refused(change: dict[str, Any], message: 
 def test_a_walk_that_is_told_to_stop_stands_even_if_it_leans_forward(lean: float) -> None:
     sim = Simulation("human", WALK)
     told(4.0, sim, speed=1.2, lean=lean)
-    told(8.0, sim, speed=0.0)
+    told(10.0, sim, speed=0.0)
     assert sim.running.name == SLOW
     told(4.0, sim, lean=0.0)
     assert np.abs(told(2.0, sim)).max() < 0.05

@@ -74,7 +74,7 @@ class Stride(Strict):
     alpha: float = Field(-0.02, ge=-0.3, le=0.5)
     quicker: float = Field(0.2, ge=0.0, le=0.5)
     softening: float = Field(0.0, ge=0.0, le=1.0)
-    drag: float = Field(0.3, ge=0.0, le=1.5)  # [m/s] that double support takes
+    drag: float = Field(0.23, ge=0.0, le=1.5)  # [m/s] that double support takes
     double_support: float = Field(0.15, ge=0.0, le=0.45)  # [phase] for which a foot pushes off after footstrike
     push_force: float = Field(1.33, ge=0.0, le=3.0)  # of an ankle, by the force with which it bears its load
     push_knee: float = Field(0.8, ge=-1.0, le=1.5)  # share of its load that the knee of a leg bears while it pushes off

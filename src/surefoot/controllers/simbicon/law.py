@@ -58,7 +58,7 @@ from surefoot.reflexes.speed_schedule import (
 SWING_HIP = 0
 _TRIM_ROOM = 0.03  # [m/s] above the slowest gait of a table: what is missing has to be made up for both ways
 _SLOW_ENOUGH, _SLOW_STEPS = 0.05, 0.2  # [m/s] above its slowest gait, to hand the body over to another controller
-_LEVEL, _PATIENCE = 0.03, 6.0  # [rad] of slope, [s]
+_LEVEL, _PATIENCE = 0.03, 7.5  # [rad] of slope, [s]
 
 COMMANDS = {
     "lean": Command(DEGREES, -1.0, 1.0),  # of the torso, forward negative
