@@ -167,7 +167,10 @@ def update_ease(
     ahead = 1.0 - smooth_share(max(abs(stepper.sideways) / _ASIDE, -stepper.speed / _BACKWARD), 0.0, 1.0)
     upright = smooth_share(stepper.crouch, _CROUCHED, _UPRIGHT)
     stepper.level = level * free * ahead * upright
-    wanted = stepper.level * (1.0 - _upset(plan, stepper, left, right, com, velocity))
+    upset = _upset(plan, stepper, left, right, com, velocity)
+    if row.header[0].family != 0.0 and stepper.mode == SHIFT and stepper.kind == WALK:
+        upset = 0.0  # it was handed a walk, and is on its way over a foot
+    wanted = stepper.level * (1.0 - upset)
     stepper.ease += clamp(wanted - stepper.ease, -_YIELDING * world.dt, _STRAIGHTENING * world.dt)
     stepper.firm = max(stepper.ease, stepper.firm - _SOFTENING * world.dt)
     if stepper.mode == STEP and stepper.kind == WALK and stepper.ease < stepper.stride:
@@ -185,8 +188,6 @@ def update_ease(
 def _upset(plan: Any, stepper: Any, left: Region, right: Region, com: Vector, velocity: Vector) -> float:
     """How far the capture point is from where it should be now: 0 near it, 1 far away and in steps that balance."""
     x, y = capture_point(com, velocity, pendulum_frequency(com[2] - stepper.z))
-    if stepper.mode == SHIFT and stepper.kind == WALK:  # on its way over a foot
-        return 0.0
     if stepper.mode != STEP:
         off = horizontal_norm(x - 0.5 * (left.x + right.x), y - 0.5 * (left.y + right.y))
         return smooth_share(off, _STANDING_CALM, _STANDING_UPSET)  # type: ignore[no-any-return]
