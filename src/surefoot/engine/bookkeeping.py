@@ -15,6 +15,18 @@ from surefoot.native.kernels import kernel, records
 from surefoot.native.physics import ELSEWHERE, GROUND, OTHER
 from surefoot.native.userdata import SLOT
 from surefoot.reflexes.handover import ASKED, TAKEN
+from surefoot.terrains.ground_kernels import move_platform
+
+
+@kernel
+def begin_moment(world: Any, row: Any, is_new: bool) -> bool:
+    """What comes before the law; false if the body has blown up, so that no law may act on it."""
+    body_on_ground = detect_foot_contacts(world, row.touch)
+    apply_pushes(world, row)
+    move_platform(world, row)
+    if is_new:
+        detect_fall(world, row, body_on_ground)
+    return not freeze_if_blown_up(world, row)
 
 
 @kernel

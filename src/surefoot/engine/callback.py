@@ -26,20 +26,12 @@ from numba import cfunc, config, types
 from numba.extending import lower_builtin, type_callable
 
 from surefoot.controllers import base as controllers
-from surefoot.engine.bookkeeping import (
-    apply_pushes,
-    detect_fall,
-    detect_foot_contacts,
-    freeze_if_blown_up,
-    hand_over,
-    report_loads,
-)
+from surefoot.engine.bookkeeping import begin_moment, hand_over, report_loads
 from surefoot.native import layout
 from surefoot.native.compiling import can_cache, compiling
 from surefoot.native.kernels import kernel, records
 from surefoot.native.physics import has_room, masses_of, numeric_of, userdata_of, world_of
 from surefoot.native.userdata import HEADER, is_row, row_of
-from surefoot.terrains.ground_kernels import move_platform
 
 log = logging.getLogger(__name__)
 CAPACITY = 64  # controllers that the table has room for
@@ -236,13 +228,8 @@ def _control(model: int, data: int) -> None:
         return
     row = row_of(userdata_of(model, data))
     world = world_of(model, data, int(row.header[0].anatomy))
-    body_on_ground = detect_foot_contacts(world, row.touch)
-    apply_pushes(world, row)
-    move_platform(world, row)
     is_new = world.time > row.clock[0].advanced
-    if is_new:
-        detect_fall(world, row, body_on_ground)
-    if freeze_if_blown_up(world, row):
+    if not begin_moment(world, row, is_new):
         row.clock[0].advanced = world.time
         return
     number, steps = int(row.slots[int(row.header[0].active), 0]), row.report[0].steps

@@ -14,12 +14,14 @@ import numpy as np
 from mujoco.batch import Batch
 
 from surefoot.controllers.stylized.action_graph import ActionGraph
-from surefoot.engine import callback, scheduler
+from surefoot.engine import scheduler
 from surefoot.engine.actor import Actor
+from surefoot.engine.gpu.worlds import GpuWorlds, begin_alike, check_device, check_native
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
 from surefoot.engine.scheduler import Row
 from surefoot.engine.task import Task, TaskSchedule, check_accepts_tasks
+from surefoot.engine.worlds import BatchWorlds, Worlds
 from surefoot.errors import SurefootError
 from surefoot.motions.motion import Motion
 from surefoot.native import userdata
@@ -95,6 +97,8 @@ class Population:
         backpack: float = 0.0,
         self_collision: bool = False,
         graph: ActionGraph | None = None,
+        skills: Sequence[AnySkill] = (),
+        device: str = "cpu",
     ) -> None:
         """Build it and put every row into its start state.
 
@@ -115,9 +119,12 @@ class Population:
             backpack: mass on its back [kg].
             self_collision: whether its parts collide with each other too.
             graph: of actions, over whose edges rows switch between its nodes.
+            skills: further skills that rows will be switched to; on a GPU, all of them.
+            device: `cpu`, or a GPU: `cuda`, `cuda:1`, …
         """
         if n < 1:
             raise SurefootError(f"a population has at least one row, got {n}")
+        on_cpu = check_device(device)
         each: list[AnySkill]
         if skill is None or isinstance(skill, (str, Path, Skill)):
             each = [Setup(skill=skill, character=character, graph=graph).first_skill] * n
@@ -129,8 +136,9 @@ class Population:
         if isinstance(terrain, str):
             terrain = load_terrain(terrain)
         setup = Setup(
-            each[0], character, terrain, seed, {}, timestep, distinct[1:], backpack, self_collision, graph, threads
-        )
+            each[0], character, terrain, seed, {}, timestep, [*distinct[1:], *skills], backpack, self_collision, graph,
+            threads, device,
+        )  # fmt: skip
         # of each row; rows of the same body share theirs
         self.scenes = per_body(proportions, n, lambda own: Scene(replace(setup, proportions=own)))
         self.scene = self.scenes[0]
@@ -138,25 +146,57 @@ class Population:
         self.skills = [found[id(s)] for s in each]
         self._vary(parameters or {})
         self.n, self.seed, self._process = n, seed, os.getpid()
-        self.batch = Batch(self.scene.model, n, threads)
-        if any(scene is not self.scene for scene in self.scenes):
-            self.batch.set_models([scene.model for scene in self.scenes])
-        self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")  # (n, nq), (n, nv)
-        self._userdata, self._time = self.batch.bind("userdata"), self.batch.bind("time")
-        self.rows = [
-            scene.begin(self.qpos[i], self.qvel[i], self._userdata[i], self.skills[i], seed + i)
-            for i, scene in enumerate(self.scenes)
-        ]
+        models = [scene.model for scene in self.scenes]
+        self._worlds: Worlds = (
+            BatchWorlds(models, threads)
+            if on_cpu
+            else GpuWorlds(models, [part.controller for part in self.scene.parts], device)
+        )
+        qpos, qvel, memory = self._worlds.qpos, self._worlds.qvel, self._worlds.userdata
+        if on_cpu:
+            self._rows = [
+                scene.begin(qpos[i], qvel[i], memory[i], self.skills[i], seed + i)
+                for i, scene in enumerate(self.scenes)
+            ]
+        else:
+            check_native(self.scene, [*tasks_per_row(tasks, n)], graph)
+            self._rows = begin_alike(self.scenes, self.skills, qpos, qvel, memory, seed)
         for i, queue in enumerate(per_row(pushes, n)):
             for push in queue:
-                self.scenes[i].add_push(self.rows[i], push, 0.0)
-        self._scheduled = [self._schedule(i) for i in range(n)]
+                self.scenes[i].add_push(self._rows[i], push, 0.0)
+        self._scheduled = [self._schedule(i) for i in range(n)] if on_cpu else []
         for row in self._scheduled:
             row.steps_to_next()
         for i, own in enumerate(tasks_per_row(tasks, n)):
             self._plan(i, own)
-        callback.install()
-        self.batch.forward()
+        self._worlds.forward()
+
+    @property
+    def batch(self) -> Batch:
+        """MuJoCo's batch that steps the rows, on a CPU.
+
+        Raises:
+            SurefootError: the rows are on a GPU.
+        """
+        if not isinstance(self._worlds, BatchWorlds):
+            raise SurefootError("the rows of this population are on a GPU, which has no mujoco.batch.Batch")
+        return self._worlds.batch
+
+    @property
+    def qpos(self) -> np.ndarray:
+        """(n, nq) positions: of the rows themselves on a CPU; of a GPU's a copy, valid and writable until the next step."""
+        return self._worlds.qpos
+
+    @property
+    def qvel(self) -> np.ndarray:
+        """(n, nv) velocities, as `qpos`."""
+        return self._worlds.qvel
+
+    @property
+    def rows(self) -> list[userdata.Row]:
+        """Named views of each row's memory, as `qpos`."""
+        self._worlds.userdata  # noqa: B018 - a GPU's memory is fetched
+        return self._rows
 
     def _vary(self, parameters: Mapping[str, Sequence[float] | np.ndarray]) -> None:
         for path, values in parameters.items():
@@ -168,8 +208,8 @@ class Population:
 
     def _schedule(self, i: int) -> Row:
         return Row(
-            self.scenes[i], self.rows[i], self.qpos[i], self.qvel[i],
-            lambda: float(self._time[i]), lambda: np.asarray(self.batch.state[i]),
+            self.scenes[i], self._rows[i], self._worlds.qpos[i], self._worlds.qvel[i],
+            lambda: self._worlds.row_time(i), lambda: np.asarray(self._worlds.states[i]),
         )  # fmt: skip
 
     def _plan(self, i: int, tasks: Sequence[Task]) -> None:
@@ -197,17 +237,17 @@ class Population:
     @property
     def time(self) -> np.ndarray:
         """(n,) simulated seconds of each row."""
-        return np.array(self._time)
+        return np.array(self._worlds.time)
 
     @property
     def fallen_at(self) -> np.ndarray:
         """(n,) seconds, inf where it did not fall."""
-        return np.array([row.clock[0].fallen_at for row in self.rows])
+        return np.array(self._worlds.columns(*userdata.FALLEN_AT)[:, 0])
 
     @property
     def reports(self) -> np.ndarray:
         """(n,) what every row's law reports now, as `memory.REPORT` records."""
-        return userdata.reports(self._userdata)
+        return userdata.reports(self._worlds.columns(*userdata.REPORTS))
 
     def run(self, seconds: float, fps: float | None = None, stop_fallen: bool = False) -> list[Motion]:
         """Advance all rows natively.
@@ -263,18 +303,20 @@ class Population:
                 "a population runs in the process that made it, not in one forked from that: make it there, or use "
                 "multiprocessing.get_context('spawn')"
             )
-        callback.install()
-        chosen = np.array(self._rows(rows), dtype=int)
+        if not self.scene.setup.on_cpu:
+            self._worlds.step(None if rows is None else np.asarray(self._chosen(rows), dtype=int), count)
+            return
+        chosen = np.array(self._chosen(rows), dtype=int)
 
         def step(places: Sequence[int], steps: int) -> None:
-            self.batch.step(None if len(places) == self.n else chosen[places], nstep=steps)
+            self._worlds.step(None if len(places) == self.n else chosen[places], steps)
 
         scheduler.advance([self._scheduled[i] for i in chosen], count, step)
 
     @property
     def states(self) -> np.ndarray:
         """(n, nstate) a copy of everything in every row, the controllers' memories included."""
-        return np.array(self.batch.state)
+        return np.array(self._worlds.states)
 
     def restore(self, states: np.ndarray) -> None:
         """Put all rows into states of a population of the same character and skills that learn alike.
@@ -289,9 +331,9 @@ class Population:
         """
         if any(task.status != "waiting" for tasks in self.tasks for task in tasks):
             raise SurefootError("rows whose tasks have begun cannot be restored; Simulation.restore covers tasks")
-        if states.shape != self.batch.state.shape:
-            raise SurefootError(f"states of shape {states.shape} do not fit {self.batch.state.shape}")
-        self.batch.state[:] = states
+        if states.shape != (fits := self._worlds.states.shape):
+            raise SurefootError(f"states of shape {states.shape} do not fit {fits}")
+        self._worlds.restore(states)
 
     def push(self, push: Push, rows: Sequence[int] | None = None) -> None:
         """Queue a push.
@@ -300,8 +342,8 @@ class Population:
             push: what acts, and when in the rows' own time.
             rows: numbers of the rows; None is all.
         """
-        for i in self._rows(rows):
-            self.scenes[i].add_push(self.rows[i], push, float(self._time[i]))
+        for i in self._chosen(rows):
+            self.scenes[i].add_push(self.rows[i], push, self._worlds.row_time(i))
 
     def command(self, rows: Sequence[int] | None = None, **values: float) -> None:
         """Tell the running skills of some rows, or of all, something they understand, as `Simulation.command` does.
@@ -310,7 +352,7 @@ class Population:
             rows: numbers of the rows; None is all.
             values: by name; an unknown one lists the known ones.
         """
-        for i in self._rows(rows):
+        for i in self._chosen(rows):
             self.scenes[i].command(self.rows[i], self.skills[i], values)
 
     def switch(self, skill: str | Path | Skill, rows: Sequence[int] | None = None) -> None:
@@ -321,15 +363,15 @@ class Population:
             rows: numbers of the rows; None is all.
         """
         wanted = self.scene.find(skill)
-        for i in self._rows(rows):
-            self.scenes[i].request(self.rows[i], wanted, float(self._time[i]))
+        for i in self._chosen(rows):
+            self.scenes[i].request(self.rows[i], wanted, self._worlds.row_time(i))
             self.skills[i] = wanted
 
-    def _rows(self, rows: Sequence[int] | np.ndarray | None) -> Sequence[int] | np.ndarray:
+    def _chosen(self, rows: Sequence[int] | np.ndarray | None) -> Sequence[int] | np.ndarray:
         if rows is not None and not all(0 <= i < self.n for i in rows):
             raise SurefootError(f"rows are 0 … {self.n - 1}, got {list(rows)[:10]}")
         return range(self.n) if rows is None else rows
 
     def _record(self, recorders: list[Recorder], rows: np.ndarray | None = None) -> None:
         for i in range(len(recorders)) if rows is None else rows[: len(recorders)]:
-            recorders[i].add(self._time[i], self.qpos[i], self.qvel[i], self._userdata[i])
+            recorders[i].add(self._worlds.time[i], self._worlds.qpos[i], self._worlds.qvel[i], self._worlds.userdata[i])

@@ -68,6 +68,8 @@ class Setup:
         self_collision: whether its parts collide with each other, not only with the ground.
         graph: of actions, over whose edges it switches between its nodes.
         threads: of batches; 0 is all cores.
+        device: where it runs: `cpu`, or what `Population` takes. On a GPU, rows are no longer than the named skills
+            need.
     """
 
     skill: AnySkill | None = None
@@ -81,6 +83,12 @@ class Setup:
     self_collision: bool = False
     graph: ActionGraph | None = None
     threads: int = 0
+    device: str = "cpu"
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether MuJoCo itself steps it, with our callbacks."""
+        return self.device == "cpu"
 
     @property
     def first_skill(self) -> AnySkill:
@@ -102,6 +110,7 @@ class Scene:
         skill: what rows begin with.
         model: MuJoCo's.
         controllers: those that can drive this body, by name.
+        parts: the skills that rows were built for, with the slow parts of theirs.
         planners: those of the controllers met so far that decide between native runs.
     """
 
@@ -136,14 +145,17 @@ class Scene:
             name: kind(self.table, links, self.timestep) for name, kind in kinds.items()
             if not kind.unsupported(self.table)
         }  # fmt: skip
+        self.parts = tuple(part for skill in running for part in (skill, self._slow_part(skill)) if part is not None)
+        used = self.controllers.values() if setup.on_cpu else [self.controller(part) for part in self.parts]
         sizes = Sizes(
             actuators=len(self.table.gains), feet=2, pushes=PUSHES,
-            slot_size=max(own.slot_size for own in self.controllers.values()),
-            memory_size=max(*(own.memory_size(None) for own in self.controllers.values()),
-                            *(self.controller(skill).memory_size(skill) for skill in running), 0),
+            slot_size=max(own.slot_size for own in used),
+            memory_size=max(*(own.memory_size(None) for own in used),
+                            *(self.controller(skill).memory_size(skill) for skill in self.parts), 0),
             table_size=max(self.controller(skill).table_size(skill) for skill in running),
         )  # fmt: skip
-        callback.install()
+        if setup.on_cpu:
+            callback.install()
         self.build: CompiledCharacter = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
         if model is not None:
             self.build = replace(self.build, model=model)
@@ -153,6 +165,10 @@ class Scene:
         self.families: dict[int, commands.Family] = {}  # by the number of the skill's object, which they keep
         for one in () if setup.graph is None else setup.graph.skills:
             self.prepare(self.find(one))
+
+    def _slow_part(self, skill: Skill) -> Skill | None:
+        """The skill that has the body at low speeds while another was asked for, if there is one."""
+        return None if skill.slow is None else self.find(skill.slow.skill)
 
     @functools.cached_property
     def posture(self) -> RowKinematics:
@@ -199,7 +215,8 @@ class Scene:
         Returns:
             The planner, if the controller has one.
         """
-        compiled_laws.prepare(skill.controller)
+        if self.setup.on_cpu:
+            compiled_laws.prepare(skill.controller)
         if skill.controller not in self._planners:
             self._planners[skill.controller] = self.controller(skill).planner(self)
         planner = self._planners[skill.controller]

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import lower_builtin, type_callable
+from numba.core.datamodel import StructModel
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, register_model, type_callable
 
 from surefoot.native.compiling import pipeline_options
 
@@ -33,8 +35,11 @@ def kernel(function: F) -> F:
 
 
 def array_kernel(function: F) -> F:
-    """Compile as `kernel` does, for a function that returns one array."""
-    return njit(forceinline=True, _nrt=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    """Compile as `kernel` does, for a function that returns one array: one expression, written into its callers on a GPU.
+
+    No function of a GPU may return an array.
+    """
+    return njit(forceinline=True, inline="always", _nrt=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def noinline(function: F) -> F:
@@ -70,51 +75,107 @@ def block(array: Any, start: int, shape: tuple[int, ...]) -> Any:
     return array[start : start + int(np.prod(shape))].reshape(shape)
 
 
-@type_callable(array_at)
-def _type_array_at(context: Any) -> Any:
-    def result(address: Any, shape: Any, dtype: Any) -> Any:
-        return types.Array(dtype.dtype, len(shape), "C")
+class Intrinsic(NamedTuple):
+    """A function that kernels call, and what a compiler has to be told of it."""
 
-    return result
+    function: Callable[..., Any]
+    result: Callable[..., Any]  # from the types of its arguments to the type of what it returns
+    lowering: Callable[..., Any]  # emits its code
+    arguments: tuple[Any, ...]  # classes of types
 
 
-@lower_builtin(array_at, types.Integer, types.BaseTuple, types.DTypeSpec)
+INTRINSICS: list[Intrinsic] = []  # all of them: every other target has to be told too (`native.cuda`)
+
+
+def let_kernels_call(
+    function: Callable[..., Any], result: Callable[..., Any], lowering: Callable[..., Any], *arguments: Any
+) -> None:
+    """Make a Python function known to the compiler of kernels.
+
+    Args:
+        function: what kernels and Python call by the same name.
+        result: from the types of its arguments, by their names, to the type of what it returns.
+        lowering: emits its code, given context, builder, signature and values.
+        arguments: classes of the types of its arguments.
+    """
+    type_callable(function)(lambda context: result)
+    lower_builtin(function, *arguments)(lowering)
+    INTRINSICS.append(Intrinsic(function, result, lowering, arguments))
+
+
+class Viewed(NamedTuple):
+    """A type whose values kernels get, made of a few numbers, and whose attributes are views made where they are read."""
+
+    kind: type[types.Type]
+    members: Callable[..., Any]  # of a type: names and types of the numbers
+    resolve: Callable[..., Any]  # of a type and a name: the attribute's type, None if there is no such attribute
+    lowering: Callable[..., Any]  # emits the reading of an attribute, given context, builder, type, value and name
+
+
+VIEWED: list[Viewed] = []  # all of them, for other targets
+
+
+def let_kernels_read(
+    kind: type[types.Type], members: Callable[..., Any], resolve: Callable[..., Any], lowering: Callable[..., Any]
+) -> None:
+    """Make a type and its attributes known to the compiler of kernels; the arguments are those of `Viewed`."""
+    viewed = Viewed(kind, members, resolve, lowering)
+    register_model(kind)(model_of(viewed, StructModel))
+    infer_getattr(attributes_of(viewed, AttributeTemplate))
+    lower_getattr_generic(kind)(lowering)
+    VIEWED.append(viewed)
+
+
+def model_of(viewed: Viewed, base: type) -> type:
+    """How values of a type lie in memory, as a subclass of a target's `StructModel`."""
+
+    def start(self: Any, manager: Any, kind: Any) -> None:
+        base.__init__(self, manager, kind, viewed.members(kind))  # type: ignore[misc]
+
+    return type(f"{viewed.kind.__name__}Model", (base,), {"__init__": start})
+
+
+def attributes_of(viewed: Viewed, base: type) -> type:
+    """The types of its attributes, as a subclass of a target's `AttributeTemplate`."""
+    found = {"key": viewed.kind, "generic_resolve": lambda self, kind, name: viewed.resolve(kind, name)}
+    return type(f"{viewed.kind.__name__}Attributes", (base,), found)
+
+
+def _array_at_result(address: Any, shape: Any, dtype: Any) -> Any:
+    return types.Array(dtype.dtype, len(shape), "C")
+
+
 def _array_at(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     given = zip(cgutils.unpack_tuple(builder, args[1]), signature.args[1], strict=True)
     shape = [context.cast(builder, extent, kind, types.intp) for extent, kind in given]
     return view_at(context, builder, signature.return_type, args[0], shape)
 
 
-@type_callable(records)
-def _type_records(context: Any) -> Any:
-    def result(array: Any, start: Any, count: Any, dtype: Any) -> Any:
-        return types.Array(dtype.dtype, 1, "C")
-
-    return result
+def _records_result(array: Any, start: Any, count: Any, dtype: Any) -> Any:
+    return types.Array(dtype.dtype, 1, "C")
 
 
-@lower_builtin(records, types.Array, types.Integer, types.Integer, types.DTypeSpec)
 def _records(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     start, count = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
     return view_at(context, builder, signature.return_type, builder.gep(data, [start]), [count])
 
 
-@type_callable(block)
-def _type_block(context: Any) -> Any:
-    def result(array: Any, start: Any, shape: Any) -> Any:
-        return types.Array(array.dtype, len(shape), "C")
-
-    return result
+def _block_result(array: Any, start: Any, shape: Any) -> Any:
+    return types.Array(array.dtype, len(shape), "C")
 
 
-@lower_builtin(block, types.Array, types.Integer, types.BaseTuple)
 def _block(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     start = context.cast(builder, args[1], signature.args[1], types.intp)
     given = zip(cgutils.unpack_tuple(builder, args[2]), signature.args[2], strict=True)
     shape = [context.cast(builder, extent, kind, types.intp) for extent, kind in given]
     return view_at(context, builder, signature.return_type, builder.gep(data, [start]), shape)
+
+
+let_kernels_call(array_at, _array_at_result, _array_at, types.Integer, types.BaseTuple, types.DTypeSpec)
+let_kernels_call(records, _records_result, _records, types.Array, types.Integer, types.Integer, types.DTypeSpec)
+let_kernels_call(block, _block_result, _block, types.Array, types.Integer, types.BaseTuple)
 
 
 def view_at(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:

@@ -9,12 +9,9 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
-from numba.core.datamodel import StructModel
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, register_model, type_callable
 
 from surefoot.native import layout
-from surefoot.native.kernels import array_at, kernel, records, view_at
+from surefoot.native.kernels import array_at, kernel, let_kernels_call, let_kernels_read, records, view_at
 from surefoot.native.sections import Laid, Layout, Section, lay_out, lower_section
 
 ANATOMY = np.dtype([(n, "f8") for n in (
@@ -83,7 +80,7 @@ class _Body(NamedTuple):
     channel: Any
 
 
-_BODY = Layout(
+BODY = Layout(
     _Body,
     ("nbody", "actuators", "roles"),
     {
@@ -125,7 +122,7 @@ def has_room(numeric: Any, anatomy: float, bodies: int, actuators: float, feet: 
     return anatomy + bodies + 6.0 + 4.0 * actuators + 6.0 * table.roles <= room  # type: ignore[no-any-return]
 
 
-class _Field(NamedTuple):
+class Field(NamedTuple):
     """Where an array of MuJoCo's is: the struct and its field; how many items in each direction; what they are."""
 
     struct: str
@@ -134,44 +131,44 @@ class _Field(NamedTuple):
     item: Any = np.float64
 
 
-_ARRAYS = {
-    "qpos": _Field("mjData", "qpos", ("nq",)),
-    "qvel": _Field("mjData", "qvel", ("nv",)),
-    "xpos": _Field("mjData", "xpos", ("nbody", 3)),
-    "xmat": _Field("mjData", "xmat", ("nbody", 9)),
-    "xquat": _Field("mjData", "xquat", ("nbody", 4)),
-    "xaxis": _Field("mjData", "xaxis", ("njnt", 3)),
-    "xanchor": _Field("mjData", "xanchor", ("njnt", 3)),
-    "xipos": _Field("mjData", "xipos", ("nbody", 3)),
-    "cvel": _Field("mjData", "cvel", ("nbody", 6)),
-    "subtree_com": _Field("mjData", "subtree_com", ("nbody", 3)),
-    "rootid": _Field("mjModel", "body_rootid", ("nbody",), np.int32),
-    "mass": _Field("mjModel", "body_mass", ("nbody",)),
-    "ctrl": _Field("mjData", "ctrl", ("nu",)),
-    "xfrc": _Field("mjData", "xfrc_applied", ("nbody", 6)),
-    "actuator_force": _Field("mjData", "actuator_force", ("nu",)),
-    "contact": _Field("mjData", "contact", ("ncon",), CONTACT),
-    "efc_force": _Field("mjData", "efc_force", ("nefc",)),
-    "geom_body": _Field("mjModel", "geom_bodyid", ("ngeom",), np.int32),
-    "numeric": _Field("mjModel", "numeric_data", ("nnumericdata",)),
+ARRAYS = {
+    "qpos": Field("mjData", "qpos", ("nq",)),
+    "qvel": Field("mjData", "qvel", ("nv",)),
+    "xpos": Field("mjData", "xpos", ("nbody", 3)),
+    "xmat": Field("mjData", "xmat", ("nbody", 9)),
+    "xquat": Field("mjData", "xquat", ("nbody", 4)),
+    "xaxis": Field("mjData", "xaxis", ("njnt", 3)),
+    "xanchor": Field("mjData", "xanchor", ("njnt", 3)),
+    "xipos": Field("mjData", "xipos", ("nbody", 3)),
+    "cvel": Field("mjData", "cvel", ("nbody", 6)),
+    "subtree_com": Field("mjData", "subtree_com", ("nbody", 3)),
+    "rootid": Field("mjModel", "body_rootid", ("nbody",), np.int32),
+    "mass": Field("mjModel", "body_mass", ("nbody",)),
+    "ctrl": Field("mjData", "ctrl", ("nu",)),
+    "xfrc": Field("mjData", "xfrc_applied", ("nbody", 6)),
+    "actuator_force": Field("mjData", "actuator_force", ("nu",)),
+    "contact": Field("mjData", "contact", ("ncon",), CONTACT),
+    "efc_force": Field("mjData", "efc_force", ("nefc",)),
+    "geom_body": Field("mjModel", "geom_bodyid", ("ngeom",), np.int32),
+    "numeric": Field("mjModel", "numeric_data", ("nnumericdata",)),
 }
-_USERDATA = _Field("mjData", "userdata", ("nuserdata",))
-_SIZES = {size: _Field("mjModel", size, (), np.int64) for size in (
+_USERDATA = Field("mjData", "userdata", ("nuserdata",))
+SIZES = {size: Field("mjModel", size, (), np.int64) for size in (
     "nq", "nv", "nu", "nbody", "njnt", "ngeom", "nuserdata", "nnumericdata")}  # fmt: skip
-_SIZES |= {size: _Field("mjData", size, (), np.int32) for size in ("ncon", "nefc")}
-_TIME, _TIMESTEP = _Field("mjData", "time", ()), _Field("mjModel", "opt.timestep", ())
-_CONE = _Field("mjModel", "opt.cone", (), np.int32)
+SIZES |= {size: Field("mjData", size, (), np.int32) for size in ("ncon", "nefc")}
+_TIME, _TIMESTEP = Field("mjData", "time", ()), Field("mjModel", "opt.timestep", ())
+_CONE = Field("mjModel", "opt.cone", (), np.int32)
 
 
-def _scalar(field: _Field, model: int, data: int) -> Any:
+def _scalar(field: Field, model: int, data: int) -> Any:
     """A number of one of the structs, for Python."""
     address = (model if field.struct == "mjModel" else data) + layout.offset(field.struct, field.field)
     return array_at(address, (1,), field.item)[0]
 
 
-def _array(field: _Field, model: int, data: int) -> Any:
+def _array(field: Field, model: int, data: int) -> Any:
     """An array that one of the structs points to, for Python."""
-    shape = [e if isinstance(e, int) else int(_scalar(_SIZES[e], model, data)) for e in field.shape]
+    shape = [e if isinstance(e, int) else int(_scalar(SIZES[e], model, data)) for e in field.shape]
     return array_at(_scalar(field._replace(item=np.int64), model, data), tuple(shape), field.item)
 
 
@@ -182,12 +179,12 @@ def userdata_of(model: int, data: int) -> Any:
 
 def numeric_of(model: int, data: int) -> Any:
     """(nnumericdata,) the model's own numbers, from the same addresses."""
-    return _array(_ARRAYS["numeric"], model, data)
+    return _array(ARRAYS["numeric"], model, data)
 
 
 def masses_of(model: int, data: int) -> Any:
     """(nbody,) masses of the bodies [kg], from the same addresses."""
-    return _array(_ARRAYS["mass"], model, data)
+    return _array(ARRAYS["mass"], model, data)
 
 
 def world_of(model: int, data: int, anatomy: int) -> World:
@@ -198,15 +195,15 @@ def world_of(model: int, data: int, anatomy: int) -> World:
         data: address of its `mjData`.
         anatomy: index in the model's numeric data where the character's table begins.
     """
-    numeric = _array(_ARRAYS["numeric"], model, data)
+    numeric = _array(ARRAYS["numeric"], model, data)
     table = records(numeric, anatomy, 1, ANATOMY)[0]
-    nbody = int(_scalar(_SIZES["nbody"], model, data))
+    nbody = int(_scalar(SIZES["nbody"], model, data))
     return World(
         time=_scalar(_TIME, model, data),
         dt=_scalar(_TIMESTEP, model, data),
         pyramidal=_scalar(_CONE, model, data) == 0,
-        **{name: _array(field, model, data) for name, field in _ARRAYS.items()},
-        **_BODY.lay(numeric, anatomy, (nbody, int(table.actuators), int(table.roles)))._asdict(),
+        **{name: _array(field, model, data) for name, field in ARRAYS.items()},
+        **BODY.lay(numeric, anatomy, (nbody, int(table.actuators), int(table.roles)))._asdict(),
     )
 
 
@@ -217,36 +214,27 @@ class _Seen(types.Type):  # type: ignore[misc]
     """The compiler's type of a World."""
 
     def __init__(self) -> None:
-        self.body = Laid(_BODY)
+        self.body = Laid(BODY)
         super().__init__(name="World")
 
 
 _SEEN = _Seen()
 
 
-@register_model(_Seen)
-class _SeenModel(StructModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: _Seen) -> None:
-        super().__init__(manager, kind, [("model", types.voidptr), ("data", types.voidptr), ("body", kind.body)])
-
-
-def _array_type(field: _Field) -> Any:
+def _array_type(field: Field) -> Any:
     return types.Array(from_dtype(np.dtype(field.item)), len(field.shape), "C")
 
 
-@infer_getattr
-class _SeenAttributes(AttributeTemplate):  # type: ignore[misc]
-    key = _Seen
-
-    def generic_resolve(self, kind: _Seen, name: str) -> Any:
-        if name in ("time", "dt"):
-            return types.float64
-        if name == "pyramidal":
-            return types.boolean
-        return _array_type(_ARRAYS[name]) if name in _ARRAYS else kind.body.section(name)
+def _attribute(kind: _Seen, name: str) -> Any:
+    """The compiler's type of an attribute of a World."""
+    if name in ("time", "dt"):
+        return types.float64
+    if name == "pyramidal":
+        return types.boolean
+    return _array_type(ARRAYS[name]) if name in ARRAYS else kind.body.section(name)
 
 
-def _load(builder: Any, field: _Field, model: Any, data: Any, item: Any) -> Any:
+def _load(builder: Any, field: Field, model: Any, data: Any, item: Any) -> Any:
     """Emit the reading of a number or an address in one of the structs; within a step, none of them changes."""
     owner = model if field.struct == "mjModel" else data
     at = builder.gep(owner, [ir.Constant(ir.IntType(64), layout.offset(field.struct, field.field))])
@@ -256,12 +244,12 @@ def _load(builder: Any, field: _Field, model: Any, data: Any, item: Any) -> Any:
 
 
 def _load_size(builder: Any, name: str, model: Any, data: Any) -> Any:
-    bits = 8 * np.dtype(_SIZES[name].item).itemsize
-    found = _load(builder, _SIZES[name], model, data, ir.IntType(bits))
+    bits = 8 * np.dtype(SIZES[name].item).itemsize
+    found = _load(builder, SIZES[name], model, data, ir.IntType(bits))
     return found if bits == 64 else builder.sext(found, ir.IntType(64))
 
 
-def _load_array(context: Any, builder: Any, field: _Field, model: Any, data: Any) -> Any:
+def _load_array(context: Any, builder: Any, field: Field, model: Any, data: Any) -> Any:
     kind = _array_type(field)
     shape = [
         ir.Constant(ir.IntType(64), extent) if isinstance(extent, int) else _load_size(builder, extent, model, data)
@@ -271,11 +259,10 @@ def _load_array(context: Any, builder: Any, field: _Field, model: Any, data: Any
     return view_at(context, builder, kind, address, shape)
 
 
-@lower_getattr_generic(_Seen)
 def _look(context: Any, builder: Any, kind: _Seen, value: Any, name: str) -> Any:
     model, data = builder.extract_value(value, 0), builder.extract_value(value, 1)
-    if name in _ARRAYS:
-        return _load_array(context, builder, _ARRAYS[name], model, data)
+    if name in ARRAYS:
+        return _load_array(context, builder, ARRAYS[name], model, data)
     if name in ("time", "dt"):
         return _load(builder, _TIME if name == "time" else _TIMESTEP, model, data, ir.DoubleType())
     if name == "pyramidal":
@@ -284,46 +271,46 @@ def _look(context: Any, builder: Any, kind: _Seen, value: Any, name: str) -> Any
     return lower_section(context, builder, kind.body, builder.extract_value(value, 2), name)
 
 
-def _let_kernels_call(function: Callable[[int, int], Any], field: _Field) -> None:
+let_kernels_read(
+    _Seen, lambda kind: [("model", types.voidptr), ("data", types.voidptr), ("body", kind.body)], _attribute, _look
+)
+
+
+def _let_kernels_call(function: Callable[[int, int], Any], field: Field) -> None:
     """Make a function of the two addresses that returns a field's array known to the compiler."""
 
-    @type_callable(function)
-    def _type(context: Any) -> Any:
-        def result(model: Any, data: Any) -> Any:
-            return _array_type(field)
+    def result(model: Any, data: Any) -> Any:
+        return _array_type(field)
 
-        return result
-
-    @lower_builtin(function, types.Integer, types.Integer)
-    def _lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         model, data = (builder.inttoptr(address, ir.IntType(8).as_pointer()) for address in args)
         return _load_array(context, builder, field, model, data)
 
+    let_kernels_call(function, result, lower, types.Integer, types.Integer)
+
 
 _let_kernels_call(userdata_of, _USERDATA)
-_let_kernels_call(numeric_of, _ARRAYS["numeric"])
-_let_kernels_call(masses_of, _ARRAYS["mass"])
+_let_kernels_call(numeric_of, ARRAYS["numeric"])
+_let_kernels_call(masses_of, ARRAYS["mass"])
 
 
-@type_callable(world_of)
-def _type_world_of(context: Any) -> Any:
-    def result(model: Any, data: Any, anatomy: Any) -> Any:
-        return _SEEN
-
-    return result
+def _world_of_result(model: Any, data: Any, anatomy: Any) -> Any:
+    return _SEEN
 
 
-@lower_builtin(world_of, types.Integer, types.Integer, types.Integer)
 def _world_of(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     model, data = (builder.inttoptr(address, ir.IntType(8).as_pointer()) for address in args[:2])
     number = ir.DoubleType()
-    numeric = _load(builder, _ARRAYS["numeric"], model, data, number.as_pointer())
+    numeric = _load(builder, ARRAYS["numeric"], model, data, number.as_pointer())
     table = builder.gep(numeric, [context.cast(builder, args[2], signature.args[2], types.intp)])
     sizes = [_load_size(builder, "nbody", model, data)]
-    for name in _BODY.sizes[1:]:
+    for name in BODY.sizes[1:]:
         at = ir.Constant(ir.IntType(64), (ANATOMY.names or ()).index(name))
         sizes.append(builder.fptosi(builder.load(builder.gep(table, [at])), ir.IntType(64)))
     seen = cgutils.create_struct_proxy(_SEEN)(context, builder)
     seen.model, seen.data = model, data
     seen.body = lay_out(context, builder, _SEEN.body, table, sizes)
     return seen._getvalue()
+
+
+let_kernels_call(world_of, _world_of_result, _world_of, types.Integer, types.Integer, types.Integer)

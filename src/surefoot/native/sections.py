@@ -15,11 +15,8 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
-from numba.core.datamodel import StructModel
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, register_model, type_callable
 
-from surefoot.native.kernels import block, records, view_at
+from surefoot.native.kernels import block, let_kernels_call, let_kernels_read, records, view_at
 
 Extent = int | str
 _WORD = ir.IntType(64)
@@ -93,22 +90,6 @@ class Laid(types.Type):  # type: ignore[misc]
         return types.Array(from_dtype(section.item) if section.item else types.float64, len(section.shape), "C")
 
 
-@register_model(Laid)
-class _LaidModel(StructModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Laid) -> None:
-        members = [("address", types.CPointer(types.float64)), *((name, types.intp) for name in kind.layout.sizes)]
-        super().__init__(manager, kind, members)
-
-
-@infer_getattr
-class _LaidAttributes(AttributeTemplate):  # type: ignore[misc]
-    key = Laid
-
-    def generic_resolve(self, kind: Laid, name: str) -> Any:
-        return kind.section(name)
-
-
-@lower_getattr_generic(Laid)
 def lower_section(context: Any, builder: Any, kind: Laid, value: Any, name: str) -> Any:
     """Emit the view of a section."""
     layout = kind.layout
@@ -121,6 +102,14 @@ def lower_section(context: Any, builder: Any, kind: Laid, value: Any, name: str)
         at = builder.add(at, product)
     shape = [_WORD(extent) if isinstance(extent, int) else sizes[extent] for extent in layout.sections[name].shape]
     return view_at(context, builder, kind.section(name), builder.gep(builder.extract_value(value, 0), [at]), shape)
+
+
+let_kernels_read(
+    Laid,
+    lambda kind: [("address", types.CPointer(types.float64)), *((name, types.intp) for name in kind.layout.sizes)],
+    Laid.section,
+    lower_section,
+)
 
 
 def lay_out(context: Any, builder: Any, kind: Laid, address: Any, sizes: list[Any]) -> Any:
@@ -140,19 +129,15 @@ def layer(layout: Layout) -> Callable[[Any, int, tuple[int, ...]], Any]:
 
     kind = Laid(layout)
 
-    @type_callable(lay)
-    def _type_lay(context: Any) -> Any:
-        def result(array: Any, start: Any, sizes: Any) -> Any:
-            return kind
+    def result(array: Any, start: Any, sizes: Any) -> Any:
+        return kind
 
-        return result
-
-    @lower_builtin(lay, types.Array, types.Integer, types.BaseTuple)
-    def _lay(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         start = context.cast(builder, args[1], signature.args[1], types.intp)
         given = zip(cgutils.unpack_tuple(builder, args[2]), signature.args[2], strict=True)
         sizes = [context.cast(builder, size, kind, types.intp) for size, kind in given]
         return lay_out(context, builder, kind, builder.gep(data, [start]), sizes)
 
+    let_kernels_call(lay, result, lower, types.Array, types.Integer, types.BaseTuple)
     return lay

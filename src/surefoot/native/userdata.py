@@ -173,7 +173,12 @@ def view(userdata: np.ndarray) -> Row:
     return python_impl(row_of)(userdata)
 
 
-def reports(userdata: np.ndarray) -> np.ndarray:
-    """(n,) copies of the REPORT records of rows (n, nuserdata)."""
-    at = _HEADER + _CLOCK
-    return np.ascontiguousarray(userdata[:, at : at + _REPORT]).view(REPORT)[:, 0]
+SEED = HEADER.names.index("seed")  # type: ignore[union-attr]
+FALLEN_AT = (_HEADER + CLOCK.names.index("fallen_at"), _HEADER + CLOCK.names.index("fallen_at") + 1)  # type: ignore[union-attr]
+REPORTS = (_HEADER + _CLOCK, _HEADER + _CLOCK + _REPORT)
+"""From where to where in a row the time of its fall and its REPORT are."""
+
+
+def reports(columns: np.ndarray) -> np.ndarray:
+    """(n,) copies of REPORT records from the numbers `REPORTS` of rows (n, numbers)."""
+    return np.ascontiguousarray(columns).view(REPORT)[:, 0]

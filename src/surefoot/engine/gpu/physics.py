@@ -1,0 +1,360 @@
+"""Many worlds of `mujoco_warp`, with the rows of memory that our laws keep.
+
+The physics computes with float32; a row is float64, as on a CPU. One step is recorded once as a CUDA graph and
+replayed. On Warp's own CPU device the same code runs without a GPU, slowly: that is what tests use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from surefoot.controllers import base
+from surefoot.engine.callback import fingerprint
+from surefoot.engine.gpu.step import SOURCES, WorldKernels, world_kernels
+from surefoot.errors import SurefootError
+from surefoot.native import cuda
+from surefoot.native.compiling import compiling
+from surefoot.native.kernels import kernel
+from surefoot.native.worlds import COUNTS, Placed, contact_dtype, table_of
+
+CPU = "warp-cpu"  # the device on which Warp runs without a GPU
+_GRAPH_STEPS = 10  # physics steps of the longer of the two recorded graphs
+_SPARE_CONTACTS = 8  # of a world, beyond two for each solid shape of the character
+_MOST_CONTACTS = 64  # of a world
+_PER_CONTACT = 3  # rows of constraints
+
+
+def check_available(device: str) -> None:
+    """Refuse a device that cannot be used here, in one line that says what is missing.
+
+    Args:
+        device: `cuda`, `cuda:1`, …, or `warp-cpu`.
+
+    Raises:
+        SurefootError: packages are missing, there is no such GPU, or the name is not one of a device.
+    """
+    lacks = cuda.missing()
+    if lacks:
+        raise SurefootError(f"device {device!r} needs {lacks}: {cuda.EXTRA}")
+    if device == CPU:
+        return
+    warp = _warp()
+    number = int(device.partition(":")[2] or 0)
+    if number >= warp.get_cuda_device_count():
+        found = ", ".join(f"cuda:{i}" for i in range(warp.get_cuda_device_count())) or "none"
+        raise SurefootError(f"there is no GPU {device!r} here; found: {found}")
+
+
+@functools.cache
+def _warp() -> Any:
+    import warp
+
+    warp.config.quiet = True
+    warp.init()
+    return warp
+
+
+class WarpWorlds:
+    """Worlds on a device: their physics, their rows, and the recorded step.
+
+    Attributes:
+        n: how many.
+        device: Warp's.
+        data: `mujoco_warp`'s.
+        model: `mujoco_warp`'s.
+        rows: (n, nuserdata) rows of memory, float64.
+        times: (n,) simulated seconds, float64.
+        active: (n,) 1 for worlds that move.
+    """
+
+    def __init__(
+        self, models: Sequence[mujoco.MjModel], which: Sequence[int], controllers: Sequence[str], device: str
+    ) -> None:
+        """Put them on a device.
+
+        Args:
+            models: distinct bodies on the same terrain.
+            which: (n,) number of each world's model.
+            controllers: names of those whose skills the rows may run.
+            device: as `check_available` takes it.
+        """
+        check_available(device)
+        self._wp = wp = _warp()
+        import mujoco_warp
+
+        self._mjw, self.n, self.name = mujoco_warp, len(which), device
+        self.device = wp.get_device("cpu" if device == CPU else device)
+        first = models[0]
+        self._check_room(first)
+        with wp.ScopedDevice(self.device):
+            self.model = _batched_model(mujoco_warp, wp, models, which)
+            self.model.opt.warn_overflow = 0  # a body that lies on the ground may touch it in more points than it needs
+            self.capacity = _contact_capacity(first)
+            self.data = mujoco_warp.make_data(
+                first, nworld=self.n, nconmax=self.capacity, njmax=_constraint_capacity(first, self.capacity)
+            )
+            self.data.userdata = wp.zeros((self.n, 0), dtype=float)  # ours is float64
+            self.rows = wp.zeros((self.n, first.nuserdata), dtype=wp.float64)
+            self.times = wp.zeros(self.n, dtype=wp.float64)
+            self.active = wp.full(self.n, 1, dtype=wp.int32)
+            self._kept = wp.zeros_like(self.data.qpos), wp.zeros_like(self.data.qvel)
+            self._make_tables(first, models, which)
+            self._kernels = _launchers(wp, self.device, tuple(controllers))
+        self.model.callback.control = self._control
+        self._graphs: dict[int, Any] = {}
+
+    def _check_room(self, model: mujoco.MjModel) -> None:
+        """Refuse more worlds than the device has memory for."""
+        if not self.device.is_cuda:
+            return
+        rows = constraint_rows = _constraint_capacity(model, _contact_capacity(model))
+        each = 8 * model.nuserdata + 4 * (
+            constraint_rows * (model.nv + 24) + 40 * model.nbody + 4 * model.nv**2 + 60 * rows
+        )
+        room = int(0.9 * self.device.free_memory)
+        if each * self.n > room:
+            raise SurefootError(
+                f"{self.n} rows take about {each * self.n / 1e9:.1f} GB and {self.name} has {room / 1e9:.1f} GB free: "
+                f"about {room // each} fit"
+            )
+
+    def _make_tables(self, model: mujoco.MjModel, models: Sequence[mujoco.MjModel], which: Sequence[int]) -> None:
+        """Write down where everything lies."""
+        wp, data = self._wp, self.data
+        item, real = contact_dtype(np.float32), 4
+        self._lists = wp.zeros(self.n * self.capacity * item.itemsize, dtype=wp.uint8)
+        self._list_lengths = wp.zeros(self.n, dtype=wp.int32)
+        self._list_forces = wp.zeros((self.n, 3 * self.capacity), dtype=wp.float32)
+        self._dt = wp.array([model.opt.timestep], dtype=wp.float64)
+        self._shared = [  # what laws read of the model, by row where bodies differ
+            wp.array(np.ascontiguousarray(value, dtype=kind), dtype=warp_kind)
+            for value, kind, warp_kind in (
+                (_by_row([m.numeric_data for m in models], which), np.float64, wp.float64),
+                (_by_row([m.body_mass for m in models], which), np.float64, wp.float64),
+                (model.body_rootid, np.int32, wp.int32), (model.geom_bodyid, np.int32, wp.int32),
+            )
+        ]  # fmt: skip
+        numeric, mass, rootid, geom_body = self._shared
+        placed = {
+            name: _place(getattr(data, field)) for name, field in (
+                ("qpos", "qpos"), ("qvel", "qvel"), ("xpos", "xpos"), ("xmat", "xmat"), ("xquat", "xquat"),
+                ("xaxis", "xaxis"), ("xanchor", "xanchor"), ("xipos", "xipos"), ("cvel", "cvel"),
+                ("subtree_com", "subtree_com"), ("ctrl", "ctrl"), ("xfrc", "xfrc_applied"),
+                ("actuator_force", "actuator_force"))
+        }  # fmt: skip
+        placed |= {"numeric": _place(numeric), "mass": _place(mass), "userdata": _place(self.rows)}
+        placed |= {"rootid": Placed(rootid.ptr, 0), "geom_body": Placed(geom_body.ptr, 0)}
+        placed |= {"time": Placed(self.times.ptr, 8), "dt": Placed(self._dt.ptr, 0)}
+        placed |= {"ncon": Placed(self._list_lengths.ptr, 4)}
+        placed |= {"contact": Placed(self._lists.ptr, self.capacity * item.itemsize)}
+        placed |= {"efc_force": Placed(self._list_forces.ptr, 3 * self.capacity * real)}
+        counts = {size: 3 * self.capacity if size == "nefc" else int(getattr(model, size)) for size in COUNTS}
+        contact = data.contact
+        found = {
+            "contacts": data.nacon, "worldid": contact.worldid, "geom": contact.geom, "dist": contact.dist,
+            "margin": contact.includemargin, "pos": contact.pos, "frame": contact.frame, "friction": contact.friction,
+            "dim": contact.dim, "efc_address": contact.efc_address, "force": data.efc.force, "lists": self._lists,
+            "list_lengths": self._list_lengths, "list_forces": self._list_forces, "times": self.times, "dt": self._dt,
+            "active": self.active, "kept_qpos": self._kept[0], "kept_qvel": self._kept[1],
+            "warmstart": data.qacc_warmstart,
+        }  # fmt: skip
+        numbers = {
+            "most_contacts": data.naconmax, "efc_width": contact.efc_address.shape[1],
+            "force_width": data.efc.force.strides[0] // real, "capacity": self.capacity, "worlds": self.n,
+            "nq": model.nq, "nv": model.nv,
+        }  # fmt: skip
+        sources = [found[name].ptr if name in found else numbers[name] for name in SOURCES]
+        self._table = wp.array(table_of(placed, counts), dtype=wp.int64)
+        self._sources = wp.array(np.array(sources, dtype=np.int64), dtype=wp.int64)
+
+    def _launch(self, name: str, count: int) -> None:
+        self._kernels[name](self._wp, self.device, count, self._table.ptr, self._sources.ptr)
+
+    def _control(self, model: Any, data: Any) -> None:
+        """What the physics calls when positions, velocities and contacts of a step are known."""
+        self._launch("gather", self.data.naconmax)
+        self._launch("control", self.n)
+
+    def _step(self) -> None:
+        self._mjw.step(self.model, self.data)
+        self._launch("finish", self.n)
+
+    def forward(self) -> None:
+        """Compute what follows from positions and velocities, without control."""
+        callback, self.model.callback.control = self.model.callback.control, None
+        with self._wp.ScopedDevice(self.device):
+            self._mjw.forward(self.model, self.data)
+        self.model.callback.control = callback
+
+    def step(self, count: int) -> None:
+        """Advance all active worlds by physics steps."""
+        with self._wp.ScopedDevice(self.device):
+            while count:
+                size = _GRAPH_STEPS if count >= _GRAPH_STEPS else 1
+                if self.device.is_cuda:
+                    self._wp.capture_launch(self._graph(size))
+                else:
+                    size = 1
+                    self._step()
+                count -= size
+
+    def _graph(self, size: int) -> Any:
+        """A recorded graph of so many physics steps."""
+        if size not in self._graphs:
+            self._mjw.load_modules() if hasattr(self._mjw, "load_modules") else None
+            with self._wp.ScopedCapture(device=self.device) as capture:
+                for _ in range(size):
+                    self._step()
+            self._graphs[size] = capture.graph
+        return self._graphs[size]
+
+    def hold(self, moving: np.ndarray) -> None:
+        """Say which worlds move from now on; the others stay as they are.
+
+        Args:
+            moving: (n,) of truth values.
+        """
+        wp = self._wp
+        with wp.ScopedDevice(self.device):
+            wp.copy(self._kept[0], self.data.qpos)
+            wp.copy(self._kept[1], self.data.qvel)
+            self.active.assign(moving.astype(np.int32))
+
+    def synchronize(self) -> None:
+        """Wait until the device has done what it was told."""
+        self._wp.synchronize_device(self.device)
+
+
+def _place(array: Any) -> Placed:
+    return Placed(array.ptr, array.strides[0] if array.shape[0] > 1 else 0)
+
+
+def _by_row(values: Sequence[np.ndarray], which: Sequence[int]) -> np.ndarray:
+    """(n, …) if bodies differ, (1, …) if they share their numbers."""
+    if all(np.array_equal(value, values[0]) for value in values):
+        return values[0][None]
+    return np.stack([values[i] for i in which])
+
+
+def _contact_capacity(model: mujoco.MjModel) -> int:
+    """How many contacts a world has room for."""
+    own = (model.body_rootid[model.geom_bodyid] != 0) & ((model.geom_contype | model.geom_conaffinity) != 0)
+    return min(_SPARE_CONTACTS + 2 * int(own.sum()), _MOST_CONTACTS)
+
+
+def _constraint_capacity(model: mujoco.MjModel, contacts: int) -> int:
+    """How many rows of constraints a world has room for: contacts, joints at their limits, grips."""
+    return _PER_CONTACT * contacts + int(model.jnt_limited.sum()) // 2 + 6 * model.neq
+
+
+def _put_model(mjw: Any, model: mujoco.MjModel) -> Any:
+    """A model on the device; the one flag that it does not know only says what a CPU does with numbers gone wild."""
+    plain = copy.copy(model)
+    plain.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    try:
+        return mjw.put_model(plain)
+    except NotImplementedError as error:
+        raise SurefootError(f"the physics of the GPU does not know something in this model: {error}") from None
+
+
+def _batched_model(mjw: Any, wp: Any, models: Sequence[mujoco.MjModel], which: Sequence[int]) -> Any:
+    """A model whose numbers differ by world where the bodies do."""
+    first = _put_model(mjw, models[0])
+    if len(models) == 1:
+        return first
+    others = [first, *(_put_model(mjw, model) for model in models[1:])]
+    for field in fields(first):
+        value = getattr(first, field.name)
+        if not isinstance(value, wp.array) or not value.size:
+            continue
+        arrays = [getattr(other, field.name).numpy() for other in others]
+        if all(np.array_equal(array, arrays[0]) for array in arrays):
+            continue
+        if getattr(field.type, "shape", ("",))[0] != "*" or arrays[0].shape[0] != 1:
+            raise SurefootError(f"bodies that differ in {field.name} cannot be in one population on a GPU")
+        setattr(first, field.name, wp.array(np.concatenate([arrays[i] for i in which]), dtype=value.dtype))
+    return first
+
+
+Launch = Callable[[Any, Any, int, int, int], None]
+
+
+def kernel_entries(controllers: tuple[str, ...]) -> dict[str, Callable[[], Callable[..., None]]]:
+    """The functions of a step for a GPU, by name, each made when it is called.
+
+    Args:
+        controllers: names of those whose laws are in `control`.
+    """
+    made: list[WorldKernels] = []
+
+    def make(name: str) -> Callable[..., None]:
+        if not made:
+            made.append(world_kernels(controllers, np.float32, cuda.atomic_claim()))
+        return cuda.entry(getattr(made[0], name))
+
+    return {name: functools.partial(make, name) for name in WorldKernels._fields}
+
+
+def fingerprint_of(controllers: tuple[str, ...]) -> int:
+    """A number of all sources that the functions of a step are compiled from."""
+    laws = [base.load(name).law_module for name in controllers]
+    return fingerprint(world_kernels.__module__, cuda.__name__, *laws)
+
+
+def _launchers(wp: Any, device: Any, controllers: tuple[str, ...]) -> dict[str, Launch]:
+    return _on_gpu(device.ordinal, controllers) if device.is_cuda else _on_cpu(controllers)
+
+
+@functools.cache
+def _on_gpu(ordinal: int, controllers: tuple[str, ...]) -> dict[str, Launch]:
+    device = _warp().get_device(f"cuda:{ordinal}")
+    capability, key, launchers = divmod(device.arch, 10), fingerprint_of(controllers), {}
+    for name, make in kernel_entries(controllers).items():
+        label = f"{name}-{'-'.join(controllers)}" if name == "control" else name
+        with device.context_guard:
+            loaded = cuda.LoadedKernel(cuda.cached_ptx(label, key, capability, make))
+
+        def launch(wp: Any, device: Any, count: int, table: int, sources: int, loaded: Any = loaded) -> None:
+            with device.context_guard:
+                loaded.launch(device.stream.cuda_stream, count, table, sources)
+
+        launchers[name] = launch
+    return launchers
+
+
+@functools.cache
+def _on_cpu(controllers: tuple[str, ...]) -> dict[str, Launch]:
+    """The same functions as loops over all worlds."""
+    from numba import cfunc, types
+
+    @kernel
+    def claim(numbers: Any, at: int) -> int:
+        numbers[at] += 1
+        return numbers[at] - 1  # type: ignore[no-any-return]
+
+    def looped(one: Callable[[int, int, int], None]) -> Launch:
+        def loop(table: int, sources: int, count: int) -> None:
+            for at in range(count):
+                one(table, sources, at)
+
+        signature = types.void(types.int64, types.int64, types.int64)
+        compiled = cfunc(signature, error_model="numpy", _nrt=False)(loop)
+        call = ctypes.CFUNCTYPE(None, *(ctypes.c_int64,) * 3)(compiled.address)
+
+        def launch(wp: Any, device: Any, count: int, table: int, sources: int, kept: Any = compiled) -> None:
+            call(table, sources, count)
+
+        return launch
+
+    with compiling("the step of many worlds"), contextlib.nullcontext():
+        kernels = world_kernels(controllers, np.float32, claim)
+        return {name: looped(getattr(kernels, name)) for name in WorldKernels._fields}

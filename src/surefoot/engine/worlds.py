@@ -1,0 +1,101 @@
+"""Where the rows of a population live: in `mujoco.batch` on a CPU, or on a GPU (`engine.gpu.worlds`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+
+from surefoot.engine import callback
+
+
+class Worlds(Protocol):
+    """n simulations of one kind that advance together.
+
+    The arrays are views of the simulations, or copies of them that are valid until the next step; what is written into
+    them before it counts.
+    """
+
+    @property
+    def qpos(self) -> np.ndarray:
+        """(n, nq) positions."""
+
+    @property
+    def qvel(self) -> np.ndarray:
+        """(n, nv) velocities."""
+
+    @property
+    def userdata(self) -> np.ndarray:
+        """(n, nuserdata) rows of memory."""
+
+    @property
+    def time(self) -> np.ndarray:
+        """(n,) simulated seconds."""
+
+    @property
+    def states(self) -> np.ndarray:
+        """(n, nstate) everything that a row is, to be copied or written."""
+
+    def columns(self, begin: int, end: int) -> np.ndarray:
+        """(n, end − begin) some numbers of every row of memory, to be read only."""
+
+    def row_time(self, row: int) -> float:
+        """Simulated seconds of a row."""
+
+    def step(self, rows: np.ndarray | None, count: int) -> None:
+        """Advance some rows, or all, by physics steps."""
+
+    def forward(self) -> None:
+        """Compute what follows from positions and velocities."""
+
+    def restore(self, states: np.ndarray) -> None:
+        """Write `states`."""
+
+
+class BatchWorlds:
+    """The rows of a population on the cores of this machine."""
+
+    def __init__(self, models: Sequence[mujoco.MjModel], threads: int) -> None:
+        """Make them.
+
+        Args:
+            models: (n,) of each row; rows of the same body share theirs.
+            threads: 0 is all cores.
+        """
+        self.batch = Batch(models[0], len(models), threads)
+        if any(model is not models[0] for model in models):
+            self.batch.set_models(list(models))
+        self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")
+        self.userdata, self.time = self.batch.bind("userdata"), self.batch.bind("time")
+
+    @property
+    def states(self) -> np.ndarray:
+        """(n, nstate) everything that a row is, to be copied or written."""
+        states: np.ndarray = self.batch.state
+        return states
+
+    def columns(self, begin: int, end: int) -> np.ndarray:
+        """(n, end − begin) some numbers of every row of memory, to be read only."""
+        numbers: np.ndarray = self.userdata[:, begin:end]
+        return numbers
+
+    def row_time(self, row: int) -> float:
+        """Simulated seconds of a row."""
+        return float(self.time[row])
+
+    def step(self, rows: np.ndarray | None, count: int) -> None:
+        """Advance some rows, or all, by physics steps."""
+        callback.install()
+        self.batch.step(rows, nstep=count)
+
+    def forward(self) -> None:
+        """Compute what follows from positions and velocities."""
+        callback.install()
+        self.batch.forward()
+
+    def restore(self, states: np.ndarray) -> None:
+        """Write `states`."""
+        self.batch.state[:] = states
