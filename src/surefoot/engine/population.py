@@ -16,6 +16,7 @@ from mujoco.batch import Batch
 from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import scheduler
 from surefoot.engine.actor import Actor
+from surefoot.engine.gpu.physics import WarpWorlds
 from surefoot.engine.gpu.worlds import GpuWorlds, begin_alike, check_device, check_native
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
@@ -183,8 +184,19 @@ class Population:
         return self._worlds.batch
 
     @property
+    def warp(self) -> WarpWorlds:
+        """What steps the rows on a GPU: `mujoco_warp`'s model and data, and arrays of Warp's on the device.
+
+        Raises:
+            SurefootError: the rows are on a CPU.
+        """
+        if not isinstance(self._worlds, GpuWorlds):
+            raise SurefootError("the rows of this population are on a CPU; device='cuda' puts them on a GPU")
+        return self._worlds.device
+
+    @property
     def qpos(self) -> np.ndarray:
-        """(n, nq) positions: of the rows themselves on a CPU; of a GPU's a copy, valid and writable until the next step."""
+        """(n, nq) positions of the rows; on a GPU a copy of them, valid and writable until the next step."""
         return self._worlds.qpos
 
     @property

@@ -35,9 +35,9 @@ def kernel(function: F) -> F:
 
 
 def array_kernel(function: F) -> F:
-    """Compile as `kernel` does, for a function that returns one array: one expression, written into its callers on a GPU.
+    """Compile as `kernel` does, for a function that returns one array.
 
-    No function of a GPU may return an array.
+    No function of a GPU may: there, it is written into its callers.
     """
     return njit(forceinline=True, inline="always", _nrt=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
@@ -104,7 +104,7 @@ def let_kernels_call(
 
 
 class Viewed(NamedTuple):
-    """A type whose values kernels get, made of a few numbers, and whose attributes are views made where they are read."""
+    """A type of a few numbers that kernels get, and whose attributes are views made where they are read."""
 
     kind: type[types.Type]
     members: Callable[..., Any]  # of a type: names and types of the numbers

@@ -50,7 +50,7 @@ ENTRIES = {
     "dt": _Entry((1,), np.float64),
     "ncon": _Entry((1,), np.int32),
 }
-"""The arrays, in the order of the table: two integers each, the address of world 0 and the bytes from world to world."""
+"""The arrays, in the order of the table, two integers each: the address of world 0, and the bytes between worlds."""
 
 COUNTS = tuple(size for size in SIZES if size != "ncon")  # they follow in the table, one integer each
 _AT = {name: 2 * i for i, name in enumerate(ENTRIES)} | {name: 2 * len(ENTRIES) + i for i, name in enumerate(COUNTS)}
@@ -78,7 +78,8 @@ def item_of(name: str, real: Any) -> np.dtype[Any]:
     item = ENTRIES[name].item
     if name == "contact":
         return contact_dtype(real)
-    return np.dtype(real if item is None else item)
+    kind: np.dtype[Any] = np.dtype(real if item is None else item)
+    return kind
 
 
 def _entry(table: int, index: int, name: str, real: Any) -> Any:

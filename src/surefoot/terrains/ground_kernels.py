@@ -60,7 +60,7 @@ def _field(numeric: Any, at: int, x: float, y: float) -> float:
     first = at + 7
     if not (0.0 < right < columns - 1.0 and 0.0 < up < rows - 1.0):
         return numeric[first]  # type: ignore[no-any-return]
-    column, row = int(math.floor(right)), int(math.floor(up))  # a GPU's floor is a float
+    column, row = int(right), int(up)  # neither is negative
     right, up = right - column, up - row
     corner = first + row * columns + column
     between = corner + 1 if right > up else corner + columns

@@ -6,16 +6,17 @@ replayed. On Warp's own CPU device the same code runs without a GPU, slowly: tha
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import ctypes
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
 import mujoco
 import numpy as np
+from numba import cfunc, types
 
 from surefoot.controllers import base
 from surefoot.engine.callback import fingerprint
@@ -31,6 +32,7 @@ _GRAPH_STEPS = 10  # physics steps of the longer of the two recorded graphs
 _SPARE_CONTACTS = 8  # of a world, beyond two for each solid shape of the character
 _MOST_CONTACTS = 64  # of a world
 _PER_CONTACT = 3  # rows of constraints
+_PER_CONSTRAINT, _PER_BODY = 84, 80  # numbers that the physics keeps, about
 
 
 def check_available(device: str) -> None:
@@ -56,8 +58,7 @@ def check_available(device: str) -> None:
 
 @functools.cache
 def _warp() -> Any:
-    import warp
-
+    warp = importlib.import_module("warp")  # of an extra; it has no types
     warp.config.quiet = True
     warp.init()
     return warp
@@ -89,17 +90,16 @@ class WarpWorlds:
         """
         check_available(device)
         self._wp = wp = _warp()
-        import mujoco_warp
-
-        self._mjw, self.n, self.name = mujoco_warp, len(which), device
+        self._mjw: Any = importlib.import_module("mujoco_warp")
+        self.n, self.name = len(which), device
         self.device = wp.get_device("cpu" if device == CPU else device)
         first = models[0]
         self._check_room(first)
         with wp.ScopedDevice(self.device):
-            self.model = _batched_model(mujoco_warp, wp, models, which)
+            self.model = _batched_model(self._mjw, wp, models, which)
             self.model.opt.warn_overflow = 0  # a body that lies on the ground may touch it in more points than it needs
             self.capacity = _contact_capacity(first)
-            self.data = mujoco_warp.make_data(
+            self.data = self._mjw.make_data(
                 first, nworld=self.n, nconmax=self.capacity, njmax=_constraint_capacity(first, self.capacity)
             )
             self.data.userdata = wp.zeros((self.n, 0), dtype=float)  # ours is float64
@@ -109,17 +109,14 @@ class WarpWorlds:
             self._kept = wp.zeros_like(self.data.qpos), wp.zeros_like(self.data.qvel)
             self._make_tables(first, models, which)
             self._kernels = _launchers(wp, self.device, tuple(controllers))
-        self.model.callback.control = self._control
-        self._graphs: dict[int, Any] = {}
+        self._graphs: dict[tuple[int, bool], Any] = {}
 
     def _check_room(self, model: mujoco.MjModel) -> None:
         """Refuse more worlds than the device has memory for."""
         if not self.device.is_cuda:
             return
-        rows = constraint_rows = _constraint_capacity(model, _contact_capacity(model))
-        each = 8 * model.nuserdata + 4 * (
-            constraint_rows * (model.nv + 24) + 40 * model.nbody + 4 * model.nv**2 + 60 * rows
-        )
+        constraints, nv = _constraint_capacity(model, _contact_capacity(model)), model.nv
+        each = 8 * model.nuserdata + 4 * (constraints * (nv + _PER_CONSTRAINT) + _PER_BODY * model.nbody + 4 * nv * nv)
         room = int(0.9 * self.device.free_memory)
         if each * self.n > room:
             raise SurefootError(
@@ -177,45 +174,61 @@ class WarpWorlds:
         self._sources = wp.array(np.array(sources, dtype=np.int64), dtype=wp.int64)
 
     def _launch(self, name: str, count: int) -> None:
-        self._kernels[name](self._wp, self.device, count, self._table.ptr, self._sources.ptr)
+        self._kernels[name](self.device, count, self._table.ptr, self._sources.ptr)
 
     def _control(self, model: Any, data: Any) -> None:
-        """What the physics calls when positions, velocities and contacts of a step are known."""
+        """Do what the physics asks for when positions, velocities and contacts of a step are known."""
         self._launch("gather", self.data.naconmax)
         self._launch("control", self.n)
 
-    def _step(self) -> None:
+    def _step(self, controlled: bool) -> None:
+        self.model.callback.control = self._control if controlled else None
         self._mjw.step(self.model, self.data)
-        self._launch("finish", self.n)
+        if controlled:
+            self._launch("finish", self.n)
 
-    def forward(self) -> None:
-        """Compute what follows from positions and velocities, without control."""
-        callback, self.model.callback.control = self.model.callback.control, None
-        with self._wp.ScopedDevice(self.device):
-            self._mjw.forward(self.model, self.data)
-        self.model.callback.control = callback
+    def step(self, count: int, controlled: bool = True) -> None:
+        """Advance all active worlds by physics steps.
 
-    def step(self, count: int) -> None:
-        """Advance all active worlds by physics steps."""
+        Args:
+            count: of steps.
+            controlled: without control, for measuring, it is the bare physics.
+        """
         with self._wp.ScopedDevice(self.device):
             while count:
-                size = _GRAPH_STEPS if count >= _GRAPH_STEPS else 1
+                size = _GRAPH_STEPS if count >= _GRAPH_STEPS and self.device.is_cuda else 1
                 if self.device.is_cuda:
-                    self._wp.capture_launch(self._graph(size))
+                    self._wp.capture_launch(self._graph(size, controlled))
                 else:
-                    size = 1
-                    self._step()
+                    self._step(controlled)
                 count -= size
 
-    def _graph(self, size: int) -> Any:
+    def _graph(self, size: int, controlled: bool) -> Any:
         """A recorded graph of so many physics steps."""
-        if size not in self._graphs:
-            self._mjw.load_modules() if hasattr(self._mjw, "load_modules") else None
+        key = size, controlled
+        if key not in self._graphs:
             with self._wp.ScopedCapture(device=self.device) as capture:
                 for _ in range(size):
-                    self._step()
-            self._graphs[size] = capture.graph
-        return self._graphs[size]
+                    self._step(controlled)
+            self._graphs[key] = capture.graph
+        return self._graphs[key]
+
+    def copy_state(self) -> list[Any]:
+        """A copy, on the device, of all that a step begins with."""
+        return [self._wp.clone(array) for array in self._state]
+
+    def write_state(self, state: Sequence[Any]) -> None:
+        """Go back to a state that `copy_state` gave."""
+        for array, saved in zip(self._state, state, strict=True):
+            self._wp.copy(array, saved)
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        data = self.data
+        return (
+            data.qpos, data.qvel, data.qacc_warmstart, data.xfrc_applied, data.ctrl, self.rows, self.times,
+            self._list_lengths,
+        )  # fmt: skip
 
     def hold(self, moving: np.ndarray) -> None:
         """Say which worlds move from now on; the others stay as they are.
@@ -248,12 +261,12 @@ def _by_row(values: Sequence[np.ndarray], which: Sequence[int]) -> np.ndarray:
 def _contact_capacity(model: mujoco.MjModel) -> int:
     """How many contacts a world has room for."""
     own = (model.body_rootid[model.geom_bodyid] != 0) & ((model.geom_contype | model.geom_conaffinity) != 0)
-    return min(_SPARE_CONTACTS + 2 * int(own.sum()), _MOST_CONTACTS)
+    return min(_SPARE_CONTACTS + 2 * int(np.count_nonzero(own)), _MOST_CONTACTS)
 
 
 def _constraint_capacity(model: mujoco.MjModel, contacts: int) -> int:
     """How many rows of constraints a world has room for: contacts, joints at their limits, grips."""
-    return _PER_CONTACT * contacts + int(model.jnt_limited.sum()) // 2 + 6 * model.neq
+    return _PER_CONTACT * contacts + int(np.count_nonzero(model.jnt_limited)) // 2 + 6 * int(model.neq)
 
 
 def _put_model(mjw: Any, model: mujoco.MjModel) -> Any:
@@ -285,7 +298,7 @@ def _batched_model(mjw: Any, wp: Any, models: Sequence[mujoco.MjModel], which: S
     return first
 
 
-Launch = Callable[[Any, Any, int, int, int], None]
+Launch = Callable[[Any, int, int, int], None]  # with Warp's device, a count, and the addresses of both tables
 
 
 def kernel_entries(controllers: tuple[str, ...]) -> dict[str, Callable[[], Callable[..., None]]]:
@@ -317,44 +330,44 @@ def _launchers(wp: Any, device: Any, controllers: tuple[str, ...]) -> dict[str, 
 @functools.cache
 def _on_gpu(ordinal: int, controllers: tuple[str, ...]) -> dict[str, Launch]:
     device = _warp().get_device(f"cuda:{ordinal}")
-    capability, key, launchers = divmod(device.arch, 10), fingerprint_of(controllers), {}
+    capability, key = divmod(device.arch, 10), fingerprint_of(controllers)
+    launchers: dict[str, Launch] = {}
     for name, make in kernel_entries(controllers).items():
         label = f"{name}-{'-'.join(controllers)}" if name == "control" else name
         with device.context_guard:
             loaded = cuda.LoadedKernel(cuda.cached_ptx(label, key, capability, make))
-
-        def launch(wp: Any, device: Any, count: int, table: int, sources: int, loaded: Any = loaded) -> None:
-            with device.context_guard:
-                loaded.launch(device.stream.cuda_stream, count, table, sources)
-
-        launchers[name] = launch
+        launchers[name] = functools.partial(_launch_on_gpu, loaded)
     return launchers
+
+
+def _launch_on_gpu(loaded: cuda.LoadedKernel, device: Any, count: int, table: int, sources: int) -> None:
+    with device.context_guard:
+        loaded.launch(device.stream.cuda_stream, count, table, sources)
 
 
 @functools.cache
 def _on_cpu(controllers: tuple[str, ...]) -> dict[str, Launch]:
     """The same functions as loops over all worlds."""
-    from numba import cfunc, types
+    with compiling("the step of many worlds"):
+        kernels = world_kernels(controllers, np.float32, _claim)
+        return {name: functools.partial(_launch_on_cpu, _looped(one)) for name, one in kernels._asdict().items()}
 
-    @kernel
-    def claim(numbers: Any, at: int) -> int:
-        numbers[at] += 1
-        return numbers[at] - 1  # type: ignore[no-any-return]
 
-    def looped(one: Callable[[int, int, int], None]) -> Launch:
-        def loop(table: int, sources: int, count: int) -> None:
-            for at in range(count):
-                one(table, sources, at)
+@kernel
+def _claim(numbers: Any, at: int) -> int:
+    numbers[at] += 1
+    return numbers[at] - 1  # type: ignore[no-any-return]
 
-        signature = types.void(types.int64, types.int64, types.int64)
-        compiled = cfunc(signature, error_model="numpy", _nrt=False)(loop)
-        call = ctypes.CFUNCTYPE(None, *(ctypes.c_int64,) * 3)(compiled.address)
 
-        def launch(wp: Any, device: Any, count: int, table: int, sources: int, kept: Any = compiled) -> None:
-            call(table, sources, count)
+def _looped(one: Callable[[int, int, int], None]) -> Any:
+    """A compiled loop over all worlds, or contacts."""
 
-        return launch
+    def loop(table: int, sources: int, count: int) -> None:
+        for at in range(count):
+            one(table, sources, at)
 
-    with compiling("the step of many worlds"), contextlib.nullcontext():
-        kernels = world_kernels(controllers, np.float32, claim)
-        return {name: looped(getattr(kernels, name)) for name in WorldKernels._fields}
+    return cfunc(types.void(types.int64, types.int64, types.int64), error_model="numpy", _nrt=False)(loop)
+
+
+def _launch_on_cpu(compiled: Any, device: Any, count: int, table: int, sources: int) -> None:
+    ctypes.CFUNCTYPE(None, *(ctypes.c_int64,) * 3)(compiled.address)(table, sources, count)

@@ -107,8 +107,8 @@ def begin_alike(
 class GpuWorlds:
     """Worlds on a GPU behind the interface of those on a CPU.
 
-    Numbers are fetched when they are asked for. An array that was handed out may have been written into, so it goes back
-    to the device before the next step; `columns` is for reading alone, and cheap.
+    Numbers are fetched when they are asked for. An array that was handed out may have been written into, so it goes
+    back to the device before the next step; `columns` is for reading alone, and cheap.
     """
 
     def __init__(self, models: Sequence[mujoco.MjModel], controllers: Sequence[str], device: str) -> None:
