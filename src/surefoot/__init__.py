@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import characters, skills, tasks, terrains
     from surefoot.controllers.stylized.action_graph import ActionGraph, load_graph
+    from surefoot.engine.devices import using_device
     from surefoot.engine.population import Population
     from surefoot.engine.scene import Push, Setup
     from surefoot.engine.simulation import Simulation, Snapshot
@@ -45,6 +46,7 @@ __all__ = [
     "skills",
     "tasks",
     "terrains",
+    "using_device",
     "with_parameters",
 ]
 
@@ -62,6 +64,7 @@ _HOMES = {  # module and name there of every public name; none is imported befor
     "load_graph": ("controllers.stylized.action_graph", "load_graph"),
     "load_motion": ("motions.motion", "load"),
     "load_skill": ("skills", "load"),
+    "using_device": ("engine.devices", "using_device"),
     "with_parameters": ("skills", "with_parameters"),
 }
 _MODULES = {

@@ -16,6 +16,7 @@ from mujoco.batch import Batch
 from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import scheduler
 from surefoot.engine.actor import Actor
+from surefoot.engine.devices import present_device
 from surefoot.engine.gpu.physics import WarpWorlds
 from surefoot.engine.gpu.worlds import GpuWorlds, begin_alike, check_device, check_native
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
@@ -23,7 +24,7 @@ from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
 from surefoot.engine.scheduler import Row
 from surefoot.engine.task import Task, TaskSchedule, check_accepts_tasks
 from surefoot.engine.worlds import BatchWorlds, Worlds
-from surefoot.errors import SurefootError
+from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.motions.motion import Motion
 from surefoot.native import userdata
 from surefoot.skills import with_parameters
@@ -99,7 +100,7 @@ class Population:
         self_collision: bool = False,
         graph: ActionGraph | None = None,
         skills: Sequence[AnySkill] = (),
-        device: str = "cpu",
+        device: str | None = None,
     ) -> None:
         """Build it and put every row into its start state.
 
@@ -121,10 +122,12 @@ class Population:
             self_collision: whether its parts collide with each other too.
             graph: of actions, over whose edges rows switch between its nodes.
             skills: further skills that rows will be switched to; on a GPU, all of them.
-            device: `cpu`, or a GPU: `cuda`, `cuda:1`, …
+            device: `cpu`, or a GPU: `cuda`, `cuda:1`, …; by default what `using_device` says, which is the CPU
+                outside of it.
         """
         if n < 1:
             raise SurefootError(f"a population has at least one row, got {n}")
+        device = present_device() if device is None else device
         on_cpu = check_device(device)
         each: list[AnySkill]
         if skill is None or isinstance(skill, (str, Path, Skill)):
@@ -261,17 +264,48 @@ class Population:
         """(n,) what every row's law reports now, as `memory.REPORT` records."""
         return userdata.reports(self._worlds.columns(*userdata.REPORTS))
 
-    def run(self, seconds: float, fps: float | None = None, stop_fallen: bool = False) -> list[Motion]:
+    def outputs(self, name: str) -> np.ndarray:
+        """(n, …) copies of what the last step left in one section of every row.
+
+        Args:
+            name: of the section, such as `contact_force`, `com`, `slip` or `torque`.
+
+        Raises:
+            SurefootError: there is none of this name.
+        """
+        if name not in userdata.OUTPUTS:
+            raise UnknownNameError("output", name, userdata.OUTPUTS)
+        section: np.ndarray = getattr(self._rows[0], name)
+        begin, end = userdata.place_of(self._rows[0], section)
+        return np.array(self._worlds.columns(begin, end)).reshape(self.n, *section.shape)
+
+    def physics(self, name: str) -> np.ndarray:
+        """(n, …) numbers that the last physics step computed, to be read only.
+
+        Args:
+            name: of an array of `mjData` about bodies, such as `xpos`, `xmat` or `subtree_com`.
+
+        Raises:
+            SurefootError: there is none of this name.
+        """
+        return self._worlds.physics(name)
+
+    def run(
+        self, seconds: float, fps: float | None = None, stop_fallen: bool = False, record: Sequence[int] | None = None
+    ) -> list[Motion]:
         """Advance all rows natively.
 
         Args:
             seconds: how long.
-            fps: if given, record each row at this rate and return the motions.
+            fps: if given, record at this rate and return the motions.
             stop_fallen: leave rows that fell as they are (within a quarter of a second).
+            record: numbers of the rows that are recorded, in the order of the motions; None is all.
         """
         check_seconds(seconds)
+        if record is not None and fps is None:
+            raise SurefootError("rows are recorded at a frame rate: give `fps`, such as 60, with `record`")
         dt = self.scene.model.opt.timestep
-        recorders = [] if fps is None else [Recorder(scene) for scene in self.scenes]
+        recorders = {} if fps is None else {int(i): Recorder(self.scenes[i]) for i in self._chosen(record)}
         self._record(recorders)
         for count in frame_steps(seconds, 1.0 / _SLICE if fps is None else fps, dt):
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
@@ -279,7 +313,7 @@ class Population:
                 break
             self.step(count, upright)
             self._record(recorders, upright)
-        return [recorder.motion() for recorder in recorders]
+        return [recorders[int(i)].motion() for i in (self._chosen(record) if recorders else ())]
 
     def advance(self, seconds: Sequence[float] | np.ndarray) -> None:
         """Advance each row by its own time.
@@ -384,6 +418,9 @@ class Population:
             raise SurefootError(f"rows are 0 … {self.n - 1}, got {list(rows)[:10]}")
         return range(self.n) if rows is None else rows
 
-    def _record(self, recorders: list[Recorder], rows: np.ndarray | None = None) -> None:
-        for i in range(len(recorders)) if rows is None else rows[: len(recorders)]:
-            recorders[i].add(self._worlds.time[i], self._worlds.qpos[i], self._worlds.qvel[i], self._worlds.userdata[i])
+    def _record(self, recorders: Mapping[int, Recorder], rows: np.ndarray | None = None) -> None:
+        """Add a frame of those of some rows, or of all, that are recorded."""
+        wanted = np.array(list(recorders) if rows is None else [i for i in rows if i in recorders], dtype=int)
+        if len(wanted):
+            for i, *frame in zip(wanted, *self._worlds.frames(wanted), strict=True):
+                recorders[i].add(*frame)

@@ -10,6 +10,15 @@ import numpy as np
 from mujoco.batch import Batch
 
 from surefoot.engine import callback
+from surefoot.errors import UnknownNameError
+
+BODY_ARRAYS = ("xpos", "xquat", "xmat", "xipos", "subtree_com", "cvel")
+
+
+def check_body_array(name: str) -> None:
+    """Refuse a name that is not one of `BODY_ARRAYS`."""
+    if name not in BODY_ARRAYS:
+        raise UnknownNameError("array of bodies", name, BODY_ARRAYS)
 
 
 class Worlds(Protocol):
@@ -42,6 +51,16 @@ class Worlds(Protocol):
     def columns(self, begin: int, end: int) -> np.ndarray:
         """(n, end − begin) some numbers of every row of memory, to be read only."""
 
+    def physics(self, name: str) -> np.ndarray:
+        """(n, …) an array of every row's `mjData` about bodies, to be read only.
+
+        Args:
+            name: one of `BODY_ARRAYS`.
+        """
+
+    def frames(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Time, positions, velocities and memory of some rows, to be read only."""
+
     def row_time(self, row: int) -> float:
         """Simulated seconds of a row."""
 
@@ -70,6 +89,7 @@ class BatchWorlds:
             self.batch.set_models(list(models))
         self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")
         self.userdata, self.time = self.batch.bind("userdata"), self.batch.bind("time")
+        self._bound: dict[str, np.ndarray] = {}
 
     @property
     def states(self) -> np.ndarray:
@@ -81,6 +101,17 @@ class BatchWorlds:
         """(n, end − begin) some numbers of every row of memory, to be read only."""
         numbers: np.ndarray = self.userdata[:, begin:end]
         return numbers
+
+    def physics(self, name: str) -> np.ndarray:
+        """(n, …) an array of every row's `mjData` about bodies, to be read only."""
+        check_body_array(name)
+        if name not in self._bound:
+            self._bound[name] = self.batch.bind(name)
+        return self._bound[name]
+
+    def frames(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Time, positions, velocities and memory of some rows, to be read only."""
+        return self.time[rows], self.qpos[rows], self.qvel[rows], self.userdata[rows]
 
     def row_time(self, row: int) -> float:
         """Simulated seconds of a row."""

@@ -295,17 +295,16 @@ def track_posture(population: Population, seconds: float) -> Posture:
     left, right, pelvis, torso = (
         model.body(part).id for part in (anatomy.left.foot, anatomy.right.foot, anatomy.pelvis, anatomy.torso)
     )
-    places, axes = population.batch.bind("xpos"), population.batch.bind("xmat")
     widths, rolls, turns, flights = [], [], [], []
     for _ in range(max(1, round(seconds / _SAMPLE))):
         population.run(_SAMPLE, stop_fallen=True)
-        heading = np.array([row.report[0].heading for row in population.rows])
+        heading, places, axes = population.reports["heading"], population.physics("xpos"), population.physics("xmat")
         yaw = np.arctan2(axes[:, pelvis, 3], axes[:, pelvis, 0])
         apart = places[:, left] - places[:, right]
         widths.append(apart[:, 1] * np.cos(yaw) - apart[:, 0] * np.sin(yaw))
         rolls.append(np.abs(np.arcsin(np.clip(axes[:, torso, 7], -1.0, 1.0))))
         turns.append(np.angle(np.exp(1j * (yaw - heading))))
-        flights.append([bool((row.contact_force[:, 2] < LOADED_FORCE).all()) for row in population.rows])
+        flights.append((population.outputs("contact_force")[:, :, 2] < LOADED_FORCE).all(axis=1))
     return Posture(
         width=np.quantile(widths, 0.05, axis=0),
         roll=np.max(rolls, axis=0),

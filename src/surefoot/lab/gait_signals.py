@@ -91,16 +91,14 @@ def record_signals(
     scene = population.scene
     bodies = slice(1, 1 + len(scene.table.segments))
     dofs = [int(scene.model.joint(name).dofadr[0]) for name in scene.table.gains]
-    places, turns = population.batch.bind("xpos"), population.batch.bind("xquat")
     frames: list[tuple[np.ndarray, ...]] = []
     for frame in range(round(seconds * fps)):
         tell(frame / fps)
         population.run(1.0 / fps, stop_fallen=True)
-        rows = population.rows
         frames.append((
-            places[:, bodies].copy(), turns[:, bodies].copy(), np.array([r.com for r in rows]),
-            np.array([r.contact_force for r in rows]), np.array([r.slip for r in rows]),
-            np.array([r.torque for r in rows]), population.qvel[:, dofs].copy(),
+            population.physics("xpos")[:, bodies].copy(), population.physics("xquat")[:, bodies].copy(),
+            *(population.outputs(name) for name in ("com", "contact_force", "slip", "torque")),
+            population.qvel[:, dofs].copy(),
         ))  # fmt: skip
     columns = [np.array(column) for column in zip(*frames, strict=True)]
     time, mass = np.arange(1, len(frames) + 1) / fps, float(scene.model.body_mass.sum())

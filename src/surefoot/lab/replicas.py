@@ -127,6 +127,7 @@ def step_durations(population: Population, seconds: float) -> list[list[float]]:
     found: list[list[float]] = [[] for _ in machines]
     for _ in range(round(seconds / _LOOK)):
         population.run(_LOOK, stop_fallen=True)
+        machines = [records(row.memory, 0, 1, MACHINE)[0] for row in population.rows]
         for i, machine in enumerate(machines):
             if machine.steps > counts[i]:
                 counts[i] = machine.steps

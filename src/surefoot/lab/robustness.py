@@ -228,13 +228,13 @@ def at_strike(
     """
     one = commanded_population(1, skill, character, commands)
     one.run(SETTLE)
-    report = one.rows[0].report[0]
-    steps = report.steps
+    steps = one.reports["steps"][0]
     while one.time[0] < SETTLE + 5.0:
         one.run(_SLICE)
-        if report.steps > steps and report.swing == 1 - foot:
+        report = one.reports[0]
+        if report["steps"] > steps and report["swing"] == 1 - foot:
             break
-        steps = report.steps
+        steps = report["steps"]
     several = commanded_population(count, skill, character)
     several.restore(np.repeat(one.states, count, axis=0))
     period, shifts = 2.0 * step_period(skill, character, commands), np.zeros(count)

@@ -28,7 +28,7 @@ from surefoot.native.kernels import INTRINSICS, VIEWED, attributes_of, kernel, m
 
 log = logging.getLogger(__name__)
 EXTRA = "pip install 'surefoot[cuda]'"
-BLOCK = 64  # threads of a block: laws take up to 255 registers, and small blocks spread over all multiprocessors
+BLOCK = 32  # threads of a block: laws take up to 255 registers, and small blocks spread over all multiprocessors
 _told: set[int] = set()  # places in INTRINSICS and, negative, in VIEWED that the compiler knows
 _compiler: Any = None
 

@@ -173,6 +173,19 @@ def view(userdata: np.ndarray) -> Row:
     return python_impl(row_of)(userdata)
 
 
+def place_of(row: Row, section: np.ndarray) -> tuple[int, int]:
+    """From where to where in a row one of its sections is.
+
+    Args:
+        row: its views.
+        section: one of them.
+    """
+    begin = (section.ctypes.data - row.header.ctypes.data) // 8
+    return begin, begin + section.size * section.itemsize // 8
+
+
+OUTPUTS = ("contact_force", "center_of_pressure", "com", "touch", "slip", "torque")
+"""Sections of a row that a step leaves its results in."""
 SEED = HEADER.names.index("seed")  # type: ignore[union-attr]
 FALLEN_AT = (_HEADER + CLOCK.names.index("fallen_at"), _HEADER + CLOCK.names.index("fallen_at") + 1)  # type: ignore[union-attr]
 REPORTS = (_HEADER + _CLOCK, _HEADER + _CLOCK + _REPORT)

@@ -19,19 +19,18 @@ from surefoot.native.kernels import array_at, let_kernels_call, let_kernels_read
 from surefoot.native.physics import ANATOMY, ARRAYS, BODY, SIZES, World
 from surefoot.native.sections import Laid, lay_out, lower_section
 
-CONTACT_FORCES = 3  # numbers of `efc_force` that belong to a contact: along its normal and both tangents [N]
 _OURS = ("numeric", "mass")  # always float64: they are read by laws only
 _WORD = ir.IntType(64)
 
 
 def contact_dtype(real: Any) -> np.dtype[Any]:
-    """A contact with the fields of `mjContact` that kernels read.
+    """A contact with the fields of `mjContact` that kernels read; friction cones are elliptic, which need no `friction`.
 
     Args:
         real: numpy.float32 or numpy.float64.
     """
-    fields = [(name, "i4") for name in ("geom1", "geom2", "dim", "efc_address", "exclude", "source")]
-    return np.dtype([*fields, ("dist", real), ("pos", real, 3), ("frame", real, 9), ("friction", real, 5)])
+    fields = [(name, "i4") for name in ("geom1", "geom2", "dim", "efc_address", "exclude")]
+    return np.dtype([*fields, ("pos", real, 3), ("frame", real, 9), ("friction", real, 5)])
 
 
 class _Entry(NamedTuple):

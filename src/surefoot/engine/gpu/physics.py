@@ -127,10 +127,9 @@ class WarpWorlds:
     def _make_tables(self, model: mujoco.MjModel, models: Sequence[mujoco.MjModel], which: Sequence[int]) -> None:
         """Write down where everything lies."""
         wp, data = self._wp, self.data
-        item, real = contact_dtype(np.float32), 4
+        item = contact_dtype(np.float32)
         self._lists = wp.zeros(self.n * self.capacity * item.itemsize, dtype=wp.uint8)
         self._list_lengths = wp.zeros(self.n, dtype=wp.int32)
-        self._list_forces = wp.zeros((self.n, 3 * self.capacity), dtype=wp.float32)
         self._dt = wp.array([model.opt.timestep], dtype=wp.float64)
         self._shared = [  # what laws read of the model, by row where bodies differ
             wp.array(np.ascontiguousarray(value, dtype=kind), dtype=warp_kind)
@@ -153,21 +152,19 @@ class WarpWorlds:
         placed |= {"time": Placed(self.times.ptr, 8), "dt": Placed(self._dt.ptr, 0)}
         placed |= {"ncon": Placed(self._list_lengths.ptr, 4)}
         placed |= {"contact": Placed(self._lists.ptr, self.capacity * item.itemsize)}
-        placed |= {"efc_force": Placed(self._list_forces.ptr, 3 * self.capacity * real)}
-        counts = {size: 3 * self.capacity if size == "nefc" else int(getattr(model, size)) for size in COUNTS}
+        placed |= {"efc_force": _place(data.efc.force)}
+        counts = {size: data.njmax if size == "nefc" else int(getattr(model, size)) for size in COUNTS}
         contact = data.contact
         found = {
             "contacts": data.nacon, "worldid": contact.worldid, "geom": contact.geom, "dist": contact.dist,
-            "margin": contact.includemargin, "pos": contact.pos, "frame": contact.frame, "friction": contact.friction,
-            "dim": contact.dim, "efc_address": contact.efc_address, "force": data.efc.force, "lists": self._lists,
-            "list_lengths": self._list_lengths, "list_forces": self._list_forces, "times": self.times, "dt": self._dt,
-            "active": self.active, "kept_qpos": self._kept[0], "kept_qvel": self._kept[1],
-            "warmstart": data.qacc_warmstart,
+            "margin": contact.includemargin, "pos": contact.pos, "frame": contact.frame, "dim": contact.dim,
+            "efc_address": contact.efc_address, "lists": self._lists, "list_lengths": self._list_lengths,
+            "times": self.times, "dt": self._dt, "active": self.active, "kept_qpos": self._kept[0],
+            "kept_qvel": self._kept[1], "warmstart": data.qacc_warmstart,
         }  # fmt: skip
         numbers = {
-            "most_contacts": data.naconmax, "efc_width": contact.efc_address.shape[1],
-            "force_width": data.efc.force.strides[0] // real, "capacity": self.capacity, "worlds": self.n,
-            "nq": model.nq, "nv": model.nv,
+            "most_contacts": data.naconmax, "most_forces": data.njmax, "efc_width": contact.efc_address.shape[1],
+            "capacity": self.capacity, "worlds": self.n, "nq": model.nq, "nv": model.nv,
         }  # fmt: skip
         sources = [found[name].ptr if name in found else numbers[name] for name in SOURCES]
         self._table = wp.array(table_of(placed, counts), dtype=wp.int64)
@@ -229,6 +226,19 @@ class WarpWorlds:
             data.qpos, data.qvel, data.qacc_warmstart, data.xfrc_applied, data.ctrl, self.rows, self.times,
             self._list_lengths,
         )  # fmt: skip
+
+    def fetch(self, worlds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Copies, on the host, of times, positions, velocities and rows of some worlds.
+
+        Args:
+            worlds: their numbers.
+        """
+        wp = self._wp
+        with wp.ScopedDevice(self.device):
+            chosen = wp.array(np.asarray(worlds, dtype=np.int32), dtype=wp.int32)
+            arrays = self.times, self.data.qpos, self.data.qvel, self.rows
+            time, qpos, qvel, rows = (array[chosen].numpy() for array in arrays)
+        return time, qpos.astype(float), qvel.astype(float), rows
 
     def hold(self, moving: np.ndarray) -> None:
         """Say which worlds move from now on; the others stay as they are.

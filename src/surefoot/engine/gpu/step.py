@@ -17,19 +17,19 @@ from surefoot.controllers import base
 from surefoot.engine.bookkeeping import begin_moment, hand_over, report_loads
 from surefoot.native.kernels import array_at, kernel
 from surefoot.native.userdata import row_of
-from surefoot.native.worlds import CONTACT_FORCES, contact_dtype, userdata_at, world_at
+from surefoot.native.worlds import contact_dtype, userdata_at, world_at
 
 SOURCES = (
-    "contacts", "worldid", "geom", "dist", "margin", "pos", "frame", "friction", "dim", "efc_address", "force",
-    "lists", "list_lengths", "list_forces", "times", "dt", "active", "kept_qpos", "kept_qvel", "warmstart",
-    "most_contacts", "efc_width", "force_width", "capacity", "worlds", "nq", "nv",
+    "contacts", "worldid", "geom", "dist", "margin", "pos", "frame", "dim", "efc_address",
+    "lists", "list_lengths", "times", "dt", "active", "kept_qpos", "kept_qvel", "warmstart",
+    "most_contacts", "most_forces", "efc_width", "capacity", "worlds", "nq", "nv",
 )  # fmt: skip
-"""What else the functions need, as a table of integers: addresses, of the arrays of all worlds' contacts and constraint
-forces, of the lists of each world, of times [s], of which worlds move and of where the others are held; then counts."""
+"""What else the functions need, as a table of integers: addresses, of the arrays of all worlds' contacts, of the lists
+of each world, of times [s], of which worlds move and of where the others are held; then counts."""
 (
-    _CONTACTS, _WORLDID, _GEOM, _DIST, _MARGIN, _POS, _FRAME, _FRICTION, _DIM, _EFC_ADDRESS, _FORCE,
-    _LISTS, _LIST_LENGTHS, _LIST_FORCES, _TIMES, _DT, _ACTIVE, _KEPT_QPOS, _KEPT_QVEL, _WARMSTART,
-    _MOST_CONTACTS, _EFC_WIDTH, _FORCE_WIDTH, _CAPACITY, _WORLDS, _NQ, _NV,
+    _CONTACTS, _WORLDID, _GEOM, _DIST, _MARGIN, _POS, _FRAME, _DIM, _EFC_ADDRESS,
+    _LISTS, _LIST_LENGTHS, _TIMES, _DT, _ACTIVE, _KEPT_QPOS, _KEPT_QVEL, _WARMSTART,
+    _MOST_CONTACTS, _MOST_FORCES, _EFC_WIDTH, _CAPACITY, _WORLDS, _NQ, _NV,
 ) = range(len(SOURCES))  # fmt: skip
 _COUNT = len(SOURCES)
 
@@ -59,26 +59,28 @@ def world_kernels(controllers: Sequence[str], real: Any, claim: Callable[[Any, i
         if at >= min(array_at(source[_CONTACTS], (1,), np.int32)[0], source[_MOST_CONTACTS]):
             return
         most, capacity, worlds = source[_MOST_CONTACTS], source[_CAPACITY], source[_WORLDS]
+        # everything is read before anything is written: a GPU waits for a read before the next write, not for each read
+        geoms, position = array_at(source[_GEOM], (most, 2), np.int32), array_at(source[_POS], (most, 3), real)
+        frame = array_at(source[_FRAME], (most, 9), real)
         world = array_at(source[_WORLDID], (most,), np.int32)[at]
+        one, two, dim = geoms[at, 0], geoms[at, 1], array_at(source[_DIM], (most,), np.int32)[at]
+        address = array_at(source[_EFC_ADDRESS], (most, source[_EFC_WIDTH]), np.int32)[at, 0]
+        gap = array_at(source[_DIST], (most,), real)[at] - array_at(source[_MARGIN], (most,), real)[at]
+        x, y, z = position[at, 0], position[at, 1], position[at, 2]
+        nx, ny, nz = frame[at, 0], frame[at, 1], frame[at, 2]
+        ax, ay, az = frame[at, 3], frame[at, 4], frame[at, 5]
+        bx, by, bz = frame[at, 6], frame[at, 7], frame[at, 8]
         place = claim(array_at(source[_LIST_LENGTHS], (worlds,), np.int32), world)
         if place >= capacity:
             return
         contact = array_at(source[_LISTS], (worlds, capacity), item)[world, place]
-        geoms, position = array_at(source[_GEOM], (most, 2), np.int32), array_at(source[_POS], (most, 3), real)
-        frame, friction = array_at(source[_FRAME], (most, 9), real), array_at(source[_FRICTION], (most, 5), real)
-        address = array_at(source[_EFC_ADDRESS], (most, source[_EFC_WIDTH]), np.int32)[at, 0]
-        contact.geom1, contact.geom2 = geoms[at, 0], geoms[at, 1]
-        contact.dim = array_at(source[_DIM], (most,), np.int32)[at]
-        contact.dist = array_at(source[_DIST], (most,), real)[at]
-        contact.exclude = 0 if contact.dist < array_at(source[_MARGIN], (most,), real)[at] else 1
-        contact.efc_address = CONTACT_FORCES * place if address >= 0 else -1
-        contact.source = at
-        for k in range(3):
-            contact.pos[k] = position[at, k]
-        for k in range(9):
-            contact.frame[k] = frame[at, k]
-        for k in range(5):
-            contact.friction[k] = friction[at, k]
+        contact.geom1, contact.geom2, contact.dim = one, two, dim
+        contact.efc_address = address if address + dim <= source[_MOST_FORCES] else -1
+        contact.exclude = 0 if gap < 0.0 else 1
+        contact.pos[0], contact.pos[1], contact.pos[2] = x, y, z
+        contact.frame[0], contact.frame[1], contact.frame[2] = nx, ny, nz
+        contact.frame[3], contact.frame[4], contact.frame[5] = ax, ay, az
+        contact.frame[6], contact.frame[7], contact.frame[8] = bx, by, bz
 
     @kernel
     def control(table: int, sources: int, at: int) -> None:
@@ -102,20 +104,11 @@ def world_kernels(controllers: Sequence[str], real: Any, claim: Callable[[Any, i
     @kernel
     def finish(table: int, sources: int, at: int) -> None:
         source = array_at(sources, (_COUNT,), np.int64)
-        worlds, capacity = source[_WORLDS], source[_CAPACITY]
+        worlds = source[_WORLDS]
         lengths = array_at(source[_LIST_LENGTHS], (worlds,), np.int32)
         row = row_of(userdata_at(table, at))
         world = world_at(table, at, int(row.header[0].anatomy), real)
         if array_at(source[_ACTIVE], (worlds,), np.int32)[at] != 0:
-            contacts = array_at(source[_LISTS], (worlds, capacity), item)
-            addresses = array_at(source[_EFC_ADDRESS], (source[_MOST_CONTACTS], source[_EFC_WIDTH]), np.int32)
-            solved = array_at(source[_FORCE], (worlds, source[_FORCE_WIDTH]), real)
-            forces = array_at(source[_LIST_FORCES], (worlds, CONTACT_FORCES * capacity), real)
-            for i in range(lengths[at]):
-                contact = contacts[at, i]
-                for k in range(CONTACT_FORCES):
-                    address = addresses[contact.source, k] if k < contact.dim else -1
-                    forces[at, CONTACT_FORCES * i + k] = solved[at, address] if address >= 0 else 0.0
             report_loads(world, row)
             times = array_at(source[_TIMES], (worlds,), np.float64)
             times[at] += array_at(source[_DT], (1,), np.float64)[0]

@@ -11,6 +11,7 @@ import numpy as np
 from surefoot.controllers.base import NEVER
 from surefoot.engine.gpu.physics import CPU, WarpWorlds, check_available
 from surefoot.engine.scheduler import Row as Handle
+from surefoot.engine.worlds import check_body_array
 from surefoot.errors import SurefootError
 from surefoot.native import userdata
 from surefoot.native.userdata import Row
@@ -192,6 +193,19 @@ class GpuWorlds:
             return self._userdata[:, begin:end]
         numbers: np.ndarray = self.device.rows[:, begin:end].contiguous().numpy()
         return numbers
+
+    def physics(self, name: str) -> np.ndarray:
+        """(n, …) an array of every row's `mjData` about bodies, to be read only."""
+        check_body_array(name)
+        numbers: np.ndarray = getattr(self.device.data, name).numpy()
+        return numbers.reshape(*numbers.shape[:2], -1).astype(float)
+
+    def frames(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Time, positions, velocities and memory of some rows, to be read only; no others are fetched."""
+        time, qpos, qvel, memory = self.device.fetch(rows)
+        if self._motion_is_here:  # it may have been written into
+            time, qpos, qvel = self._time[rows], self._qpos[rows], self._qvel[rows]
+        return time, qpos, qvel, self._userdata[rows] if self._rows_are_here else memory
 
     def row_time(self, row: int) -> float:
         """Simulated seconds of a row."""
