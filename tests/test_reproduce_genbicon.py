@@ -181,16 +181,16 @@ def test_a_turn_is_judged_from_ten_seconds_to_the_end_and_a_fallen_row_never_hol
 # ---------------------------------------------------------------------------------------------------- pushes
 
 
-def asked(table: np.ndarray) -> tuple[np.ndarray, set[tuple[int, int, int]]]:
+def asked(table: np.ndarray, together: int = 1) -> tuple[np.ndarray, set[tuple[int, int, int]]]:
     """The thresholds of a (direction, level, replica) table of survivals, and what was looked up."""
     seen: set[tuple[int, int, int]] = set()
 
-    def kept(level: float, ways: Sequence[int], replicas: Sequence[int]) -> np.ndarray:
-        k = round(level / 10.0) - 1
-        seen.update((d, k, r) for d in ways for r in replicas)
-        return np.array([table[d, k, list(replicas)].sum() for d in ways])
+    def kept(cases: Sequence[tuple[int, float]], replicas: Sequence[int]) -> np.ndarray:
+        places = [(d, round(level / 10.0) - 1) for d, level in cases]
+        seen.update((d, k, r) for d, k in places for r in replicas)
+        return np.array([table[d, k, list(replicas)].sum() for d, k in places])
 
-    return robustness.climb_levels(kept, 10.0, 10.0 * table.shape[1]), seen
+    return robustness.climb_levels(kept, 10.0, 10.0 * table.shape[1], together=together), seen
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -206,6 +206,8 @@ def test_a_robust_threshold_is_the_largest_level_below_which_none_fails(seed: in
             ran = [r for r in range(REPLICAS) if (d, level, r) in seen]
             assert table[d, level, ran].sum() >= NEEDED
         assert not any((d, level, 0) in seen for level in range(first + 1, 12))
+    for together in (5, 12, 100):  # levels tried at once give the same thresholds
+        assert np.array_equal(asked(table, together)[0], found)
 
 
 def test_one_weak_direction_fails_the_bar() -> None:

@@ -17,8 +17,9 @@ from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import scheduler
 from surefoot.engine.actor import Actor
 from surefoot.engine.devices import present_device
+from surefoot.engine.gpu.linear_start import LinearStart, linear_start
 from surefoot.engine.gpu.physics import WarpWorlds
-from surefoot.engine.gpu.worlds import GpuWorlds, begin_alike, check_device, check_native
+from surefoot.engine.gpu.worlds import GpuWorlds, RowViews, begin_alike, check_device, check_native
 from surefoot.engine.recorder import Recorder, check_seconds, frame_steps
 from surefoot.engine.scene import AnyCharacter, AnySkill, Push, Scene, Setup
 from surefoot.engine.scheduler import Row
@@ -76,6 +77,7 @@ def tasks_per_row(tasks: Tasks, n: int) -> list[list[Task]]:
     return lists
 
 
+_MANY = 32  # rows from which on their parameters are written all at once on a GPU
 _SLICE = 0.25  # [s] how often rows that fell are dropped when asked to
 
 
@@ -147,32 +149,75 @@ class Population:
         self.scenes = per_body(proportions, n, lambda own: Scene(replace(setup, proportions=own)))
         self.scene = self.scenes[0]
         found = {id(s): self.scene.find(s) for s in distinct}
-        self.skills = [found[id(s)] for s in each]
-        self._vary(parameters or {})
-        self.n, self.seed, self._process = n, seed, os.getpid()
+        self._first_skills = [found[id(s)] for s in each]
+        self.n, self.seed, self._process, self.graph = n, seed, os.getpid(), graph
         models = [scene.model for scene in self.scenes]
         self._worlds: Worlds = (
             BatchWorlds(models, threads)
             if on_cpu
             else GpuWorlds(models, [part.controller for part in self.scene.parts], device)
         )
+        if not on_cpu:
+            check_native(self.scene, [*tasks_per_row(tasks, n)], graph)
+        self._linear: LinearStart | None = None
+        self._rows: Sequence[userdata.Row] = RowViews(self._worlds.userdata)
+        self._begin(parameters or {}, per_row(pushes, n))
+        for i, own in enumerate(tasks_per_row(tasks, n)):
+            self._plan(i, own)
+        self._worlds.forward()
+
+    def _begin(
+        self, parameters: Mapping[str, Sequence[float] | np.ndarray], pushes: Sequence[Sequence[Push]] = ()
+    ) -> None:
+        """Put every row into its start state."""
+        values = {path: np.asarray(numbers, dtype=float) for path, numbers in parameters.items()}
+        for path, numbers in values.items():
+            if numbers.shape != (self.n,):
+                raise SurefootError(f"parameter {path}: {numbers.size} values for {self.n} rows")
         qpos, qvel, memory = self._worlds.qpos, self._worlds.qvel, self._worlds.userdata
-        if on_cpu:
+        if self.scene.setup.on_cpu:
+            self.skills = self._varied(values)
             self._rows = [
-                scene.begin(qpos[i], qvel[i], memory[i], self.skills[i], seed + i)
+                scene.begin(qpos[i], qvel[i], memory[i], self.skills[i], self.seed + i)
                 for i, scene in enumerate(self.scenes)
             ]
         else:
-            check_native(self.scene, [*tasks_per_row(tasks, n)], graph)
-            self._rows = begin_alike(self.scenes, self.skills, qpos, qvel, memory, seed)
-        for i, queue in enumerate(per_row(pushes, n)):
+            linear = self._find_linear(values)
+            self.skills = self._first_skills[:] if linear else self._varied(values)
+            begin_alike(self.scenes, self.skills, qpos, qvel, memory, self._rows, self.seed)
+            if linear:
+                linear.add_changes(np.column_stack(list(values.values())), qpos, qvel, memory)
+        for i, queue in enumerate(pushes):
             for push in queue:
                 self.scenes[i].add_push(self._rows[i], push, 0.0)
-        self._scheduled = [self._schedule(i) for i in range(n)] if on_cpu else []
+        self._scheduled = [self._schedule(i) for i in range(self.n)] if self.scene.setup.on_cpu else []
         for row in self._scheduled:
             row.steps_to_next()
-        for i, own in enumerate(tasks_per_row(tasks, n)):
-            self._plan(i, own)
+
+    def _find_linear(self, values: Mapping[str, np.ndarray]) -> LinearStart | None:
+        """What rows begin with as a linear function of their parameters, where it is one and saves work."""
+        one_skill = all(skill is self._first_skills[0] for skill in self._first_skills)
+        if not values or not one_skill or any(scene is not self.scene for scene in self.scenes) or self.n < _MANY:
+            return None
+        if self._linear is None or not self._linear.covers(values):
+            self._linear = linear_start(self.scene, self._first_skills[0], values)
+        return self._linear
+
+    def restart(self, parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None) -> None:
+        """Put every row into its start state again, at time 0, with other values of its parameters.
+
+        It costs less than building a population anew. Pushes and commands are forgotten.
+
+        Args:
+            parameters: as when it is built; without any, those of the skills.
+
+        Raises:
+            SurefootError: rows have tasks or an action graph, or there is no such parameter.
+        """
+        if self.graph is not None or any(self.tasks):
+            raise SurefootError("a population with tasks or an action graph cannot restart; build another one")
+        self._worlds.reset()
+        self._begin(parameters or {})
         self._worlds.forward()
 
     @property
@@ -208,18 +253,18 @@ class Population:
         return self._worlds.qvel
 
     @property
-    def rows(self) -> list[userdata.Row]:
+    def rows(self) -> Sequence[userdata.Row]:
         """Named views of each row's memory, as `qpos`."""
         self._worlds.userdata  # noqa: B018 - a GPU's memory is fetched
         return self._rows
 
-    def _vary(self, parameters: Mapping[str, Sequence[float] | np.ndarray]) -> None:
-        for path, values in parameters.items():
-            if len(values) != len(self.skills):
-                raise SurefootError(f"parameter {path}: {len(values)} values for {len(self.skills)} rows")
-        for i, skill in enumerate(self.skills):
-            changes = {path: float(values[i]) for path, values in parameters.items()}
-            self.skills[i] = with_parameters(skill, changes) if changes else skill
+    def _varied(self, values: Mapping[str, np.ndarray]) -> list[Skill]:
+        """The skills of all rows with their own values (n,) of parameters."""
+        changes = [{path: float(own[i]) for path, own in values.items()} for i in range(self.n)]
+        return [
+            with_parameters(skill, own) if own else skill
+            for skill, own in zip(self._first_skills, changes, strict=True)
+        ]
 
     def _schedule(self, i: int) -> Row:
         return Row(
@@ -325,9 +370,10 @@ class Population:
             raise SurefootError(f"{len(seconds)} times for {self.n} rows")
         for one in seconds:
             check_seconds(one)
-        for i, count in enumerate(np.rint(np.asarray(seconds) / self.scene.model.opt.timestep)):
-            if count > 0:
-                self.step(int(count), [i])
+        counts, done = np.rint(np.asarray(seconds) / self.scene.model.opt.timestep).astype(int), 0
+        for until in np.unique(counts[counts > 0]):
+            self.step(int(until) - done, np.flatnonzero(counts >= until))
+            done = int(until)
 
     def step(self, count: int = 1, rows: Sequence[int] | np.ndarray | None = None) -> None:
         """Advance some rows, or all, by physics steps: natively, or from one decision of Python's to the next.
@@ -409,6 +455,11 @@ class Population:
             rows: numbers of the rows; None is all.
         """
         wanted = self.scene.find(skill)
+        if not self.scene.setup.on_cpu and wanted.controller not in {part.controller for part in self.scene.parts}:
+            raise SurefootError(
+                f"rows on a GPU were built without the {wanted.controller} controller of {wanted.full_name}: name the "
+                "skill in `skills` when building"
+            )
         for i in self._chosen(rows):
             self.scenes[i].request(self.rows[i], wanted, self._worlds.row_time(i))
             self.skills[i] = wanted

@@ -73,6 +73,9 @@ class Worlds(Protocol):
     def restore(self, states: np.ndarray) -> None:
         """Write `states`."""
 
+    def reset(self) -> None:
+        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
+
 
 class BatchWorlds:
     """The rows of a population on the cores of this machine."""
@@ -90,6 +93,7 @@ class BatchWorlds:
         self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")
         self.userdata, self.time = self.batch.bind("userdata"), self.batch.bind("time")
         self._bound: dict[str, np.ndarray] = {}
+        self._fresh = self.batch.state[0].copy()
 
     @property
     def states(self) -> np.ndarray:
@@ -130,3 +134,7 @@ class BatchWorlds:
     def restore(self, states: np.ndarray) -> None:
         """Write `states`."""
         self.batch.state[:] = states
+
+    def reset(self) -> None:
+        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
+        self.batch.state[:] = self._fresh

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import surefoot
 from surefoot.atomic_file import replace_file
+from surefoot.engine.devices import CPU, present_device
 from surefoot.errors import OutputError
 
 log = logging.getLogger(__name__)
@@ -204,7 +205,8 @@ def make_folder(path: Path) -> None:
 
 
 def _key(setting: Setting) -> dict[str, Any]:
-    return {"seed": setting.seed, "quick": setting.quick, "fingerprint": fingerprint()}
+    key = {"seed": setting.seed, "quick": setting.quick, "fingerprint": fingerprint()}
+    return key if present_device() == CPU else key | {"device": present_device()}
 
 
 def _load(experiment: Experiment, setting: Setting) -> Result | None:

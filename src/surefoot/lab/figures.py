@@ -122,6 +122,22 @@ def push_rose(axes: Axes, directions: Sequence[tuple[int, int]], series: Mapping
     axes.legend(frameon=False, fontsize=8)
 
 
+@plot(7, 4.5)
+def steps_by_worlds(axes: Axes, speeds: Sequence[Mapping[str, Any]]) -> None:
+    """Draw controlled and bare physics steps a second of bodies by the number of worlds, in attributes of `Speed`."""
+    for k, character in enumerate(dict.fromkeys(speed["character"] for speed in speeds)):
+        own = [speed for speed in speeds if speed["character"] == character]
+        worlds = [speed["worlds"] for speed in own]
+        axes.plot(worlds, [s["controlled"] / 1e6 for s in own], "o-", color=f"C{k}", markersize=4, label=character)
+        axes.plot(worlds, [s["bare"] / 1e6 for s in own], ":", color=f"C{k}")
+    axes.plot([], [], "k:", label="physics alone")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set(xlabel="worlds", ylabel="million steps a second, all worlds together")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
+
+
 def stacked(images: Sequence[Image.Image]) -> Image.Image:
     """Put pictures below each other."""
     page = Image.new("RGB", (max(image.width for image in images), sum(image.height for image in images)), "white")

@@ -11,27 +11,78 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import cma
 import numpy as np
 from pydantic import BaseModel
 
 from surefoot.atomic_file import replace_file
+from surefoot.engine.devices import CPU, present_device
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.errors import CommandError, OutputError, SkillError, SurefootError
 from surefoot.lab import gait_measures
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.replicas import perturb_alike, seeded_generator
 from surefoot.skills import files, library_path, load, set_document_value, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain, packed_heights
 
 _SETTLE, _INTERVAL = 4.0, 3.0  # [s] before the first push and between two
 _PUSH_TIME = 0.1  # [s]
+
+
+class Candidates(Sequence[Skill]):
+    """Skills that differ in the values of some parameters, made when they are looked at.
+
+    Attributes:
+        skill: what they have in common.
+        values: (n,) values by dotted path.
+        kept: what a cost function keeps from one generation of a search to the next, by keys of its own.
+    """
+
+    def __init__(
+        self, skill: Skill, values: Mapping[str, np.ndarray], kept: dict[Hashable, Population] | None = None
+    ) -> None:
+        """Bundle them; `kept` is shared by the generations of a search."""
+        self.skill, self.values, self.kept = skill, values, {} if kept is None else kept
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.values.values())))
+
+    @overload
+    def __getitem__(self, place: int) -> Skill: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Skill]: ...
+    def __getitem__(self, place: int | slice) -> Skill | Sequence[Skill]:
+        """One of them, or some."""
+        if isinstance(place, slice):
+            return Candidates(self.skill, {path: own[place] for path, own in self.values.items()}, self.kept)
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there are {len(self)} candidates")
+        return with_parameters(self.skill, {path: float(own[place]) for path, own in self.values.items()})
+
+    def population(self, rows_each: int, terrain: str | Terrain, threads: int) -> Population:
+        """Rows of every candidate, in their start states; the same population, restarted, in every generation.
+
+        Args:
+            rows_each: rows of a candidate, which follow one another.
+            terrain: the ground: the same object, or the same description, is the same ground.
+            threads: 0 is all cores.
+        """
+        n = rows_each * len(self)
+        key = n, terrain if isinstance(terrain, str) else id(terrain), threads
+        values = {path: np.repeat(own, rows_each) for path, own in self.values.items()}
+        if key in self.kept:
+            self.kept[key].restart(values)
+        else:
+            self.kept.clear()  # one at a time: they are large
+            self.kept[key] = Population(n, skill=self.skill, parameters=values, terrain=terrain, threads=threads)
+        return self.kept[key]
 
 
 class CostFunction(Protocol):
@@ -73,11 +124,16 @@ class Objective:
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate, all of them simulated in one population."""
-        rows = [(skill, force, k) for skill in candidates for force in self.pushes for k in range(self.replicas)]
+        each = [(force, k) for force in self.pushes for k in range(self.replicas)]
         terrain = self.terrain(seed) if callable(self.terrain) else self.terrain
-        population = Population(len(rows), skill=[r[0] for r in rows], terrain=terrain, threads=threads)
-        perturb_population(population, [seeded_generator(seed, "tune", force, k) for _, force, k in rows])
-        for i, (_, force, k) in enumerate(rows):
+        if isinstance(candidates, Candidates):
+            population = candidates.population(len(each), terrain, threads)
+        else:
+            skills = [skill for skill in candidates for _ in each]
+            population = Population(len(skills), skill=skills, terrain=terrain, threads=threads)
+        noise = [functools.partial(seeded_generator, seed, "tune", force, k) for force, k in each]
+        perturb_alike(population, noise * len(candidates))
+        for i, (force, k) in enumerate(each * len(candidates)):
             if force:
                 rng = seeded_generator(seed, "tune push", force, k)
                 for start in np.arange(_SETTLE, self.seconds - _INTERVAL + 0.01, _INTERVAL):
@@ -107,6 +163,11 @@ class Objective:
 
 Vary = Callable[[Skill, Mapping[str, float], int], Skill]
 _INFEASIBLE = 1e3
+
+
+def with_values(skill: Skill, values: Mapping[str, float], generation: int) -> Skill:
+    """Make a candidate by setting its parameters, in every generation alike."""
+    return with_parameters(skill, values)
 
 
 @dataclass(frozen=True)
@@ -153,7 +214,7 @@ def tune(
     keep_mean: bool = False,
     report: Callable[[int, float], None] = lambda generation, best: None,
     enough: Callable[[Sequence[float]], bool] = lambda costs: False,
-    vary: Vary = lambda skill, values, generation: with_parameters(skill, values),
+    vary: Vary = with_values,
 ) -> TuningResult:
     """Search for the parameters of least cost by CMA-ES.
 
@@ -194,16 +255,21 @@ def tune(
     search = cma.CMAEvolutionStrategy(begin, sigma, options)
     numbers = {"seed": seed, "near": near, "sigma": sigma, "candidates": search.popsize}
     identity = _describe_search(skill, bounds, objectives, numbers)
+    if present_device() != CPU:  # whose costs differ in the last digits
+        identity["device"] = present_device()
     done = _read_checkpoint(checkpoint, identity, search.popsize)
-    best_cost, best = np.inf, begin
+    best_cost, best, kept = np.inf, begin, dict[Hashable, Population]()
     while len(done) < generations or search.countiter < len(done):
         points = search.ask()
         if search.countiter < len(done):
             costs = done[search.countiter]  # replayed: the same seed asks for the same points
         else:
             round_seed = seed + 7919 * search.countiter  # other noise every generation: no candidate is merely lucky
-            makers = [functools.partial(vary, skill, values_at(point), search.countiter) for point in points]
-            costs = _evaluate(makers, objectives, round_seed, threads)
+            if vary is with_values and present_device() != CPU:
+                costs = _evaluate_at_once(skill, [values_at(p) for p in points], kept, objectives, round_seed, threads)
+            else:
+                makers = [functools.partial(vary, skill, values_at(point), search.countiter) for point in points]
+                costs = _evaluate(makers, objectives, round_seed, threads)
             costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
             done.append(costs)
             if checkpoint is not None:
@@ -238,6 +304,21 @@ def _evaluate(
     if candidates:
         costs[places] = sum(o.costs(candidates, seed, threads) for o in objectives)
     return [float(c) for c in costs]
+
+
+def _evaluate_at_once(
+    skill: Skill, points: Sequence[Mapping[str, float]], kept: dict[Hashable, Population],
+    objectives: Sequence[CostFunction], seed: int, threads: int,
+) -> list[float]:  # fmt: skip
+    """Costs of all candidates, without a skill made for each of them where the objective does not need them."""
+    values = {name: np.array([point[name] for point in points]) for name in points[0]}
+    candidates = Candidates(skill, values, kept)
+    try:
+        costs: np.ndarray = np.sum([o.costs(candidates, seed, threads) for o in objectives], axis=0)
+        return costs.tolist()  # type: ignore[no-any-return]
+    except SkillError:  # of some of them
+        makers = [functools.partial(with_parameters, skill, point) for point in points]
+        return _evaluate(makers, objectives, seed, threads)
 
 
 def _describe_search(

@@ -7,6 +7,7 @@ survives if it stays up and does again, over its last 5 s, what it did before. P
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.characters.table import CharacterTable, standing_height
+from surefoot.engine.devices import CPU, present_device
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.lab.gait_measures import IN_PLACE, yaw_angles
@@ -190,6 +192,7 @@ _UP = (0.15 + 0.30) / 0.945  # height of the human's sternum above its hips, of 
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 PAPER_FORCES = (340.0, 230.0, 330.0, 220.0, 270.0, 190.0, 240.0, 190.0)  # [N] along each axis pushed
 _SAME_HEADING = math.radians(15.0)
+_TOGETHER = 100  # levels of each direction that a GPU tries at once: many worlds take it hardly longer than few
 _SLICE = 0.001  # [s] in which a footstrike is looked for
 
 
@@ -281,7 +284,7 @@ def direction_thresholds(
 ) -> tuple[np.ndarray, list[dict[str, float]]]:  # fmt: skip
     """Find the robust thresholds of a walker pushed from eight directions.
 
-    All directions climb the grid together, one level of each at a time, until too few replicas survive.
+    All directions climb the grid together, one level of each at a time, on a GPU many, until too few replicas survive.
 
     Args:
         skill: a gait in space.
@@ -299,41 +302,45 @@ def direction_thresholds(
     start = at_strike(skill, seed, foot, character=character, commands=commands)
     mirror, records = 1.0 if foot == 1 else -1.0, list[dict[str, float]]()
 
-    def survive(level: float, climbing: Sequence[int], replicas: Sequence[int]) -> np.ndarray:
-        forces = [(mirror * level * DIRECTIONS[d][0], level * DIRECTIONS[d][1]) for d in climbing]
+    def survive(tried: Sequence[tuple[int, float]], replicas: Sequence[int]) -> np.ndarray:
+        forces = [(mirror * level * DIRECTIONS[d][0], level * DIRECTIONS[d][1]) for d, level in tried]
         cases = [(force, replica) for force in forces for replica in replicas]
         alive = push_survivors_3d(skill, start, cases, character)
         for (force, replica), survived in zip(cases, alive, strict=True):
             records.append({"lateral": force[0], "sagittal": force[1], "replica": replica, "survived": int(survived)})
-        return np.asarray(alive.reshape(len(climbing), len(replicas)).sum(axis=1))
+        return np.asarray(alive.reshape(len(tried), len(replicas)).sum(axis=1))
 
-    return climb_levels(survive, step, highest, tick), records
+    together = 1 if present_device() == CPU else _TOGETHER
+    return climb_levels(survive, step, highest, tick, together), records
 
 
 def climb_levels(
-    survive: Callable[[float, Sequence[int], Sequence[int]], np.ndarray], step: float, highest: float,
-    tick: Callable[[float], None] = lambda share: None,
+    survive: Callable[[Sequence[tuple[int, float]], Sequence[int]], np.ndarray], step: float, highest: float,
+    tick: Callable[[float], None] = lambda share: None, together: int = 1,
 ) -> np.ndarray:  # fmt: skip
     """(8,) the robust threshold of each direction.
 
     Args:
-        survive: counts, of some replicas, those that survive a level in each of some directions.
+        survive: counts, of some replicas, those that survive, in each of some cases: a direction and a level.
         step: between two levels.
         highest: level that is tried.
         tick: called with the share of the directions that are done.
+        together: levels of a direction that are tried at once; those above one that fails do not count.
     """
     found, climbing = np.zeros(len(DIRECTIONS)), list(range(len(DIRECTIONS)))
-    for k in range(1, int(highest / step + 1e-9) + 1):
-        level, tried = k * step, tuple(climbing)
+    levels = [k * step for k in range(1, int(highest / step + 1e-9) + 1)]
+    for begin in range(0, len(levels), together):
+        tried = [(d, level) for level in levels[begin : begin + together] for d in climbing]
 
-        def at_level(
-            which: Sequence[int], replicas: Sequence[int], level: float = level, tried: tuple[int, ...] = tried
-        ) -> np.ndarray:
-            return survive(level, [tried[i] for i in which], replicas)
+        def of_these(which: Sequence[int], replicas: Sequence[int], cases: Sequence[tuple[int, float]]) -> np.ndarray:
+            return survive([cases[i] for i in which], replicas)
 
-        counts = _count_survivors(at_level, len(tried))
-        climbing = [d for d, count in zip(tried, counts, strict=True) if count >= NEEDED]
-        found[climbing] = level
+        counts = _count_survivors(functools.partial(of_these, cases=tried), len(tried))
+        for (direction, level), count in zip(tried, counts, strict=True):
+            if direction in climbing and count >= NEEDED:
+                found[direction] = level
+            elif direction in climbing:
+                climbing.remove(direction)
         tick(1.0 - len(climbing) / len(DIRECTIONS))
         if not climbing:
             break

@@ -24,7 +24,7 @@ _WORD = ir.IntType(64)
 
 
 def contact_dtype(real: Any) -> np.dtype[Any]:
-    """A contact with the fields of `mjContact` that kernels read; friction cones are elliptic, which need no `friction`.
+    """A contact with the fields of `mjContact` that kernels name; with elliptic cones `friction` is not read.
 
     Args:
         real: numpy.float32 or numpy.float64.

@@ -240,6 +240,12 @@ class WarpWorlds:
             time, qpos, qvel, rows = (array[chosen].numpy() for array in arrays)
         return time, qpos.astype(float), qvel.astype(float), rows
 
+    def forget(self) -> None:
+        """Forget what the last step left for the next one; every world moves."""
+        for array in (self.data.qacc_warmstart, self.data.xfrc_applied, self.data.ctrl, self._list_lengths):
+            array.zero_()
+        self.active.fill_(1)
+
     def hold(self, moving: np.ndarray) -> None:
         """Say which worlds move from now on; the others stay as they are.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import mujoco
 import numpy as np
@@ -65,9 +65,35 @@ def check_native(scene: Scene, tasks: Sequence[Sequence[Any]], graph: Any) -> No
             )
 
 
+class RowViews(Sequence[Row]):
+    """Named views of rows of memory, each made when it is first looked at: there may be very many."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        """Look at rows (n, nuserdata)."""
+        self._memory, self._made = memory, dict[int, Row]()
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._memory)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        """Views of one row, or of some."""
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        if at not in self._made:
+            self._made[at] = userdata.view(self._memory[at])
+        return self._made[at]
+
+
 def begin_alike(
-    scenes: Sequence[Scene], skills: Sequence[Skill], qpos: np.ndarray, qvel: np.ndarray, memory: np.ndarray, seed: int
-) -> list[Row]:
+    scenes: Sequence[Scene], skills: Sequence[Skill], qpos: np.ndarray, qvel: np.ndarray, memory: np.ndarray,
+    rows: Sequence[Row], seed: int,
+) -> None:  # fmt: skip
     """Put rows into their start states, as `Scene.begin` does, but each combination of body and skill only once.
 
     Args:
@@ -76,6 +102,7 @@ def begin_alike(
         qpos: (n, nq) written in place.
         qvel: (n, nv) likewise.
         memory: (n, nuserdata) likewise.
+        rows: (n,) views of `memory`.
         seed: of row 0; row i has seed + i.
     """
     groups: dict[tuple[int, int], list[int]] = {}
@@ -98,11 +125,10 @@ def begin_alike(
             memory[others, userdata.SEED] = seed + np.asarray(others)
             continue
         for i in others:
-            own = userdata.view(memory[i])
+            own = rows[i]
             own.memory[:] = own.table[:] = 0.0
             own.header[0].seed = seed + i
             scene.controller(skill).begin(own, skill, seed + i)
-    return [userdata.view(numbers) for numbers in memory]
 
 
 class GpuWorlds:
@@ -186,6 +212,12 @@ class GpuWorlds:
         time, qpos, qvel, warm, rows = np.split(states, np.cumsum([1, nq, nv, nv]), axis=1)
         self.time[:], self.qpos[:], self.qvel[:], self.userdata[:] = time[:, 0], qpos, qvel, rows
         self.device.data.qacc_warmstart.assign(warm.astype(np.float32))
+
+    def reset(self) -> None:
+        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
+        self.time[:] = 0.0
+        self.device.forget()
+        self._moving[:] = True
 
     def columns(self, begin: int, end: int) -> np.ndarray:
         """(n, end − begin) some numbers of every row of memory, to be read only."""

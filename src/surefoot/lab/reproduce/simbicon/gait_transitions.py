@@ -36,8 +36,8 @@ def transition_matrix(
     for i, source in enumerate(skills):
         tick(source.name, i / len(skills))
         targets = [k for k in range(len(skills)) if k != i]
-        states = states_at_random_phases(source, phases, seed)
-        population = Population(len(targets) * phases, skill=[source] * (len(targets) * phases))
+        states = states_at_random_phases(source, phases, seed, skills)
+        population = Population(len(targets) * phases, skill=[source] * (len(targets) * phases), skills=skills)
         population.restore(np.tile(states, (len(targets), 1)))
         for place, target in enumerate(targets):
             population.switch(skills[target], range(place * phases, (place + 1) * phases))
@@ -93,8 +93,8 @@ def run_planar(result: Result, setting: Setting) -> None:
 
 def _chain(result: Result, setting: Setting, chain: list[Skill], phases: int, label: str) -> tuple[int, dict[str, int]]:
     """Runs that complete, and in which skill the others fell."""
-    population = Population(phases, skill=[chain[0]] * phases)
-    population.restore(states_at_random_phases(chain[0], phases, setting.seed))
+    population = Population(phases, skill=[chain[0]] * phases, skills=chain)
+    population.restore(states_at_random_phases(chain[0], phases, setting.seed, chain))
     fell_in: dict[str, int] = {}
     for i, wanted in enumerate(chain[1:]):
         setting.progress(f"{label}: {wanted.name}", 0.3 * i / len(chain))

@@ -1,0 +1,1 @@
+"""Populations on a GPU, beside the same on a CPU."""
