@@ -60,9 +60,7 @@ class HostWorld:
             "geom_body": model.geom_bodyid, "time": self.time, "dt": dt, "ncon": self.length, "contact": self.list,
             "efc_force": self.forces, "xfrc": data.xfrc_applied,
         }  # fmt: skip
-        placed = {
-            name: Placed((own[name] if name in own else getattr(data, name)).ctypes.data, 0) for name in ENTRIES
-        }
+        placed = {name: Placed((own[name] if name in own else getattr(data, name)).ctypes.data, 0) for name in ENTRIES}
         counts = {name: FORCES if name == "nefc" else int(getattr(model, name)) for name in COUNTS}
         kept = np.zeros(model.nq), np.zeros(model.nv)
         addresses = self.found | {

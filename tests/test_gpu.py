@@ -33,7 +33,8 @@ needs_warp = pytest.mark.skipif(bool(cuda.missing()), reason=f"needs {cuda.missi
 @pytest.mark.parametrize("name", base.names())
 def test_every_law_compiles_for_a_gpu(name: str) -> None:
     text = cuda.ptx_of(physics.kernel_entries((name,))["control"](), (9, 0))
-    assert ".target sm_90" in text and ".visible .entry" in text
+    assert ".target sm_90" in text
+    assert ".visible .entry" in text
     assert ".f64" in text  # a law computes with the row's 64-bit numbers
 
 
@@ -75,15 +76,15 @@ def disturbed(n: int, device: str, **setup: object) -> Population:
 def test_rows_on_a_device_do_what_they_do_on_the_cpu() -> None:
     here, there = disturbed(3, "cpu"), disturbed(3, DEVICE)
     for population in (here, there):
-        population.push(sf.Push((60.0, 0.0, 0.0), 0.05, 0.02), [1])
+        population.push(sf.Push((300.0, 0.0, 0.0), 0.05, 0.02), [1])
         recorded = population.run(0.15, fps=100.0, record=[2])
         assert [len(motion) for motion in recorded] == [16]
     assert there.time == pytest.approx(here.time, abs=1e-9)
-    assert there.qpos == pytest.approx(here.qpos, abs=1e-4)
-    assert there.qvel == pytest.approx(here.qvel, abs=5e-2)  # 32-bit contacts
-    assert there.qvel[1, 0] > there.qvel[0, 0] + 0.02  # pushed
-    assert there.outputs("com") == pytest.approx(here.outputs("com"), abs=1e-4)
-    assert there.physics("xpos") == pytest.approx(here.physics("xpos"), abs=1e-4)
+    assert there.qpos == pytest.approx(here.qpos, abs=2e-3)  # 32-bit contacts
+    assert there.qvel == pytest.approx(here.qvel, abs=0.1)
+    assert there.qvel[1, 0] > there.qvel[0, 0] + 0.05  # pushed
+    assert there.outputs("com") == pytest.approx(here.outputs("com"), abs=2e-3)
+    assert there.physics("xpos") == pytest.approx(here.physics("xpos"), abs=2e-3)
     assert np.array_equal(there.reports["state"], here.reports["state"])
     assert there.rows[0].torque == pytest.approx(here.rows[0].torque, abs=1.0)
 
@@ -125,7 +126,8 @@ def test_parameters_of_many_rows_are_written_as_those_of_one_skill_each() -> Non
         assert population.rows[i].header[0].seed == i
     population.step(10)
     population.restart({path: column[::-1] for path, column in values.items()})
-    assert population.time.max() == 0.0 and population.rows[0].clock[0].fallen_at == np.inf
+    assert population.time.max() == 0.0
+    assert population.rows[0].clock[0].fallen_at == np.inf
     other = Population(n, skill="planar/walk", parameters={p: c[::-1] for p, c in values.items()}, device=DEVICE)
     assert all(np.array_equal(one.slots, two.slots) for one, two in zip(population.rows, other.rows, strict=True))
     assert np.array_equal(population.qpos, other.qpos)
@@ -134,23 +136,22 @@ def test_parameters_of_many_rows_are_written_as_those_of_one_skill_each() -> Non
 @needs_warp
 def test_a_parameter_that_is_not_linear_is_written_row_by_row() -> None:
     n = 33
-    pitch = np.linspace(-0.5, 0.5, n)  # of a free root: a quaternion
     values = {"start.joints.swing_knee": np.linspace(-0.4, -0.1, n), "states.*.cv": np.linspace(0.1, 0.3, n)}
     population = Population(n, skill="human/walk-as-printed", parameters=values, device=DEVICE)
     for i in (0, 32):
         own = with_parameters(load("human/walk-as-printed"), {path: float(own[i]) for path, own in values.items()})
         assert population.qpos[i] == pytest.approx(Population(1, skill=own).qpos[0], abs=1e-12)
-    assert len(pitch) == population.n
+    assert population._linear is None  # the feet are set on the ground, which is no linear function of the knee
 
 
 @needs_warp
 def test_rows_may_have_bodies_of_their_own() -> None:
-    proportions = [{}, {"thigh": 1.1}, {"mass": 1.3}]
+    proportions = [{}, {"thigh_length": 1.1}, {"mass": 1.3}]
     here = Population(3, skill="planar/walk", proportions=proportions)
     there = Population(3, skill="planar/walk", proportions=proportions, device=DEVICE)
     for population in (here, there):
         population.run(0.1)
-    assert there.qpos == pytest.approx(here.qpos, abs=1e-4)
+    assert there.qpos == pytest.approx(here.qpos, abs=2e-3)
     assert len({round(float(height), 4) for height in there.qpos[:, 1]}) > 1
 
 

@@ -132,8 +132,9 @@ def measure_search(
     begin = time.perf_counter()
     with using_device(device):
         tune(
-            skill, bounds, [Objective(SECONDS, 1, speed=_SPEED)], generations=generations, popsize=candidates, keep_mean=True,
-            seed=seed, report=lambda done, best: tick(f"generation {done}: {best:.3f}", done / generations),
+            skill, bounds, [Objective(SECONDS, 1, speed=_SPEED)], generations=generations, popsize=candidates,
+            keep_mean=True, seed=seed,
+            report=lambda done, best: tick(f"generation {done}, best cost {best:.3f}", done / generations),
         )  # fmt: skip
     return SearchSpeed(device, generations * candidates, time.perf_counter() - begin)
 

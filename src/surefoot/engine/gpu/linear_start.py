@@ -17,7 +17,7 @@ from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
 _PROBES = 4  # rows at which the whole is checked
-_SAME = 1e-9  # relative to the largest number of a row that a change can be mistaken about
+_SAME = 1e-9  # of a number, and of 1 where it is smaller: how far it may be off
 _WIDER = 0.5  # of its width that a range is extended by on either side: a search's next values lie beyond
 
 
@@ -71,7 +71,8 @@ class LinearStart:
         finite = np.isfinite(other)
         if not np.array_equal(one[~finite], other[~finite]):
             return False
-        return bool(np.abs(one[finite] - other[finite]).max() <= _SAME * max(1.0, np.abs(other[finite]).max()))
+        allowed = _SAME * np.maximum(1.0, np.abs(other[finite]))
+        return bool((np.abs(one[finite] - other[finite]) <= allowed).all())
 
     def holds_at(self, values: np.ndarray) -> bool:
         """Whether it is linear along every parameter, and right at some values (m, k) of all of them together."""

@@ -32,6 +32,7 @@ _GRAPH_STEPS = 10  # physics steps of the longer of the two recorded graphs
 _SPARE_CONTACTS = 8  # of a world, beyond two for each solid shape of the character
 _MOST_CONTACTS = 64  # of a world
 _PER_CONTACT = 3  # rows of constraints
+_UNUSED = ("dof_length",)  # which only decides when a body sleeps
 _PER_CONSTRAINT, _PER_BODY = 84, 80  # numbers that the physics keeps, about
 
 
@@ -306,7 +307,7 @@ def _batched_model(mjw: Any, wp: Any, models: Sequence[mujoco.MjModel], which: S
         if not isinstance(value, wp.array) or not value.size:
             continue
         arrays = [getattr(other, field.name).numpy() for other in others]
-        if all(np.array_equal(array, arrays[0]) for array in arrays):
+        if field.name in _UNUSED or all(np.array_equal(array, arrays[0]) for array in arrays):
             continue
         if getattr(field.type, "shape", ("",))[0] != "*" or arrays[0].shape[0] != 1:
             raise SurefootError(f"bodies that differ in {field.name} cannot be in one population on a GPU")

@@ -14,7 +14,9 @@ from surefoot.engine.scheduler import Row as Handle
 from surefoot.engine.worlds import check_body_array
 from surefoot.errors import SurefootError
 from surefoot.native import userdata
+from surefoot.native.kernels import python_impl
 from surefoot.native.userdata import Row
+from surefoot.reflexes.balance import random_state
 from surefoot.skills.schema import Skill
 
 if TYPE_CHECKING:
@@ -121,13 +123,15 @@ def begin_alike(
         own.header[0].seed = seed + first + 1
         scene.controller(skill).begin(own, skill, seed + first + 1)
         probe[userdata.SEED] = row.header[0].seed
-        if np.array_equal(probe, memory[first]):  # it remembers nothing of its seed
-            memory[others, userdata.SEED] = seed + np.asarray(others)
+        memory[others, userdata.SEED] = seed + np.asarray(others)
+        changed = np.flatnonzero(probe != memory[first])  # by the seed: nothing, or the first state of what it draws
+        draws = python_impl(random_state)
+        if (memory[first, changed] == draws(seed + first)).all() and (probe[changed] == draws(seed + first + 1)).all():
+            memory[np.ix_(np.array(others), changed)] = np.array([draws(seed + i) for i in others])[:, None]
             continue
         for i in others:
             own = rows[i]
             own.memory[:] = own.table[:] = 0.0
-            own.header[0].seed = seed + i
             scene.controller(skill).begin(own, skill, seed + i)
 
 
@@ -148,7 +152,8 @@ class GpuWorlds:
         """
         distinct = list({id(model): model for model in models}.values())
         number = {id(model): i for i, model in enumerate(distinct)}
-        self.device = WarpWorlds(distinct, [number[id(model)] for model in models], controllers, device)
+        names = sorted(set(controllers))  # the same code for the same controllers, in whatever order
+        self.device = WarpWorlds(distinct, [number[id(model)] for model in models], names, device)
         n, first = len(models), models[0]
         self._qpos, self._qvel = np.zeros((n, first.nq)), np.zeros((n, first.nv))
         self._userdata, self._time = np.zeros((n, first.nuserdata)), np.zeros(n)
