@@ -209,6 +209,21 @@ def test_recording_some_rows_takes_a_frame_rate() -> None:
         Population(2, skill="planar/walk").run(0.1, record=[0])
 
 
+def test_arrays_of_bodies_are_of_the_last_step_whenever_they_are_asked_for() -> None:
+    early, late = (Population(3, skill="human/walk-as-printed") for _ in range(2))
+    early.physics("xpos")
+    for population in (early, late):
+        population.step(7)
+        population.step(5, [1])
+    seen = late.physics("xpos")
+    assert seen[1] == pytest.approx(early.physics("xpos")[1], abs=0.005)  # a step apart at most
+    assert seen[0] == pytest.approx(early.physics("xpos")[0], abs=0.005)
+    late.step(1)
+    early.step(1)
+    for name in ("xpos", "xmat", "cvel", "subtree_com"):
+        assert np.array_equal(late.physics(name), early.physics(name))
+
+
 def test_outputs_and_arrays_of_bodies_name_what_there_is() -> None:
     population = Population(1, skill="planar/walk")
     with pytest.raises(SurefootError, match="contact_force"):

@@ -92,7 +92,7 @@ class BatchWorlds:
             self.batch.set_models(list(models))
         self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")
         self.userdata, self.time = self.batch.bind("userdata"), self.batch.bind("time")
-        self._bound: dict[str, np.ndarray] = {}
+        self._models, self._bound = models, dict[str, np.ndarray]()
         self._fresh = self.batch.state[0].copy()
 
     @property
@@ -111,7 +111,21 @@ class BatchWorlds:
         check_body_array(name)
         if name not in self._bound:
             self._bound[name] = self.batch.bind(name)
+            self._fill(name, self._bound[name])
         return self._bound[name]
+
+    def _fill(self, name: str, array: np.ndarray) -> None:
+        """Compute an array that has just been bound: the batch fills it in only at its next call."""
+        array.flags.writeable = True
+        data = {id(model): mujoco.MjData(model) for model in self._models}
+        for i, model in enumerate(self._models):
+            own = data[id(model)]
+            own.qpos[:], own.qvel[:] = self.qpos[i], self.qvel[i]
+            mujoco.mj_kinematics(model, own)
+            mujoco.mj_comPos(model, own)
+            mujoco.mj_comVel(model, own)
+            array[i] = getattr(own, name)
+        array.flags.writeable = False
 
     def frames(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Time, positions, velocities and memory of some rows, to be read only."""

@@ -74,7 +74,7 @@ def _measure(character: str, names: Sequence[str], setting: Setting) -> Figures:
         if up.any():
             found[name] |= {key: float(np.nanmean(values[own][up])) for key, values in travelled.items()}
             if widths is not None:
-                found[name]["step width"] = float(np.nanmean(widths[own][up]))
+                found[name]["step width"] = float(np.nanmean(widths[own][up]))  # a row may not have stepped
     return found
 
 
