@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,7 @@ def test_every_law_compiles_for_a_gpu(name: str) -> None:
     assert ".target sm_90" in text
     assert ".visible .entry" in text
     assert ".f64" in text  # a law computes with the row's 64-bit numbers
+    assert re.findall(r"\.extern \.func[^;]*", text) == []  # a driver refuses what calls functions of the host
 
 
 @needs_warp

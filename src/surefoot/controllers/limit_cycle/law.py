@@ -90,7 +90,7 @@ def regulation_of(slot: np.ndarray, begin: int) -> Any:
 def model_of(slot: np.ndarray, begin: int, features: int) -> Any:
     """(2 + OUTPUTS, features + 1) the learned model of a slot whose graph ends at `begin`."""
     at = begin + _REGULATION
-    return slot[at : at + (2 + OUTPUTS) * (features + 1)].reshape((2 + OUTPUTS, features + 1))
+    return block(slot, at, (2 + OUTPUTS, features + 1))
 
 
 _graph_size, _feature_count = kernel(slot_size), kernel(feature_count)

@@ -10,6 +10,7 @@ import copy
 import ctypes
 import functools
 import importlib
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -60,7 +61,7 @@ def check_available(device: str) -> None:
 @functools.cache
 def _warp() -> Any:
     warp = importlib.import_module("warp")  # of an extra; it has no types
-    warp.config.quiet = True
+    warp.config.log_level = logging.WARNING  # without a line for every kernel that is loaded
     warp.init()
     return warp
 
