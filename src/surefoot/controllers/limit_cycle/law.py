@@ -25,7 +25,7 @@ from surefoot.controllers.limit_cycle.regulation import (
     write_features,
     yaw_direction,
 )
-from surefoot.native.kernels import array_kernel, kernel, noinline, records
+from surefoot.native.kernels import array_kernel, block, kernel, noinline, records
 from surefoot.native.physics import World
 from surefoot.native.userdata import COMMAND_GIVEN, Row
 from surefoot.reflexes.displacement import steer
