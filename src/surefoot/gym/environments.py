@@ -85,7 +85,8 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         """Act by (k,) elements within −1 … 1, and advance by one control period."""
         if self._taken < 0:
             raise SurefootError(_NOT_RESET)
-        self._episodes.apply_action(0, self._episodes.check_actions(action, self.action_space.shape or ()))
+        checked = self._episodes.check_actions(action, self.action_space.shape or ())
+        self._episodes.apply_actions(np.ones(1, bool), checked[None])
         self.simulation.step(self._episodes.steps)
         self._taken += 1
         observed, measured = self._episodes.observe()
@@ -171,8 +172,7 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise SurefootError(_NOT_RESET)
         checked = self._episodes.check_actions(actions, self.action_space.shape or ())
         begun, going = np.flatnonzero(self._ended).tolist(), np.flatnonzero(~self._ended).tolist()
-        for i in going:
-            self._episodes.apply_action(i, checked[i])
+        self._episodes.apply_actions(~self._ended, checked)
         if going:
             self.population.step(self._episodes.steps, going)
         self._taken[going] += 1
