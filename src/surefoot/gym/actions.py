@@ -92,7 +92,7 @@ class Commands:
             bounds.append((low, high))
 
         def write(rows: Memories, which: np.ndarray, values: np.ndarray) -> None:
-            for i in np.flatnonzero(which):
+            for i in np.flatnonzero(which).tolist():
                 scene.command(rows.views[i], skill, dict(zip(names, values[i].tolist(), strict=True)))
 
         exact = _binding("command", names, bounds, write)

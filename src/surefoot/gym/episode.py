@@ -28,6 +28,7 @@ On a GPU the measurements are tensors, so that one call serves all rows: arithme
 """
 RESET_OPTIONS = ("commands",)
 RENDER_MODES = ("rgb_array",)
+NOT_RESET = "reset the environment before its first step"
 
 
 @dataclass(frozen=True)

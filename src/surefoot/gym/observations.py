@@ -1,9 +1,10 @@
 """What an agent observes: named measurements of all rows of a simulation or population, and a choice of them.
 
-`Rows` gives one simulation, a population and a population on a GPU the same form, so that the same code measures all. Vectors are measured in
-the heading frame: its x axis is level and points where the pelvis faces (a planar body's is the world's), y points to
-the left, z up. So no measurement depends on where a body is or which way it walks. Time, angles and rates are those of
-the present; what MuJoCo derives from them is that of the last solved physics step, one step earlier.
+`Rows` gives one simulation, a population and a population on a GPU the same form, so that the same code measures all.
+Vectors are measured in the heading frame: its x axis is level and points where the pelvis faces (a planar body's is the
+world's), y points to the left, z up. So no measurement depends on where a body is or which way it walks. Time, angles
+and rates are those of the present; what MuJoCo derives from them is that of the last solved physics step, one step
+earlier.
 """
 
 from __future__ import annotations

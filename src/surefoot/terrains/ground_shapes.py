@@ -107,7 +107,8 @@ class Profile:
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world; on a vertical face that of its far side [m]."""
-        return np.asarray(profile_height(np, *self.vertices.T, distance_along(x, y, self.direction)))
+        places, heights = self.vertices.T
+        return np.asarray(profile_height(np, places, heights, distance_along(x, y, self.direction)))
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add a box for each stretch to a model under construction."""
@@ -270,9 +271,7 @@ def field_height(library: Any, field: HeightField, normalized: Any, x: Any, y: A
     right, up = right - column, up - row
     below = right > up
     cut = ((row, column), (row + ~below, column + below), (row + 1, column + 1), (0, 0))
-    first, between, last, border = (
-        library.asarray(normalized[at], dtype=library.float64) * field.relief for at in cut
-    )
+    first, between, last, border = (library.asarray(normalized[at], dtype=library.float64) * field.relief for at in cut)
     more, less = library.maximum(right, up), library.minimum(right, up)
     return library.where(inside, first + more * (between - first) + less * (last - between), border)
 

@@ -253,11 +253,16 @@ class WarpWorlds:
         Args:
             moving: (n,) of truth values.
         """
+        with self._wp.ScopedDevice(self.device):
+            self.active.assign(moving.astype(np.int32))
+        self.keep_still()
+
+    def keep_still(self) -> None:
+        """Let the worlds that `active` does not name stay as they are now; needed whenever it was written."""
         wp = self._wp
         with wp.ScopedDevice(self.device):
             wp.copy(self._kept[0], self.data.qpos)
             wp.copy(self._kept[1], self.data.qvel)
-            self.active.assign(moving.astype(np.int32))
 
     def synchronize(self) -> None:
         """Wait until the device has done what it was told."""
