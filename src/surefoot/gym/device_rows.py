@@ -65,7 +65,7 @@ class DeviceRows:
         if starts < 1:
             raise SurefootError(f"at least one start state is kept, got {starts}")
         self._population, self._count, self._n = population, starts, population.n
-        worlds = population.leave_to_device()
+        self._worlds = worlds = population.leave_to_device()
         self._tensors = Tensors(worlds)
         self.device, self._torch = self._tensors.device, self._tensors.shared
         self._rows, self._times = _rows_of(population, worlds, self._tensors), self._tensors.view(worlds.times)
@@ -112,12 +112,12 @@ class DeviceRows:
             raise SurefootError(NOT_RESET)
         self._check_actions(actions)
         with self._tensors.physics():
-            worlds = self._population.leave_to_device()
+            self._population.leave_to_device()
         begun, going = self._ended, ~self._ended
         self.episodes.apply_actions(going, torch.nan_to_num(actions.to(torch.float64)))
         which = self._choose()
         self._begin(begun, starts, which)
-        self._advance(worlds, going, self.episodes.steps)
+        self._advance(going, self.episodes.steps)
         measured = {
             name: torch.where(_as_wide_as(values, begun), starts.measured[name][which], values)
             for name, values in self.episodes.measure().items()
@@ -132,11 +132,11 @@ class DeviceRows:
         """(n,) a random start state for each row."""
         return self._torch.randint(self._count, (self._n,), generator=self._random, device=self.device)
 
-    def _advance(self, worlds: WarpWorlds, going: Any, steps: int) -> None:
+    def _advance(self, going: Any, steps: int) -> None:
         self._active.copy_(going)
         with self._tensors.physics():
-            worlds.keep_still()
-            worlds.step(steps)
+            self._worlds.keep_still()
+            self._worlds.step(steps)
 
     def _begin(self, begun: Any, starts: StartStates, which: Any) -> None:
         """Put some rows into start states.
@@ -146,12 +146,15 @@ class DeviceRows:
             starts: the states.
             which: (n,) number of the state of each row.
         """
-        for name in _STATE:
+        for name in ("qpos", "qvel"):
             array = getattr(self._rows, name)
             array.copy_(self._torch.where(begun[:, None], starts.state[name][which], array))
         self._times.masked_fill_(begun, 0.0)
         for array in self._cleared:
             array.masked_fill_(_as_wide_as(array, begun), 0.0)
+        with self._tensors.physics():  # a row of memory is too long to be written when it need not be
+            lent = (self._tensors.lend(one) for one in (begun, which, starts.state["userdata"]))
+            self._worlds.overwrite_rows(*lent)
 
     def _prepare(self, seed: int, options: dict[str, Any] | None) -> StartStates:
         """Start states of a number of seeds, as a CPU begins them, and what is measured in them.
@@ -168,11 +171,12 @@ class DeviceRows:
             name: torch.as_tensor(array, device=self.device).to(getattr(self._rows, name).dtype)
             for name, array in zip(_STATE, (qpos, qvel, memory), strict=True)
         }
-        everyone, parts, worlds = torch.ones_like(self._ended), [], self._population.leave_to_device()
+        everyone, parts = torch.ones_like(self._ended), []
+        self._population.leave_to_device()
         for first in range(0, count, self._n):
             which = torch.arange(first, first + self._n, device=self.device).clip(max=count - 1)
             self._begin(everyone, StartStates(state, {}), which)
-            self._advance(worlds, everyone, 1)
+            self._advance(everyone, 1)
             self._rows.qpos.copy_(state["qpos"][which])
             self._rows.qvel.copy_(state["qvel"][which])
             self._times.zero_()

@@ -57,6 +57,10 @@ class Tensors:
         """The tensor in the memory of one of Warp's arrays."""
         return self._warp.to_torch(array, requires_grad=False)
 
+    def lend(self, tensor: Any) -> Any:
+        """The array of Warp's in the memory of a tensor."""
+        return self._warp.from_torch(tensor, requires_grad=False)
+
     def constant(self, values: np.ndarray) -> Any:
         """Fixed numbers as a tensor, brought to the device once."""
         key = repr((values.shape, values.dtype)).encode() + values.tobytes()
