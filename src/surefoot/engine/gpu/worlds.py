@@ -233,7 +233,7 @@ class GpuWorlds:
         """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
         self.time[:] = 0.0
         self.device.forget()
-        self._moving[:] = True
+        self._moving = np.ones(self.device.n, dtype=bool)
 
     def columns(self, begin: int, end: int) -> np.ndarray:
         """(n, end − begin) some numbers of every row of memory, to be read only."""
