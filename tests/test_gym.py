@@ -19,6 +19,7 @@ import surefoot.gym as sg  # noqa: E402
 from conftest import graph_of  # noqa: E402
 from surefoot.engine.simulation import Simulation  # noqa: E402
 from surefoot.errors import SurefootError  # noqa: E402
+from surefoot.gym.tensors import check_torch  # noqa: E402
 from surefoot.skills import load, with_parameters  # noqa: E402
 
 STILL = sg.StartNoise(0.0, 0.0, 0.0)
@@ -453,6 +454,13 @@ def test_without_gymnasium_only_this_part_is_missing_and_says_what_to_install() 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "pip install 'surefoot[gym]'" in done.stdout
+
+
+def test_without_torch_only_environments_on_a_gpu_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SurefootError, match="device 'cuda' takes and gives torch tensors: pip install torch"):
+        check_torch("cuda")
+    assert sg.SurefootVectorEnv(1, "planar/walk").device == "cpu"
 
 
 def test_a_stepper_is_an_environment_like_others_on_ground_that_moves_too() -> None:

@@ -183,8 +183,14 @@ class Controller(ABC):
 
     def set_command(self, row: userdata.Row, name: str, value: float) -> None:
         """Set a command of a row; the value is within its limits."""
-        at = list(self.commands).index(name)
-        row.commands[at], row.commands[userdata.COMMAND_GIVEN + at] = value, 1.0
+        row.commands[list(self.commands).index(name)] = value
+        given = self.given_at(name)
+        if given is not None:
+            row.commands[given] = 1.0
+
+    def given_at(self, name: str) -> int | None:
+        """Place in a row's commands of the number that becomes 1 when a command is set; None if it has none."""
+        return userdata.COMMAND_GIVEN + list(self.commands).index(name)
 
     def get_command(self, row: userdata.Row, skill: Skill, name: str) -> float | None:
         """What a command of a row was set to; None while it is as the skill has it."""

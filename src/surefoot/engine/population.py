@@ -242,6 +242,19 @@ class Population:
             raise SurefootError("the rows of this population are on a CPU; device='cuda' puts them on a GPU")
         return self._worlds.device
 
+    def leave_to_device(self) -> WarpWorlds:
+        """What steps the rows on a GPU, for code that writes its arrays itself.
+
+        What was changed here through `qpos`, `rows` and others is brought to the device first, and these are fetched
+        anew when they are asked for.
+
+        Raises:
+            SurefootError: the rows are on a CPU.
+        """
+        if not isinstance(self._worlds, GpuWorlds):
+            raise SurefootError("the rows of this population are on a CPU; device='cuda' puts them on a GPU")
+        return self._worlds.leave_to_device()
+
     @property
     def qpos(self) -> np.ndarray:
         """(n, nq) positions of the rows; on a GPU a copy of them, valid and writable until the next step."""

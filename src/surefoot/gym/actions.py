@@ -9,18 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from surefoot.engine import commands
 from surefoot.engine.scene import Scene
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
-from surefoot.native.userdata import Row
+from surefoot.gym.arrays import NUMPY, Library
+from surefoot.gym.command_columns import CommandColumns
+from surefoot.gym.observations import Memories
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 
-Write = Callable[[Row, np.ndarray], None]  # carries out (k,) values within low … high on a row
+Write = Callable[[Memories, Any, Any], None]
+"""Carries out (n, k) values within low … high on those rows whose truth value (n,) is set."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,12 @@ class ActionBinding:
     high: np.ndarray  # (k,) what 1 stands for
     write: Write
 
-    def apply(self, row: Row, action: np.ndarray) -> None:
-        """Carry out normalized elements (k,)."""
-        share = 0.5 * (np.clip(action, -1.0, 1.0) + 1.0)
-        self.write(row, np.clip(self.low + share * (self.high - self.low), self.low, self.high))
+    def apply(self, rows: Memories, which: Any, actions: Any) -> None:
+        """Carry out normalized elements (n, k) on some rows: those whose truth value (n,) is set."""
+        library = rows.library
+        low, high = library.constant(self.low), library.constant(self.high)
+        share = 0.5 * (library.shared.clip(actions, -1.0, 1.0) + 1.0)
+        self.write(rows, which, library.shared.clip(low + share * (high - low), low, high))
 
 
 @runtime_checkable
@@ -50,7 +55,8 @@ class Action(Protocol):
             skill: what the rows run.
 
         Raises:
-            SurefootError: the scene or the skill lacks something that is named; the message lists what it has.
+            SurefootError: the scene or the skill lacks something that is named, and the message lists what it has; or
+                it cannot be done where the scene's rows are.
         """
 
 
@@ -85,10 +91,16 @@ class Commands:
                 raise CommandError(f"the range of {name} must lie within {lowest:g} … {highest:g}, got {low} … {high}")
             bounds.append((low, high))
 
-        def write(row: Row, values: np.ndarray) -> None:
-            scene.command(row, skill, dict(zip(names, values.tolist(), strict=True)))
+        def write(rows: Memories, which: np.ndarray, values: np.ndarray) -> None:
+            for i in np.flatnonzero(which).tolist():
+                scene.command(rows.views[i], skill, dict(zip(names, values[i].tolist(), strict=True)))
 
-        return _binding("command", names, bounds, write)
+        exact = _binding("command", names, bounds, write)
+        if scene.setup.on_cpu:
+            return exact
+        columns = CommandColumns(scene, skill, names)
+        columns.check(exact.low, exact.high)
+        return replace(exact, write=columns.write)
 
 
 @dataclass(frozen=True)
@@ -114,10 +126,18 @@ class Parameters:
             scene.fill_array(slot, with_parameters(skill, dict(zip(paths, values.tolist(), strict=True))))
             return slot
 
-        exact = _binding("parameter", paths, list(self.bounds.values()), _writing(scene, skill, slot_with))
+        def slots_with(rows: Memories, values: np.ndarray) -> np.ndarray:
+            return np.array([slot_with(one) for one in values])
+
+        exact = _binding("parameter", paths, list(self.bounds.values()), _writing(scene, skill, slots_with))
         for corner in (exact.low, exact.high):  # refuse bad bounds now rather than in the middle of an episode
             slot_with(corner)
         linear = _linear(slot_with, exact.low, exact.high)
+        if linear is None and not scene.setup.on_cpu:
+            raise SurefootError(
+                f"some numbers that the law reads do not grow in proportion to {', '.join(paths)}, which only Python "
+                "can compute: use other parameters, or device='cpu'"
+            )
         return replace(exact, write=_writing(scene, skill, linear)) if linear else exact
 
 
@@ -142,10 +162,11 @@ class Residuals:
                 raise UnknownNameError("joint", joint, known)
         if not 0.0 < self.limit <= math.pi:
             raise SurefootError(f"a residual's limit must be within 0 … π rad, got {self.limit}")
-        indices = [known.index(joint) for joint in joints]
+        indices = np.array([known.index(joint) for joint in joints], int)
 
-        def write(row: Row, values: np.ndarray) -> None:
-            row.residual[indices] = values
+        def write(rows: Memories, which: Any, values: Any) -> None:
+            begin, _ = rows.offsets["residual"]
+            rows.write(which, rows.library.constant(begin + indices), values)
 
         return _binding("residual", joints, [(-self.limit, self.limit)] * len(joints), write)
 
@@ -160,33 +181,40 @@ def _binding(kind: str, names: tuple[str, ...], bounds: list[tuple[float, float]
     return ActionBinding(tuple(f"{kind} {name}" for name in names), lows, highs, write)
 
 
-def _writing(scene: Scene, skill: Skill, slot_with: Callable[[np.ndarray], np.ndarray]) -> Write:
-    """Writes the slot for some values over the slot of the skill in a row."""
+Slots = Callable[[Memories, Any], Any]  # gives (n, slot_size) the numbers that the law reads, of (n, k) values
 
-    def write(row: Row, values: np.ndarray) -> None:
-        row.slots[commands.slot_of(scene, row, skill)][:] = slot_with(values)
+
+def _writing(scene: Scene, skill: Skill, slots_with: Slots) -> Write:
+    """Writes the slot for some values over the slot of the skill, also while its slow part runs."""
+    family, size = commands.family(scene, skill), scene.build.sizes.slot_size
+
+    def write(rows: Memories, which: Any, values: Any) -> None:
+        (begin, _), new = rows.offsets["slots"], slots_with(rows, values)
+        is_first = rows.scalar("header", "active") == 0.0
+        if family is not None:
+            is_first = is_first != rows.is_run_by(family.number)
+        for slot, is_it in ((0, is_first), (1, ~is_first)):
+            rows.write(which & is_it, slice(begin + slot * size, begin + (slot + 1) * size), new)
 
     return write
 
 
-def _linear(
-    slot_with: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray] | None:
-    """`slot_with` by interpolation, in microseconds, not a millisecond; None if it is not linear in the values."""
+def _linear(slot_with: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> Slots | None:
+    """`slot_with` of many rows by interpolation, in microseconds, not a millisecond; None if it is not linear."""
     base, slopes = slot_with(low), []
     for k in range(len(low)):
         raised = low.copy()
         raised[k] = high[k]
         slopes.append((slot_with(raised) - base) / (high[k] - low[k]))
 
-    def interpolated(values: np.ndarray) -> np.ndarray:
-        result = base.copy()
-        for slope, step in zip(slopes, values - low, strict=True):
-            result += step * slope
+    def interpolated(library: Library, values: Any) -> Any:
+        result = library.constant(base)
+        for k, slope in enumerate(slopes):
+            result = result + (values[:, k] - float(low[k]))[:, None] * library.constant(slope)
         return result
 
     for shares in ((0.31, 0.77, 0.52), (0.86, 0.13, 0.64)):  # generic points, where a product or a cosine shows
         values = low + np.resize(shares, len(low)) * (high - low)
-        if not np.allclose(interpolated(values), slot_with(values), rtol=1e-12, atol=1e-12):
+        if not np.allclose(interpolated(NUMPY, values[None])[0], slot_with(values), rtol=1e-12, atol=1e-12):
             return None
-    return interpolated
+    return lambda rows, values: interpolated(rows.library, values)

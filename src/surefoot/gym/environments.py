@@ -1,4 +1,4 @@
-"""Gymnasium environments: `SurefootEnv` has one character, `SurefootVectorEnv` many, advanced natively on all cores."""
+"""Gymnasium environments: `SurefootEnv` has one character, `SurefootVectorEnv` many, on all cores or on a GPU."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from surefoot.engine import callback
+from surefoot.engine.gpu.worlds import check_device
 from surefoot.engine.population import Population
 from surefoot.engine.scene import AnyCharacter, AnySkill, Setup
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
-from surefoot.gym.episode import RENDER_MODES, EnvironmentSettings, Episodes, SettingsArguments, row_info
+from surefoot.gym.device_rows import DeviceRows
+from surefoot.gym.episode import NOT_RESET, RENDER_MODES, EnvironmentSettings, Episodes, SettingsArguments, row_info
 from surefoot.gym.observations import population_rows, simulation_rows
+from surefoot.gym.tensors import check_torch
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain
-
-_NOT_RESET = "reset the environment before its first step"
 
 
 class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
@@ -84,8 +85,9 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Act by (k,) elements within −1 … 1, and advance by one control period."""
         if self._taken < 0:
-            raise SurefootError(_NOT_RESET)
-        self._episodes.apply_action(0, self._episodes.check_actions(action, self.action_space.shape or ()))
+            raise SurefootError(NOT_RESET)
+        checked = self._episodes.check_actions(action, self.action_space.shape or ())
+        self._episodes.apply_actions(np.ones(1, bool), checked[None])
         self.simulation.step(self._episodes.steps)
         self._taken += 1
         observed, measured = self._episodes.observe()
@@ -98,11 +100,12 @@ class SurefootEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         return None if self.render_mode is None else self._episodes.render_row(0)
 
 
-class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+class SurefootVectorEnv(VectorEnv[Any, Any, Any]):
     """Many characters at once; row i reset with a seed gives the bits of a `SurefootEnv` reset with that seed.
 
     The step after a row's episode has ended begins its next one and ignores its action. `info` holds the measurements
-    as arrays (n, …); `population` is the population behind it.
+    as arrays (n, …); `population` is the population behind it. On a GPU all arrays are torch tensors there, and
+    physics and controllers compute as `Population` does there.
     """
 
     metadata: dict[str, Any] = SurefootEnv.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -115,6 +118,8 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         terrain: str | Terrain = "flat",
         *,
         threads: int = 0,
+        device: str = "cpu",
+        starts: int = 512,
         **settings: Unpack[SettingsArguments],
     ) -> None:
         """Build it; the first `reset` begins the first episodes.
@@ -125,18 +130,27 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             character: of all rows.
             terrain: of all rows.
             threads: 0 is all cores.
-            settings: as for `SurefootEnv`; the reward is called once for each row.
+            device: `cpu`, or a GPU: `cuda`, `cuda:1`, …
+            starts: on a GPU, how many start states are kept there for episodes to begin in.
+            settings: as for `SurefootEnv`; the reward is called once for each row, on a GPU once for all.
 
         Raises:
             SurefootError: something does not fit; the message says what would.
         """
         if not isinstance(skill, (str, Path, Skill)):
             raise SurefootError("all rows of a vector environment have one skill: a name, a path or a skill")
-        chosen = EnvironmentSettings(**settings)
+        chosen, on_cpu = EnvironmentSettings(**settings), check_device(device)
+        if not on_cpu:
+            check_torch(device)
         self.num_envs, self.render_mode = num_envs, chosen.render_mode
-        self.population = Population(num_envs, character, skill, terrain, threads=threads)
-        self._episodes = Episodes(population_rows(self.population), chosen)
-        self._fresh = self.population.states[0]
+        self.population = Population(num_envs, character, skill, terrain, threads=threads, device=device)
+        self._on_device: DeviceRows | None = None
+        if on_cpu:
+            self._episodes = Episodes(population_rows(self.population), chosen)
+            self._fresh = self.population.states[0]
+        else:
+            self._on_device = DeviceRows(self.population, chosen, starts)
+            self._episodes = self._on_device.episodes
         self._generators: list[np.random.Generator] = []
         self._taken, self._ended = np.zeros(num_envs, int), np.zeros(num_envs, bool)
         observations = self._episodes.observations
@@ -147,15 +161,25 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.control_period = self._episodes.period
         self.metadata = {**type(self).metadata, **self._episodes.metadata}
 
+    @property
+    def device(self) -> Any:
+        """Where the arrays are: `cpu`, or torch's device."""
+        return "cpu" if self._on_device is None else self._on_device.device
+
     def reset(  # type: ignore[override]
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode in every row.
 
         Args:
-            seed: an integer seeds row i with seed + i; a list has one seed for each row, or None to go on.
+            seed: an integer seeds row i with seed + i; a list has one seed for each row, or None to go on. On a GPU,
+                where an integer or None is taken, start states are prepared whenever the seed is another.
             options: `{"commands": {name: value}}` sets commands in these episodes.
         """
+        if self._on_device is not None:
+            if seed is not None and not isinstance(seed, (int, np.integer)):
+                raise SurefootError("on a GPU a seed is an integer or None")
+            return self._on_device.reset(None if seed is None else int(seed), options)
         seeds = _seeds(seed, self.num_envs)
         self._generators = self._generators or [seeding.np_random(one)[0] for one in seeds]
         for i, one in enumerate(seeds):
@@ -165,14 +189,15 @@ class SurefootVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         observed, measured = self._episodes.observe()
         return observed, _infos(measured)
 
-    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Act by (n, k) elements and advance by one control period; rows whose episode had ended begin anew instead."""
+        if self._on_device is not None:
+            return self._on_device.step(actions)
         if not self._generators:
-            raise SurefootError(_NOT_RESET)
+            raise SurefootError(NOT_RESET)
         checked = self._episodes.check_actions(actions, self.action_space.shape or ())
         begun, going = np.flatnonzero(self._ended).tolist(), np.flatnonzero(~self._ended).tolist()
-        for i in going:
-            self._episodes.apply_action(i, checked[i])
+        self._episodes.apply_actions(~self._ended, checked)
         if going:
             self.population.step(self._episodes.steps, going)
         self._taken[going] += 1

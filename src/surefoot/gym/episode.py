@@ -20,12 +20,15 @@ from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.gym.actions import Action, Residuals
 from surefoot.gym.observations import DEFAULT_OBSERVATIONS, OBSERVATION_DTYPE, Measurer, Observations, Rows
 from surefoot.motions import video
-from surefoot.native import userdata
 
-Reward = Callable[[Mapping[str, Any]], float]
-"""Takes the measurements of one row after a step by name (`surefoot.gym.MEASUREMENTS`), returns its reward."""
+Reward = Callable[[Mapping[str, Any]], Any]
+"""Takes the measurements of one row after a step by name (`surefoot.gym.MEASUREMENTS`), returns its reward, a number.
+
+On a GPU the measurements are tensors, so that one call serves all rows: arithmetic, and functions of torch's.
+"""
 RESET_OPTIONS = ("commands",)
 RENDER_MODES = ("rgb_array",)
+NOT_RESET = "reset the environment before its first step"
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,11 @@ class Tracking:
     width: float = 0.5
     cost: float = 1.0
 
-    def __call__(self, measured: Mapping[str, Any]) -> float:
-        """The reward of a step that ended with these measurements."""
+    def __call__(self, measured: Mapping[str, Any]) -> Any:
+        """The reward of a step that ended with these measurements: a number, or a tensor of tensors."""
         off = (measured["speed"] - self.speed) / self.width
-        alive = 0.0 if measured["fallen"] else self.alive
-        return float(alive + self.tracking * math.exp(-off * off) - self.cost * measured["effort"])
+        alive = self.alive * (measured["fallen"] == 0)
+        return alive + self.tracking * _exp(-off * off) - self.cost * measured["effort"]
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,9 @@ class Episodes:
         self.observations = Observations(settings.observations, self._measurer)
         self.reward = settings.reward or Tracking(self.skill.measured.speed or 0.0)
         self._noise, self._commands = settings.noise or StartNoise(), dict(settings.commands or {})
-        scratch = userdata.view(rows.userdata[0].copy())
-        self.scene.command(scratch, self.skill, self._commands)  # refuse wrong commands now
+        model = self.scene.model
+        scratch = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nuserdata)
+        self.begin(*scratch, np.random.default_rng(0), None)  # refuse wrong commands now
         timestep, period, limit = self.scene.model.opt.timestep, settings.control_period, settings.time_limit
         if not timestep <= period <= 10.0:
             raise SurefootError(f"the control period must be within {timestep:g} … 10 s, got {period}")
@@ -173,13 +177,28 @@ class Episodes:
         """What Gymnasium asks of an environment, with the frame rate of its control period."""
         return {"render_modes": list(RENDER_MODES), "render_fps": max(1, round(1.0 / self.period))}
 
+    def begin(
+        self, qpos: np.ndarray, qvel: np.ndarray, memory: np.ndarray, rng: np.random.Generator,
+        options: Mapping[str, Any] | None,
+    ) -> None:  # fmt: skip
+        """Write the skill's start state with noise.
+
+        Args:
+            qpos: (nq,) written in place.
+            qvel: (nv,) likewise.
+            memory: (nuserdata,) likewise.
+            rng: all random numbers come from it.
+            options: of a reset.
+        """
+        commands = self._commands | _commands_of(options or {})
+        row = self.scene.begin(qpos, qvel, memory, self.skill, int(rng.integers(2**31)))
+        self._noise.apply(self.scene, qpos, qvel, rng)
+        self.scene.command(row, self.skill, commands)
+
     def reset_row(self, i: int, rng: np.random.Generator, options: Mapping[str, Any] | None) -> None:
         """Put row i into the skill's start state with noise; all random numbers come from `rng`."""
-        rows, commands = self._rows, self._commands | _commands_of(options or {})
-        seed = int(rng.integers(2**31))
-        self.scene.begin(rows.qpos[i], rows.qvel[i], rows.userdata[i], self.skill, seed)
-        self._noise.apply(self.scene, rows.qpos[i], rows.qvel[i], rng)
-        self.scene.command(rows.memory[i], self.skill, commands)
+        rows = self._rows
+        self.begin(rows.qpos[i], rows.qvel[i], rows.userdata[i], rng, options)
 
     def check_actions(self, actions: Any, shape: tuple[int, ...]) -> np.ndarray:
         """Actions as float64 of this shape; another shape, or numbers that are not finite, are refused."""
@@ -193,23 +212,36 @@ class Episodes:
             raise SurefootError("an action must be finite, within -1 … 1")
         return array
 
-    def apply_action(self, i: int, action: np.ndarray) -> None:
-        """Carry out a checked action on row i."""
+    def apply_actions(self, which: Any, actions: Any) -> None:
+        """Carry out (n, k) actions on those rows whose truth value (n,) is set."""
         at = 0
         for binding in self._bindings:
-            binding.apply(self._rows.memory[i], action[at : at + len(binding.names)])
+            binding.apply(self._rows, which, actions[:, at : at + len(binding.names)])
             at += len(binding.names)
 
-    def observe(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def observe(self) -> tuple[Any, dict[str, Any]]:
         """(n, elements) observations and all measurements of all rows, now."""
-        measured = self._measurer.measure()
-        return self.observations.select(measured), measured
+        measured = self.measure()
+        return self.select(measured), measured
+
+    def measure(self) -> dict[str, Any]:
+        """All measurements of all rows, now."""
+        return self._measurer.measure()
+
+    def select(self, measured: Mapping[str, Any]) -> Any:
+        """(n, elements) the chosen observations out of measurements."""
+        return self.observations.select(measured, self._rows.library.shared)
 
     def render_row(self, i: int) -> np.ndarray:
         """(height, width, 3) bytes: row i from its side."""
         rows, recorder = self._rows, Recorder(self.scene)
         recorder.add(rows.clock()[i], rows.qpos[i], rows.qvel[i], rows.userdata[i])
         return np.array(next(video.frames(recorder.motion(), fps=1.0)).convert("RGB"))
+
+
+def _exp(x: Any) -> Any:
+    """Of a number or a tensor."""
+    return x.exp() if hasattr(x, "exp") else math.exp(x)
 
 
 def row_info(measured: Mapping[str, np.ndarray], i: int) -> dict[str, Any]:

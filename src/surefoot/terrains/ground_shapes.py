@@ -48,9 +48,14 @@ def quat_pitch_yaw(angle: float, direction: float) -> list[float]:
     return [turn[0] * up[0], turn[1] * up[1], -turn[0] * up[1], turn[1] * up[0]]
 
 
-def _along(x: np.ndarray, y: np.ndarray, direction: float) -> np.ndarray:
-    """Distance of points from the origin along a world yaw."""
-    return np.asarray(x * math.cos(direction) + y * math.sin(direction))
+def distance_along(x: Any, y: Any, direction: float) -> Any:
+    """Distance of points from the origin along a world yaw; of arrays of any library."""
+    return x * math.cos(direction) + y * math.sin(direction)
+
+
+def plane_height(plane: Plane, x: Any, y: Any) -> Any:
+    """Height of a plane at points of the world [m]; of arrays of any library."""
+    return math.tan(plane.angle) * distance_along(x, y, plane.direction) + 0.0  # no negative zeros
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Plane:
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world [m]."""
-        return np.asarray(math.tan(self.angle) * _along(x, y, self.direction) + 0.0)  # no negative zeros
+        return np.asarray(plane_height(self, x, y))
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the plane to a model under construction."""
@@ -102,13 +107,8 @@ class Profile:
 
     def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Height of the ground at points of the world; on a vertical face that of its far side [m]."""
-        along = _along(x, y, self.direction)
-        xs, zs = self.vertices.T
-        after = np.searchsorted(xs, along, side="right")
-        left, right = np.clip(after - 1, 0, len(xs) - 1), np.clip(after, 0, len(xs) - 1)
-        run = np.where(xs[right] > xs[left], xs[right] - xs[left], 1.0)
-        share = np.clip((along - xs[left]) / run, 0.0, 1.0)
-        return np.asarray(zs[left] + share * (zs[right] - zs[left]) * (after > 0))
+        places, heights = self.vertices.T
+        return np.asarray(profile_height(np, places, heights, distance_along(x, y, self.direction)))
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add a box for each stretch to a model under construction."""
@@ -127,6 +127,22 @@ class Profile:
                 world, f"ground_{i}", mujoco.mjtGeom.mjGEOM_BOX, friction, size=[0.5 * length, _HALF_WIDTH, DEPTH],
                 pos=center, quat=quat_pitch_yaw(angle, self.direction),
             )  # fmt: skip
+
+
+def profile_height(library: Any, places: Any, heights: Any, along: Any) -> Any:
+    """Height of a profile at distances along it [m]; on a vertical face that of its far side.
+
+    Args:
+        library: of the arrays: `numpy`, or another with its names.
+        places: (n,) distances of the corners.
+        heights: (n,) of the corners.
+        along: distances.
+    """
+    after, last = library.searchsorted(places, along, side="right"), len(places) - 1
+    left, right = library.clip(after - 1, 0, last), library.clip(after, 0, last)
+    run = library.where(places[right] > places[left], places[right] - places[left], 1.0)
+    share = library.clip((along - places[left]) / run, 0.0, 1.0)
+    return heights[left] + share * (heights[right] - heights[left]) * (after > 0)
 
 
 PLATFORM_BODY = "ground_platform"
@@ -211,18 +227,8 @@ class HeightField:
         return np.asarray(self.above_lowest(x, y) - self.above_lowest(_ZERO, _ZERO))
 
     def above_lowest(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Height above the lowest point [m]; each cell is cut from its first corner to its last, as MuJoCo does."""
-        rows, columns = self.normalized.shape
-        right, up = (x - self.corner[0]) / self.spacing[0], (y - self.corner[1]) / self.spacing[1]
-        inside = (right > 0.0) & (right < columns - 1.0) & (up > 0.0) & (up < rows - 1.0)
-        right, up = np.where(inside, right, 0.0), np.where(inside, up, 0.0)
-        column, row = right.astype(int), up.astype(int)
-        right, up = right - column, up - row
-        below = right > up
-        cut = ((row, column), (row + ~below, column + below), (row + 1, column + 1), (0, 0))
-        first, between, last, border = (self.normalized[at].astype(float) * self.relief for at in cut)
-        more, less = np.maximum(right, up), np.minimum(right, up)
-        return np.asarray(np.where(inside, first + more * (between - first) + less * (last - between), border))
+        """Height above the lowest point [m]."""
+        return np.asarray(field_height(np, self, self.normalized, x, y))
 
     def build(self, world: mujoco.MjsBody, friction: float) -> None:
         """Add the field and four boxes around it to a model under construction."""
@@ -245,6 +251,29 @@ class HeightField:
             reach = [FAR if ahead else half[0], FAR if left else half[1] + 2.0 * FAR]
             center = [middle[0] + ahead * (half[0] + FAR), middle[1] + left * (half[1] + FAR), border - DEPTH]
             add_solid(world, f"ground_{i}", mujoco.mjtGeom.mjGEOM_BOX, friction, size=[*reach, DEPTH], pos=center)
+
+
+def field_height(library: Any, field: HeightField, normalized: Any, x: Any, y: Any) -> Any:
+    """Height above a field's lowest point [m]; each cell is cut from its first corner to its last, as MuJoCo does.
+
+    Args:
+        library: of the arrays: `numpy`, or another with its names.
+        field: its sizes.
+        normalized: (rows, columns) its heights, as an array of the library's.
+        x: of points of the world [m].
+        y: likewise.
+    """
+    rows, columns = normalized.shape
+    right, up = (x - field.corner[0]) / field.spacing[0], (y - field.corner[1]) / field.spacing[1]
+    inside = (right > 0.0) & (right < columns - 1.0) & (up > 0.0) & (up < rows - 1.0)
+    right, up = library.where(inside, right, 0.0), library.where(inside, up, 0.0)
+    column, row = (library.asarray(place, dtype=library.int64) for place in (right, up))
+    right, up = right - column, up - row
+    below = right > up
+    cut = ((row, column), (row + ~below, column + below), (row + 1, column + 1), (0, 0))
+    first, between, last, border = (library.asarray(normalized[at], dtype=library.float64) * field.relief for at in cut)
+    more, less = library.maximum(right, up), library.minimum(right, up)
+    return library.where(inside, first + more * (between - first) + less * (last - between), border)
 
 
 def height_field(heights: np.ndarray, spacing: tuple[float, float], corner: tuple[float, float]) -> HeightField:

@@ -24,11 +24,9 @@ class PoseGraphController(Controller):
 
     speed_given: ClassVar[int]  # place of the flag that a speed is commanded
 
-    def set_command(self, row: userdata.Row, name: str, value: float) -> None:
-        """Set a command of a row."""
-        row.commands[list(self.commands).index(name)] = value
-        if name == "speed":
-            row.commands[self.speed_given] = 1.0
+    def given_at(self, name: str) -> int | None:
+        """Place in a row's commands of the number that becomes 1 when a command is set; None if it has none."""
+        return self.speed_given if name == "speed" else None
 
     def get_command(self, row: userdata.Row, skill: Skill, name: str) -> float | None:
         """What a command of a row was set to; None while it is as the skill has it."""

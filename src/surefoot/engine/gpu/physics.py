@@ -21,6 +21,7 @@ from numba import cfunc, types
 
 from surefoot.controllers import base
 from surefoot.engine.callback import fingerprint
+from surefoot.engine.gpu.row_copies import copy_rows
 from surefoot.engine.gpu.step import SOURCES, WorldKernels, world_kernels
 from surefoot.errors import SurefootError
 from surefoot.native import cuda
@@ -254,11 +255,27 @@ class WarpWorlds:
         Args:
             moving: (n,) of truth values.
         """
+        with self._wp.ScopedDevice(self.device):
+            self.active.assign(moving.astype(np.int32))
+        self.keep_still()
+
+    def overwrite_rows(self, which: Any, places: Any, source: Any) -> None:
+        """Copy rows of memory into those of some worlds.
+
+        Args:
+            which: (n,) truth values on the device, the worlds.
+            places: (n,) int64 on the device, the number of the row that each gets.
+            source: (m, nuserdata) rows on the device.
+        """
+        with self._wp.ScopedDevice(self.device):
+            copy_rows(self._wp, self.device, which, places, source, self.rows)
+
+    def keep_still(self) -> None:
+        """Let the worlds that `active` does not name stay as they are now; needed whenever it was written."""
         wp = self._wp
         with wp.ScopedDevice(self.device):
             wp.copy(self._kept[0], self.data.qpos)
             wp.copy(self._kept[1], self.data.qvel)
-            self.active.assign(moving.astype(np.int32))
 
     def synchronize(self) -> None:
         """Wait until the device has done what it was told."""

@@ -159,7 +159,7 @@ class GpuWorlds:
         self._userdata, self._time = np.zeros((n, first.nuserdata)), np.zeros(n)
         self._motion_is_here, self._motion_changed = True, True  # positions, velocities, times
         self._rows_are_here, self._rows_changed = True, True
-        self._moving = np.ones(n, dtype=bool)
+        self._moving: np.ndarray | None = np.ones(n, dtype=bool)  # None: only the device knows
 
     @property
     def qpos(self) -> np.ndarray:
@@ -205,6 +205,17 @@ class GpuWorlds:
             self.device.rows.assign(self._userdata)
         self._motion_changed = self._rows_changed = False
 
+    def leave_to_device(self) -> WarpWorlds:
+        """Bring to the device what was changed here; from then on its arrays count, and what is here is fetched anew.
+
+        Returns:
+            The device's worlds, whose arrays and `active` may be written until the next call of a method here.
+        """
+        self._send()
+        self._rows_are_here = self._motion_is_here = False
+        self._moving = None
+        return self.device
+
     @property
     def states(self) -> np.ndarray:
         """(n, nstate) everything that a row is, as a copy: time, positions, velocities, warm start, memory."""
@@ -222,7 +233,7 @@ class GpuWorlds:
         """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
         self.time[:] = 0.0
         self.device.forget()
-        self._moving[:] = True
+        self._moving = np.ones(self.device.n, dtype=bool)
 
     def columns(self, begin: int, end: int) -> np.ndarray:
         """(n, end − begin) some numbers of every row of memory, to be read only."""
@@ -251,11 +262,10 @@ class GpuWorlds:
     def step(self, rows: np.ndarray | None, count: int) -> None:
         """Advance some rows, or all, by physics steps; a GPU steps all, and the others are put back."""
         self._send()
-        moving = np.ones_like(self._moving)
+        moving = np.full(self.device.n, rows is None)
         if rows is not None:
-            moving[:] = False
             moving[rows] = True
-        if not np.array_equal(moving, self._moving):
+        if self._moving is None or not np.array_equal(moving, self._moving):
             self.device.hold(moving)
             self._moving = moving
         self._rows_are_here = self._motion_is_here = False
