@@ -141,10 +141,10 @@ def test_addresses_are_written_for_a_browser() -> None:
 def test_bench_measures_the_studio_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from surefoot.studio import benchmark
 
-    assert _measurements(None) is benchmarks.measure_all
-    assert _measurements("studio") is benchmark.measure_studio
-    with pytest.raises(SurefootError, match="valid: studio"):
-        _measurements("moon")
+    assert _measurements(None, "cuda") is benchmarks.measure_all
+    assert _measurements("studio", "cuda") is benchmark.measure_studio
+    with pytest.raises(SurefootError, match="valid: gpu, studio"):
+        _measurements("moon", "cuda")
 
 
 @pytest.mark.parametrize(

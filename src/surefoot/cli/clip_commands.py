@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.options import Device
 from surefoot.cli.terminal import Bar, print_pairs, screen
 
 Clip = Annotated[Path, typer.Argument(help="A .bvh file, or an .amc with its --asf.")]
@@ -41,8 +42,10 @@ def imitate_clip(
         typer.Option(min=0.5, max=2.0, help="Walk as people do at this speed [m/s], with push-off: a longer search."),
     ] = None,
     knee_bias: KneeBias = 0.0,
+    device: Device = "cpu",
 ) -> int:
     """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
+    from surefoot.engine.devices import using_device
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
@@ -54,7 +57,7 @@ def imitate_clip(
         return 0
     documents, cycle = clip_skills.untuned_skills(found, name, credit)
     search = path.with_suffix(".search")
-    with Bar() as tick:
+    with using_device(device), Bar() as tick:
         if walk_speed is None:
             done = clip_skills.make_imitation_skill(
                 documents, cycle, seconds, seed=seed, checkpoint=search, report=tick

@@ -17,3 +17,4 @@ Terrain = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of everything random.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Device = Annotated[str, typer.Option(help="cpu, or a GPU: cuda, cuda:1, …")]

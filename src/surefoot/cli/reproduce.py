@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.options import Device
 from surefoot.cli.terminal import Bar, labelled, print_result, screen
 from surefoot.errors import CommandError
 
@@ -21,9 +22,11 @@ def reproduce(
     clips: Annotated[
         Path | None, typer.Option(help="Folder of motion-capture clips; default: what SUREFOOT_CLIPS names.")
     ] = None,
+    device: Device = "cpu",
 ) -> int:
     """Reproduce the papers' tables, figures and claims; say which of ours hold."""
     from surefoot.atomic_file import replace_file
+    from surefoot.engine.devices import using_device
     from surefoot.lab.experiment import Setting, make_folder, run_experiment
     from surefoot.lab.reproduce import select
 
@@ -39,7 +42,7 @@ def reproduce(
     results = []
     for number, experiment in enumerate(chosen):
         label = f"[{number + 1}/{len(chosen)}] {experiment.name}"
-        with Bar() as tick:
+        with using_device(device), Bar() as tick:
             result = run_experiment(experiment, Setting(seed, quick, out, labelled(tick, label), clips))
         results.append(result)
         print_result(result)

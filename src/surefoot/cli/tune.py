@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.options import Skill
+from surefoot.cli.options import Device, Skill
 from surefoot.cli.terminal import Bar, screen
 from surefoot.errors import CommandError
 
@@ -28,9 +28,14 @@ def tune(
     near: Annotated[float, typer.Option(help="Cost of leaving the present values.")] = 0.05,
     seed: Annotated[int, typer.Option()] = 0,
     checkpoint: Annotated[Path | None, typer.Option(help="Resume from here; default beside --save.")] = None,
+    candidates: Annotated[
+        int | None, typer.Option(min=4, max=1_000_000, help="Of each generation; by default CMA-ES chooses.")
+    ] = None,
+    device: Device = "cpu",
 ) -> int:
     """Search for better parameters by CMA-ES; resumes after being stopped."""
     from surefoot.cli.simulate import check_place
+    from surefoot.engine.devices import using_device
     from surefoot.lab.parameter_tuning import Objective, bounds_of, check_bounds, tuned_name, write_tuned
     from surefoot.lab.parameter_tuning import tune as search
     from surefoot.skills import load
@@ -47,9 +52,9 @@ def tune(
         check_place(path)
     check_bounds(begin, bounds)
     load_terrain(terrain)
-    with Bar() as tick:
+    with using_device(device), Bar() as tick:
         tuned = search(
-            begin, bounds, [objective], generations=generations, seed=seed, near=near,
+            begin, bounds, [objective], generations=generations, seed=seed, near=near, popsize=candidates,
             checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.4f}", g / generations),
         )  # fmt: skip
     write_tuned(skill, tuned.values, save)

@@ -22,7 +22,6 @@ from typing import Any, TypeVar
 
 import surefoot
 from surefoot.atomic_file import replace_file
-from surefoot.engine.devices import CPU, present_device
 from surefoot.errors import OutputError
 
 log = logging.getLogger(__name__)
@@ -205,6 +204,8 @@ def make_folder(path: Path) -> None:
 
 
 def _key(setting: Setting) -> dict[str, Any]:
+    from surefoot.engine.devices import CPU, present_device  # here, so that listing experiments loads no engine
+
     key = {"seed": setting.seed, "quick": setting.quick, "fingerprint": fingerprint()}
     return key if present_device() == CPU else key | {"device": present_device()}
 
