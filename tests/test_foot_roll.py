@@ -12,6 +12,7 @@ from surefoot.controllers.genbicon.parameters import ROLL
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.lab.gait import GaitCard, gait_card
+from surefoot.lab.gait_measures import leg_clearance
 from surefoot.native.kernels import python_impl
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
@@ -108,6 +109,35 @@ def test_turning_and_stopping_are_done_on_flat_feet(commands: dict[str, float]) 
     sim.command(**commands)
     sim.step(round(0.3 / sim.scene.model.opt.timestep))
     assert walker.ease < 0.05
+
+
+@pytest.mark.parametrize("sideways", [0.12, -0.2])
+def test_told_to_step_aside_on_the_spot_it_goes_as_fast_as_told_and_keeps_its_feet_apart(sideways: float) -> None:
+    sim = Simulation("humanoid", "biped/walk")
+    sim.command(speed=0.0, sideways=sideways)
+    sim.run(4.0)
+    motion = sim.run(6.0, fps=60.0)
+    moved = motion.root_position[-1] - motion.root_position[0]
+    assert moved[1] / 6.0 == pytest.approx(sideways, rel=0.1)
+    assert abs(moved[0]) < 0.1
+    assert leg_clearance(motion) > 0.0
+    assert not sim.fallen
+
+
+def test_a_style_that_settles_takes_up_its_bend_slowly_and_wholly() -> None:
+    def bend(sim: Simulation) -> float:
+        """How far the upper back is bent forward [rad]."""
+        up = sim.data.body(sim.scene.table.anatomy.torso).xmat.reshape(3, 3)[:, 2]
+        return float(np.arctan2(up[0], up[2]))
+
+    slow = Simulation("humanoid", with_parameters(load("biped/sad"), {"settle": 1.0}))
+    quick = Simulation("humanoid", with_parameters(load("biped/sad"), {"settle": 0.0}))
+    for sim in (slow, quick):
+        sim.run(0.3)
+    assert bend(slow) < 0.5 * bend(quick)
+    for sim in (slow, quick):
+        sim.run(2.7)
+    assert bend(slow) == pytest.approx(bend(quick), abs=0.1)
 
 
 def test_a_stride_takes_the_walks_numbers_and_curves_for_those_it_does_not_give() -> None:

@@ -158,7 +158,7 @@ def _present_style(row: Row, walker: Any) -> Style:
 @noinline
 def _begin(world: World, row: Row, limbs: Limbs, walker: Any, com: Vector, velocity: Vector) -> None:
     """Go on from the step that another controller has just begun, or from two feet."""
-    walker.load = 0.5
+    walker.load, walker.begun = 0.5, world.time
     hands = hands_of(row.memory)
     for i in range(2):
         hands[i].stiff = 1.0
@@ -186,6 +186,7 @@ def upper_body_torques(
     mirror = 1.0 if swinging == 0 else -1.0
     lean = row.commands[LEAN] - intent.bend
     hands = hands_of(row.memory)
+    taken_up = _share_taken_up(walker, style.numbers[0].settle, world.time)
     for i in range(len(limbs.links)):
         link = limbs.links[i]
         if link.leg >= 0.0:
@@ -198,7 +199,7 @@ def upper_body_torques(
             nod = intent.nod if kind == _NECK else 0.0
             turn = multiply(
                 from_yaw_roll_pitch(share * intent.twist, share * intent.bend_roll, share * lean - nod),
-                curve_rotation(style, curve, phase, mirror, 0.0),
+                curve_rotation(style, curve, phase, mirror, 0.0, taken_up),
             )
             torque = framed_torque(world, link, framed_target(frame, link, turn), kp, kd)
         else:
@@ -206,7 +207,7 @@ def upper_body_torques(
             outward = 1.0 if side == 0 else -1.0
             turn = (1.0, 0.0, 0.0, 0.0)
             if kind == _SHOULDER:
-                turn = curve_rotation(style, SWING_SHOULDER if swings else STANCE_SHOULDER, phase, outward, 0.0)
+                turn = curve_rotation(style, SWING_SHOULDER if swings else STANCE_SHOULDER, phase, outward, 0.0, 1.0)
             elif kind == _ELBOW:
                 turn = _elbow_rotation(
                     limbs.arms[side], curve_value(style, SWING_ELBOW if swings else STANCE_ELBOW, phase)
@@ -225,6 +226,15 @@ def upper_body_torques(
                 force = (hands[hand].fx, hands[hand].fy, hands[hand].fz)
                 torque = add(torque, hand_torque(world, link, hand_point(world, limbs.arms[hand]), force))
         torques[i, 0], torques[i, 1], torques[i, 2] = torque
+
+
+@kernel
+def _share_taken_up(walker: Any, settle: float, time: float) -> float:
+    """How far trunk and head have taken up the style's curves, `settle` seconds after it was given the body wholly."""
+    if settle <= 0.0:
+        return 1.0
+    s = min((time - walker.begun) / settle, 1.0)
+    return s * s * (3.0 - 2.0 * s)
 
 
 @kernel

@@ -19,7 +19,8 @@ WALKER = _record(
     "mode", "since", "swing", "steps", "step_start", "period", "phase", "heading", "unloaded", "ground", "lift_ground",
     "x0", "y0", "z0", "mark_x", "mark_y", "mark_time", "integral", "speed", "aim_x", "aim_y",
     "load", "wish", "knee", "usual", "met", "met_by", "met_at", "pushing", "release",
-    "lift_speed", "lift_rise", "lift_pitch", "ease", "pace",
+    "lift_speed", "lift_rise", "lift_pitch", "ease", "pace", "begun",
+    "middle_x", "middle_y", "side_integral",
 )  # fmt: skip
 """Mode and since when; which foot swings; steps taken; this step's beginning and wanted duration [s]; its phase; the
 character frame's yaw [rad]; whether the swing foot has left the ground; height of the ground under the stance foot and
@@ -29,7 +30,8 @@ the left foot; 1 while it is to walk; how far the stance knee was bent at footst
 are [m]; the thing that was touched last, the body that touched it, and when [s]; 1 while the foot that
 will swing still pushes off; the phase at which it was let go, its speed along the heading
 and upwards then [m/s], and how much its pitch then differed from the style's [rad]; how far it walks at ease, so that
-its feet may roll, 0 … 1, and its mean speed along the heading in the last step [m/s]."""
+its feet may roll, 0 … 1, its mean speed along the heading in the last step [m/s], since when it has the body [s];
+the middle between its ankles at the last footstrike [m], and what the sideways speed controller has added [m/s]."""
 
 INTENT = _record(
     "bend", "bend_roll", "twist", "nod", "crouch", "foothold", "fx", "fy", "over", "from_x", "to_x", "clear",

@@ -122,6 +122,7 @@ class GenbiconParameters(Strict):
     hurry: float = Field(2.0, ge=0.0, le=5.0)  # by metres off the usual foothold, how much faster a step goes
     quicker: float = Field(0.22, ge=0.0, le=0.5)  # share of the step time by which steps of very fast walks are shorter
     softening: float = Field(1.0, ge=0.0, le=1.0)  # how far the stance knee of very fast walks gives way
+    settle: float = Field(0.0, ge=0.0, le=5.0)  # [s] in which trunk and head take up their curves from a start on
     stride: Stride | None = None  # how its feet roll while it walks at ease; without it they stay flat
     curves: dict[Annotated[str, AfterValidator(_known)], Curve] = Field(default_factory=dict)
 

@@ -20,7 +20,14 @@ from surefoot.controllers.genbicon.foot_roll import (
     stance_foot_pitch,
 )
 from surefoot.controllers.genbicon.memory import SHIFT, STEP
-from surefoot.controllers.genbicon.steps import FLAT_COSINE, compensated_speed, knee_bend, knee_softness, wanted_width
+from surefoot.controllers.genbicon.steps import (
+    FLAT_COSINE,
+    compensated_speed,
+    knee_bend,
+    knee_softness,
+    sideways_speed,
+    wanted_width,
+)
 from surefoot.controllers.genbicon.style import (
     PELVIS,
     ROLL_PRESSURE,
@@ -107,6 +114,7 @@ def step_pressure_point(
     width = (1.0 if side == 0 else -1.0) * wanted_width(row, limbs, style, walker)
     speed = compensated_speed(walker, numbers)
     wanted_x, wanted_y = periodic_capture_ahead(speed, omega, period), periodic_capture_beside(width, omega, period)
+    wanted_y += periodic_capture_ahead(sideways_speed(row, walker), omega, period)
     ahead = numbers.speed_force * pressure_to_reach(x + vx / omega, wanted_x, omega, time)
     left = numbers.sway_force * pressure_to_reach(y + vy / omega, wanted_y, omega, time)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
@@ -339,7 +347,7 @@ def hold_pelvis(
     biped, numbers, side = limbs.biped[0], style.numbers[0], int(walker.swing)
     mirror = 1.0 if side == 0 else -1.0
     lean = PELVIS_SHARE * (row.commands[_LEAN] - intent.bend)
-    turn = curve_rotation(style, PELVIS, walker.phase, mirror, lean)
+    turn = curve_rotation(style, PELVIS, walker.phase, mirror, lean, 1.0)
     wanted = multiply(multiply(frame, turn), (biped.w, biped.x, biped.y, biped.z))
     body = int(biped.pelvis)
     error = rotation_error(wanted, quaternion_of(world, body))

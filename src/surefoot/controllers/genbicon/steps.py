@@ -32,6 +32,7 @@ _TURN_TO_STOP = 1.5  # [rad]
 _SLOWEST_TURN = 0.2  # [speed]
 _STOP_COMMAND = 0.5
 _MOST_INTEGRAL = 1.5  # [m/s]
+_MOST_SIDE_INTEGRAL = 0.3  # [m/s]
 _STAND_SPEED = 0.25  # [m/s]
 _STAND_STAGGER = 0.16  # [m]
 _FAST_FROM, _FAST_RANGE = 1.2, 0.6  # [m/s]
@@ -47,20 +48,33 @@ _REST = 0.15  # [s]
 _TOPPLING_MARGIN = 0.8  # [sole]
 _EVEN_LOAD = 0.2  # [weight]
 _STAGGER = 0.03  # [m]
-_SPEED, _HEADING, _TIME, _WIDTH, _STOP = 0, 1, 3, 5, 7  # places of the commands
+_SPEED, _HEADING, _TIME, _WIDTH, _SIDEWAYS, _STOP = 0, 1, 3, 5, 6, 7  # places of the commands
 
 
 @kernel
 def wanted_width(row: Row, limbs: Limbs, style: Style, walker: Any) -> float:
-    """Lateral distance between the feet; very fast walks are narrower [m]."""
+    """Lateral distance between the feet [m]; very fast walks are narrower, steps sideways wider, so as not to cross."""
     usual = style.numbers[0].step_width * limbs.biped[0].leg_length / LEG_LENGTH
-    return command_or(row, _WIDTH, usual * (1.0 - _FAST_NARROWING * fast_walk_share(walker)))  # type: ignore[no-any-return]
+    width = command_or(row, _WIDTH, usual * (1.0 - _FAST_NARROWING * fast_walk_share(walker)))
+    return width + abs(_side_way(row, walker))  # type: ignore[no-any-return]
+
+
+@kernel
+def _side_way(row: Row, walker: Any) -> float:
+    """How far to the left a step is told to take the body [m]."""
+    return command_or(row, _SIDEWAYS, 0.0) * walker.period if walker.wish != 0.0 else 0.0
 
 
 @kernel
 def compensated_speed(walker: Any, numbers: Any) -> float:
     """Wanted speed, plus what footstrikes and double support take from it, plus what earlier steps missed [m/s]."""
     return walker.speed + numbers.loss * walker.speed * abs(walker.speed) + numbers.drag + walker.integral  # type: ignore[no-any-return]
+
+
+@kernel
+def sideways_speed(row: Row, walker: Any) -> float:
+    """Wanted speed to the left, plus what earlier steps missed; a walker that is to stand has none [m/s]."""
+    return command_or(row, _SIDEWAYS, 0.0) + walker.side_integral if walker.wish != 0.0 else 0.0
 
 
 @kernel
@@ -105,7 +119,7 @@ def _advance_step(
 ) -> None:
     """Advance the phase of a step; at footstrike, measure the step and begin the next one or stand."""
     side, time, numbers = int(walker.swing), world.time, style.numbers[0]
-    haste = (1.0 - fast_walk_share(walker)) * numbers.hurry * _foothold_deviation(world, limbs, walker, numbers)
+    haste = (1.0 - fast_walk_share(walker)) * numbers.hurry * _foothold_deviation(world, row, limbs, walker, numbers)
     walker.phase += world.dt / walker.period * (1.0 + haste)
     if walker.pushing != 0.0:
         advance_push_off(world, row, limbs, style, walker, haste > _HASTY)
@@ -125,8 +139,9 @@ def _advance_step(
     walker.pace = moved / taken
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST_INTEGRAL, _MOST_INTEGRAL)
-    switch_skill(row)
     landed = ankle_of(world, limbs, side)
+    _advance_side_integral(row, walker, numbers, bearing, landed, taken)
+    switch_skill(row)
     stagger, _ = to_heading_frame(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
     walker.usual += _USUAL_RATE * (stagger - walker.usual)
     if walker.wish == 0.0 and is_slow(velocity) and abs(stagger) < _STAND_STAGGER and touches:
@@ -143,12 +158,33 @@ def _advance_step(
 
 
 @kernel
-def _foothold_deviation(world: World, limbs: Limbs, walker: Any, numbers: Any) -> float:
+def _advance_side_integral(
+    row: Row, walker: Any, numbers: Any, bearing: Vector, landed: Vector, taken: float
+) -> None:  # fmt: skip
+    """At a footstrike, add what the last step missed of a commanded sideways speed.
+
+    The middle between the feet goes sideways evenly, while the COM sways.
+    """
+    x, y = 0.5 * (bearing[0] + landed[0]), 0.5 * (bearing[1] + landed[1])
+    wanted = command_or(row, _SIDEWAYS, 0.0)
+    _, moved = to_heading_frame(walker.heading, x - walker.middle_x, y - walker.middle_y)
+    walker.middle_x, walker.middle_y = x, y
+    if wanted == 0.0:
+        walker.side_integral = 0.0
+        return
+    missed = walker.side_integral + numbers.speed_integral * (wanted - moved / taken)
+    walker.side_integral = clamp(missed, -_MOST_SIDE_INTEGRAL, _MOST_SIDE_INTEGRAL)
+
+
+@kernel
+def _foothold_deviation(world: World, row: Row, limbs: Limbs, walker: Any, numbers: Any) -> float:
     """How much further than usual the balancing foothold is from the usual one [m]: such steps are hastened."""
     side = int(walker.swing)
     bearing = ankle_of(world, limbs, 1 - side)
     ahead, left = to_heading_frame(walker.heading, walker.aim_x - bearing[0], walker.aim_y - bearing[1])
     width = numbers.step_width * limbs.biped[0].leg_length / LEG_LENGTH * (1.0 if side == 0 else -1.0)
+    way = _side_way(row, walker)
+    width += way + (abs(way) if side == 0 else -abs(way))
     off = horizontal_norm(ahead - walker.usual, left - width)
     return clamp(off - _FREE_DEVIATION, 0.0, _MOST_DEVIATION)  # type: ignore[no-any-return]
 
@@ -228,6 +264,7 @@ def lift_foot(world: World, limbs: Limbs, walker: Any, side: int, com: Vector) -
     walker.ground = bearing[2] - limbs.legs[1 - side].depth
     walker.lift_ground = lifted[2] - limbs.legs[side].depth
     begin_step(walker, side, lifted, world.time, com[0], com[1])
+    walker.middle_x, walker.middle_y = 0.5 * (bearing[0] + lifted[0]), 0.5 * (bearing[1] + lifted[1])
     walker.knee = knee_bend(world, limbs, 1 - side)
 
 

@@ -53,7 +53,7 @@ NUMBERS = (
     "speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "turn_rate", "push_off",
     "longest_step", "narrowest", "speed_force", "sway_force", "speed_integral", "knee_support", "hip_support",
     "stand_stiffness", "stand_damping", "yielding", "yaw_gain", "yaw_limit", "loss", "levelling", "foresight",
-    "side_foresight", "eager", "alpha", "hurry", "walks", "quicker", "softening",
+    "side_foresight", "eager", "alpha", "hurry", "walks", "quicker", "softening", "settle",
 )  # fmt: skip
 ROLL_NUMBERS = ("rolling", "rolling_speed", "drag", "double_support", "push_force", "push_knee", "knee_give")
 """Numbers of a foot that rolls: by how much (0 … 1), then those of `parameters.Stride`."""
@@ -125,10 +125,14 @@ def curve_value(style: Style, curve: int, phase: float) -> float:
 
 
 @kernel
-def curve_rotation(style: Style, curve: int, phase: float, mirror: float, lean: float) -> Quaternion:
-    """Rotation by three curves, flexion, roll and yaw, plus a lean [rad]; `mirror` is −1 where roll and yaw reverse."""
+def curve_rotation(style: Style, curve: int, phase: float, mirror: float, lean: float, share: float) -> Quaternion:
+    """Rotation by a share (0 … 1) of three curves, flexion, roll and yaw, plus a lean [rad].
+
+    `mirror` is −1 where roll and yaw reverse.
+    """
     yaw, roll = mirror * curve_value(style, curve + 2, phase), mirror * curve_value(style, curve + 1, phase)
-    return from_yaw_roll_pitch(yaw, roll, curve_value(style, curve, phase) + lean)  # type: ignore[no-any-return]
+    pitch = share * curve_value(style, curve, phase) + lean
+    return from_yaw_roll_pitch(share * yaw, share * roll, pitch)  # type: ignore[no-any-return]
 
 
 def write_curve(style: Style, name: str, knots: list[tuple[float, float]]) -> None:

@@ -18,7 +18,7 @@ from surefoot.controllers.genbicon.foot_roll import (
     swing_foot_motion,
     swing_foot_pitch,
 )
-from surefoot.controllers.genbicon.steps import compensated_speed, fast_walk_share, wanted_width
+from surefoot.controllers.genbicon.steps import compensated_speed, fast_walk_share, sideways_speed, wanted_width
 from surefoot.controllers.genbicon.style import (
     HEIGHT,
     ROLL_HEIGHT,
@@ -73,7 +73,7 @@ _LATE_SPEED = 0.3  # [m/s]
 _SHORTEST_SEGMENT = 1e-3  # [m]
 _FAST_FORESIGHT = 0.15  # [rest of the step]
 _FASTEST = 15.0  # [rad/s]
-_STEP_HEIGHT, _SIDEWAYS = 4, 6  # places of the commands
+_STEP_HEIGHT = 4  # place of the command
 _PLACE, _AHEAD = 1.0, 2.0  # what a task has given of a foothold: all of it, or only its place along the heading
 
 
@@ -192,7 +192,7 @@ def plan_foothold(
     ahead = sagittal_foothold(x, vx, height, remaining, walker.period, speed, numbers.alpha + intent.alpha, reach)
     if intent.foothold == _AHEAD:
         ahead, _ = to_heading_frame(walker.heading, intent.fx - point[0], intent.fy - point[1])
-    sideways = command_or(row, _SIDEWAYS, 0.0) if walker.wish != 0.0 else 0.0
+    sideways = sideways_speed(row, walker)
     left = lateral_foothold(y, vy, height, remaining_side, walker.period, outward * width, sideways, reach)
     left = outward * max(outward * left, numbers.narrowest)
     c, s = math.cos(walker.heading), math.sin(walker.heading)
