@@ -1,4 +1,4 @@
-"""§4.4, "Generalization across gait parameters": speeds, stepping rates, stopping and starting.
+"""§4.4, "Generalization across gait parameters": speeds, stepping rates, steps aside, stopping and starting.
 
 A speed is kept if no replica falls and each goes at the commanded speed on average from 15 s on. A stop is one if the
 body then stands for three seconds without a step, both feet loaded, its COM still and its joints calm; a start if it
@@ -18,6 +18,7 @@ from surefoot.motions.motion import Motion
 
 SPEEDS = tuple(round(-0.8 + 0.2 * k, 1) for k in range(14))  # [m/s]
 STEP_TIMES, AT_SPEED, TIME_ERROR = (0.4, 0.5, 0.6, 0.7, 0.8), 0.6, 0.10  # [s], [m/s], share
+SIDEWAYS, SIDEWAYS_ERROR = (0.12, -0.12, 0.3), 0.1  # [m/s] on the spot, share
 SECONDS = 60.0
 _WALKS, _STOPS, _STANDS, _STARTS, _REACHED = 10.0, 7.0, 3.0, 10.0, 5.0  # [s] the parts of stopping and starting
 _STILL, _CALM = 0.05, 0.1  # [m/s] of the COM, [rad/s] rms of all joints, of a body that stands quietly
@@ -25,7 +26,7 @@ _PAPER = "−0.6 … 1.7 m/s"
 
 
 def run(result: Result, setting: Setting) -> None:
-    """Speeds, then stepping rates, then stops and starts."""
+    """Speeds, then stepping rates, then steps aside, then stops and starts."""
     speeds = (-0.4, 0.6) if setting.quick else SPEEDS
     setting.progress("speeds", 0.02)
     groups = _walks(setting, [{"speed": v} for v in speeds])
@@ -48,8 +49,32 @@ def run(result: Result, setting: Setting) -> None:
                        f"farthest mean (± {100 * TIME_ERROR:g} %), replicas",
                        all(keeps_time(w, time) for w in walks))  # fmt: skip
         result.add_note(f"commanded steps of {time:g} s: how it walks", walking.quality(walks))
+    setting.progress("steps aside", 0.62)
+    _aside(result, setting)
     setting.progress("stops and starts", 0.65)
     _stops(result, setting, speeds)
+
+
+def _aside(result: Result, setting: Setting) -> None:
+    """Steps to either side on the spot."""
+    sideways = SIDEWAYS[:1] if setting.quick else SIDEWAYS
+    population = walking.replica_population([{"speed": 0.0, "sideways": v} for v in sideways], setting.seed)
+    seconds, settled = (9.0, 5.0) if setting.quick else (SECONDS, walking.SETTLED)
+    population.run(settled, stop_fallen=True)
+    before = population.qpos[:, 1].copy()
+    walks, _ = walking.run_and_measure(population, seconds - settled, 0.0)
+    left = (population.qpos[:, 1] - before) / (seconds - settled)
+    for k, (wanted, own) in enumerate(zip(sideways, walking.grouped(walks), strict=True)):
+        reached = left[k * len(own) : (k + 1) * len(own)]
+        result.runs += [
+            {"case": "aside", "sideways": wanted, "replica": i, "aside": float(reached[i])} | walk.record()
+            for i, walk in enumerate(own)
+        ]
+        kept = np.abs(reached - wanted) <= SIDEWAYS_ERROR * abs(wanted)
+        result.add_row(f"commanded {abs(wanted):g} m/s to the {'left' if wanted > 0.0 else 'right'} on the spot", "",
+                       f"{abs(walking.farthest(reached.tolist(), wanted)):.3f} m/s, {walking.upright(own)}",
+                       f"farthest mean (± {100 * SIDEWAYS_ERROR:g} %), replicas",
+                       bool(kept.all()) and all(w.is_valid_gait for w in own))  # fmt: skip
 
 
 def keeps_time(walk: walking.Walk, wanted: float) -> bool:
