@@ -234,6 +234,7 @@ REFUSED_CALLS: dict[str, Any] = {  # of a simulation
     **{f"push of {v} N": lambda s, v=v: s.push((v, 0.0, 0.0), 0.1) for v in (NAN, INF)},
     **{f"push for {v} s": lambda s, v=v: s.push(FORWARD, v) for v in (NAN, INF, 0.0, -0.1)},
     **{f"push {v} s from now": lambda s, v=v: s.push(FORWARD, 0.1, delay=v) for v in (NAN, INF, -0.05, -1.0)},
+    "push out of its plane": lambda s: s.push((50.0, 10.0, 0.0), 0.1),
     "push with two numbers": lambda s: s.push((50.0, 0.0), 0.1),
     "push with four numbers": lambda s: s.push((50.0, 0.0, 0.0, 0.0), 0.1),
     "push no body": lambda s: s.push(FORWARD, 0.1, body="tail"),
@@ -253,6 +254,11 @@ REFUSED_CALLS: dict[str, Any] = {  # of a simulation
     **{f"set {path} to {v}": lambda s, path=path, v=v: s.set_parameters({path: v}) for path, v in WRONG_PARAMETERS},
     "set one that is and one that is not": lambda s: s.set_parameters({"states.0.cd": 0.1, "states.9.cd": 1.0}),
     "restore another kind": lambda s: s.restore(sf.Simulation("planar", skills=[LEARNER]).snapshot()),
+    "restore another terrain's": lambda s: s.restore(sf.Simulation("planar", terrain="slope:3").snapshot()),
+    "restore another body's": lambda s: s.restore(
+        sf.Simulation("planar", proportions={"thigh_length": 1.1}).snapshot()
+    ),
+    "restore another time step's": lambda s: s.restore(sf.Simulation("planar", timestep=0.001).snapshot()),
 }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -422,13 +423,86 @@ def test_list_names_everything_there_is() -> None:
     assert "".join(f"\n  {name}" for name in sf.characters()) + "\n" in shown.out
 
 
-@pytest.mark.parametrize("arguments", [("fly",), ("--wings",), ("list", "x"), ("bench", "--wings"), ("tune",)])
+def test_list_chooses_by_words_body_and_controller() -> None:
+    found = only_object(call("list", "walk", "--character", "human", "--controller", "simbicon", "--json").out)
+    assert set(found) == {"skills"}
+    assert "human/walk" in found["skills"]
+    assert "biped/walk" not in found["skills"]  # of another controller
+    for name, summary in found["skills"].items():
+        assert name in sf.skills("human")
+        assert sf.load_skill(name).controller == "simbicon"
+        assert "walk" in f"{name} {summary}".lower()
+    shown = call("list", "snow").out  # a word of a summary
+    assert "biped/high-step" in shown
+    assert "planar" not in shown
+    assert "did you mean human?" in refused("list", "--character", "humna")
+    assert "valid: genbicon" in refused("list", "--controller", "pid")
+    assert "surefoot list" in refused("list", "walk", "no-such-word")
+
+
+def test_what_is_piped_has_a_line_for_each_row(tmp_path: Path) -> None:
+    lines = start("list", "--character", "human", cwd=tmp_path).out.splitlines()
+    assert len(lines) == 1 + len(sf.skills("human"))
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one() -> None:
+    assert "(did you mean human/walk?)" in refused("simulate", "human/wlak")
+    assert "(did you mean biped/zombie?)" in refused("simulate", "humanoid/zombie")
+    assert "did you mean" not in refused("simulate", "xyzzy")
+    assert "(did you mean simbicon/planar-gaits?)" in refused("reproduce", "simbicon/planar-gait")
+
+
+def test_show_tells_what_a_skill_is_and_every_number_by_the_path_that_tune_takes(tmp_path: Path) -> None:
+    found = only_object(call("show", "planar/walk", "--parameters", "--json").out)
+    assert found["controller"] == "simbicon"
+    assert found["commands"]["speed"]["unit"] == "m/s"
+    value = found["parameters"]["states.1.cd"]
+    assert sf.load_skill("planar/walk").parameters.states[1].cd == value
+    changed = sf.with_parameters(sf.load_skill("planar/walk"), {"states.1.cd": value + 0.1})
+    assert changed.parameters.states[1].cd == value + 0.1
+    shown = call("show", "human/walk", "--save", tmp_path / "walk.png")
+    assert shown.status == 0
+    assert (tmp_path / "walk.png").read_bytes().startswith(b"\x89PNG")
+    assert "stepping-walk" in shown.out  # its slow part
+    assert "m/s" in shown.out
+    assert ".png" in refused("show", "planar/walk", "--save", "walk.mp4")
+
+
+def test_doctor_says_what_is_there_and_what_is_missing_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    from surefoot.cli import doctor
+
+    here = call("doctor", "--json")
+    assert here.status == 0
+    found = {one["what"]: one for one in json.loads(here.out)}
+    assert found["mujoco"]["found"] == mujoco.__version__
+    assert found["a first step"]["found"] == "a body walks"
+    installed = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: "" if name in ("numba", "gymnasium") else installed(name))
+    lacking = call("doctor")
+    assert lacking.status == 1  # numba is needed for everything
+    assert "surefoot[gym]" in lacking.out
+
+
+def test_what_would_happen_after_the_end_is_refused() -> None:
+    assert "--seconds" in refused("simulate", "walk", "--seconds", "2", "--push", "5,100,0,0,0.1")
+    assert "--seconds" in refused("simulate", "walk", "--seconds", "2", "--switch", "2:run")
+
+
+def test_a_summary_has_units_and_says_did_not_fall() -> None:
+    shown = call("simulate", "walk", "--seconds", "1").out
+    assert "did not fall" in shown
+    assert "m/s" in shown
+    assert "None" not in shown
+
+
+@pytest.mark.parametrize("arguments", [("fly",), ("--wings",), ("list", "--x"), ("bench", "--wings"), ("tune",)])
 def test_an_unknown_command_or_option_is_bad_input(arguments: tuple[str, ...]) -> None:
     refused(*arguments)
 
 
 def test_help_is_status_0() -> None:
-    for command in ((), ("simulate",), ("reproduce",), ("tune",), ("bench",), ("list",)):
+    for command in ((), ("simulate",), ("reproduce",), ("tune",), ("bench",), ("list",), ("show",), ("doctor",)):
+        assert call(*command, "-h").status == 0
         outcome = call(*command, "--help")
         assert outcome.status == 0
         assert "Usage" in outcome.out

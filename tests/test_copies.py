@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import multiprocessing
 import pickle
@@ -17,7 +18,7 @@ SKILLS = ["planar/walk", "human/fast-walk", "biped/walk", "human19/march", "step
 
 def pushed(sim: sf.Simulation) -> np.ndarray:
     """The state a little after a push."""
-    sim.push((2000.0, 300.0, 0.0), duration=0.1)
+    sim.push((2000.0, 0.0 if sim.scene.table.root == "planar" else 300.0, 0.0), duration=0.1)
     sim.step(250)
     return sim.snapshot().state
 
@@ -97,6 +98,16 @@ def test_a_population_in_a_forked_process_is_refused_in_place_of_hanging() -> No
     process.start()
     assert "runs in the process that made it" in answers.get()
     process.join()
+
+
+def test_a_notebook_shows_a_motion_as_a_strip_and_what_cannot_be_drawn_in_words() -> None:
+    motion = sf.Simulation("planar").run(0.5)
+    shown = motion._repr_html_()
+    png = base64.b64decode(shown.partition("base64,")[2].partition('"')[0])
+    assert png.startswith(b"\x89PNG")
+    assert "&lt;Motion: 0.5 s" in shown
+    nothing = motion.select(slice(0, 0))._repr_html_()
+    assert nothing.startswith("<pre>&lt;Motion: 0 s")
 
 
 def test_what_it_is_and_how_it_goes_is_in_its_representation() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import mujoco
@@ -16,6 +18,17 @@ from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
 
 STEPS = 2400  # 1.2 s: several steps of every gait
+
+
+@pytest.mark.parametrize("make", ["sf.Simulation('planar')", "sf.Population(4, 'planar')"])
+def test_ctrl_c_is_heard_within_a_long_stretch_of_steps(make: str) -> None:
+    code = (
+        "import _thread, threading, surefoot as sf; "
+        f"one = {make}; one.step(10); threading.Timer(0.3, _thread.interrupt_main).start()\n"
+        "try:\n    one.step(100_000_000)\nexcept KeyboardInterrupt:\n    print('stopped')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout == "stopped\n"
 
 
 def learning() -> Skill:

@@ -102,6 +102,15 @@ def test_restored_states_run_on_bit_for_bit() -> None:
     assert np.array_equal(other.states, there)
 
 
+def test_progress_is_told_from_nothing_to_all() -> None:
+    told: list[float] = []
+    Population(2, "planar").run(1.0, progress=told.append)
+    assert told[0] == 0.0
+    assert told[-1] == 1.0
+    assert len(told) >= 4
+    assert told == sorted(told)
+
+
 def test_states_are_a_copy() -> None:
     population = Population(2, "planar")
     kept = population.states

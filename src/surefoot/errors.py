@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -14,12 +15,14 @@ class SurefootError(Exception):
 
 
 class UnknownNameError(SurefootError):
-    """A name that is not in a registry; the message lists the valid ones."""
+    """A name that is not in a registry; the message says which one is alike, and lists the valid ones."""
 
     def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
         """Compose the message from what was asked and what there is."""
         self.valid = tuple(valid)
-        super().__init__(f"unknown {kind} {_short(name)}; valid: {', '.join(self.valid) or 'none'}")
+        meant = _alike(str(name), self.valid)
+        hint = f" (did you mean {meant}?)" if meant else ""
+        super().__init__(f"unknown {kind} {_short(name)}{hint}; valid: {', '.join(self.valid) or 'none'}")
 
 
 class SkillError(SurefootError):
@@ -44,6 +47,16 @@ class OutputError(SurefootError):
 
 class LayoutError(SurefootError):
     """The installed MuJoCo does not have the memory layout it describes."""
+
+
+def _alike(name: str, valid: tuple[str, ...]) -> str:
+    """The valid name that is most like a name, as a whole or without its folder; empty if none is."""
+    by_end = {one.rpartition("/")[2]: one for one in reversed(valid)}
+    for wanted, names in ((name, {one: one for one in valid}), (name.rpartition("/")[2], by_end)):
+        found = difflib.get_close_matches(wanted[:60], names, n=1, cutoff=0.75)
+        if found:
+            return names[found[0]]
+    return ""
 
 
 def _short(name: object) -> str:

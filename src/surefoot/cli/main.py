@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 did it, 1 fell or a figure does not hold, 2 bad input (one clear line)."""
+"""The command line. Exit status: 0 did it, 1 fell or a figure does not hold, 2 bad input, in one line, 130 Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ import typer
 from surefoot import __version__
 from surefoot.cli.bench import bench
 from surefoot.cli.clip_commands import follow_clip, imitate_clip
+from surefoot.cli.doctor import doctor
 from surefoot.cli.find_gait import find_gait, join_speeds
 from surefoot.cli.gait import gait
 from surefoot.cli.list import list_all
 from surefoot.cli.reproduce import reproduce
+from surefoot.cli.show import show
 from surefoot.cli.simulate import simulate
 from surefoot.cli.studio import studio
 from surefoot.cli.tune import tune
 from surefoot.errors import SurefootError
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 
 
 def main() -> None:
@@ -31,6 +35,7 @@ def main() -> None:
         status = app(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("surefoot: stopped\n")
         sys.exit(130)
     except Exception as error:
         explain = getattr(error, "format_message", None)  # typer's own usage errors have it
@@ -58,8 +63,8 @@ def _options(
 
 
 for _name, _command in (
-    ("simulate", simulate), ("list", list_all), ("gait", gait), ("reproduce", reproduce), ("tune", tune),
-    ("find-gait", find_gait), ("join-speeds", join_speeds), ("imitate", imitate_clip), ("follow", follow_clip),
-    ("studio", studio), ("bench", bench),
+    ("simulate", simulate), ("list", list_all), ("show", show), ("gait", gait), ("reproduce", reproduce),
+    ("tune", tune), ("find-gait", find_gait), ("join-speeds", join_speeds), ("imitate", imitate_clip),
+    ("follow", follow_clip), ("studio", studio), ("bench", bench), ("doctor", doctor),
 ):  # fmt: skip
     app.command(_name)(_command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from surefoot.cli.options import Character, Json, Skill, Terrain
-from surefoot.cli.terminal import Bar, print_pairs
+from surefoot.cli.terminal import Bar, print_table, text
 from surefoot.errors import CommandError, OutputError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def simulate(
     if view:
         from surefoot.engine.simulation import FRAME
 
-        sim, events = _prepare(options)
+        sim, events = _prepare(options._replace(seconds=math.inf))
 
         def switch_when_due() -> None:
             for at, name in events:
@@ -116,7 +116,7 @@ def simulate(
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
     else:
-        print_pairs(summary)
+        print_table(("", "", "unit"), _rows(summary))
     undone = any(one["status"] != "done" for one in summary.get("tasks", ()))
     return 1 if summary["fallen_at"] is not None or undone else 0
 
@@ -228,20 +228,33 @@ def _prepare(options: _Options) -> tuple[Simulation, list[tuple[float, AnySkill]
     sim = Simulation.from_setup(setup)
     told = {name: _commanded(sim, name, value) for name, value in options.commands.items()}
     sim.scene.command(sim.memory, sim.skill, told)
-    for text in options.pushes:
-        sim.scene.add_push(sim.memory, _push(text), 0.0)
+    for one in options.pushes:
+        push = _push(one)
+        _check_in_time("push", push.start, options.seconds)
+        sim.scene.add_push(sim.memory, push, 0.0)
     for task in tasks:
         sim.add(task)
-    return sim, [(at, sim.scene.find(name)) for at, name in map(_switch, options.switches)]
+    switches = [_switch(one) for one in options.switches]
+    for at, _ in switches:
+        _check_in_time("switch", at, options.seconds)
+    return sim, [(at, sim.scene.find(name)) for at, name in switches]
 
 
-def _push(text: str) -> Push:
+def _check_in_time(what: str, at: float, seconds: float) -> None:
+    """Refuse what would happen after the end."""
+    if at >= seconds:
+        raise CommandError(
+            f"a {what} at {at:g} s comes after the end at {seconds:g} s; --seconds says how long it runs"
+        )
+
+
+def _push(written: str) -> Push:
     from surefoot.engine.scene import Push
 
     try:
-        start, fx, fy, fz, duration = (float(part) for part in text.split(","))
+        start, fx, fy, fz, duration = (float(part) for part in written.split(","))
     except ValueError:
-        raise CommandError(f"a push is T,FX,FY,FZ,DURATION, got {text!r}") from None
+        raise CommandError(f"a push is T,FX,FY,FZ,DURATION, got {written!r}") from None
     return Push((fx, fy, fz), duration, start)
 
 
@@ -303,6 +316,32 @@ def _summary(sim: Simulation, way: np.ndarray, ending: Motion, options: _Options
             for text, task in zip(options.tasks, sim.tasks, strict=True)
         ]
     return {name: _finite(value) for name, value in found.items()}
+
+
+_SHOWN = {  # what a person reads of the summary, in this order: its words and its unit
+    "skill": ("skill", ""), "terrain": ("terrain", ""), "seconds": ("simulated", "s"), "fallen_at": ("fell at", "s"),
+    "fall_cause": ("fall cause", ""), "distance": ("distance from the start", "m"), "speed": ("speed", "m/s"),
+    "sideways": ("speed to the left", "m/s"), "cadence": ("cadence", "steps/s"), "step_length": ("step length", "m"),
+    "step_width": ("step width", "m"), "narrowest": ("narrowest step", "m"),
+    "foot_spread_at_strike": ("feet apart at footstrikes", "m"), "flight": ("flight", "of the time"),
+    "torso_sway_deg": ("torso pitch, to and fro", "°"), "torso_roll_deg": ("torso roll, to and fro", "°"),
+    "drift_deg": ("drift of the heading", "°"), "slip": ("slip of loaded feet", "of the way"),
+    "cost_of_transport": ("cost of transport", ""), "peak_torque": ("greatest torque of a joint", "N·m"),
+}  # fmt: skip
+
+
+def _rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What a person reads of a summary: words, value and unit."""
+    rows = []
+    for key, (words, unit) in _SHOWN.items():
+        value = summary.get(key)
+        if key == "fallen_at" and value is None:
+            rows.append((words, "did not fall", ""))
+        elif value is not None:
+            rows.append((words, text(value), unit))
+    for task in summary.get("tasks", ()):
+        rows.append((f"task {task['task']}", " ".join(filter(None, (task["status"], task["reason"]))), ""))
+    return rows + [("saved", path, "") for path in summary["saved"]]
 
 
 def _finite(value: Any) -> Any:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-screen, aside = Console(), Console(stderr=True)
+_WIDE = 1000  # columns of what goes to a file or another program: a row of a table is one line there
+
+
+def _console(stream: TextIO, to_stderr: bool = False) -> Console:
+    return Console(stderr=to_stderr, width=None if stream.isatty() else _WIDE)
+
+
+screen, aside = _console(sys.stdout), _console(sys.stderr, to_stderr=True)
 
 
 def labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, float], None]:
@@ -49,6 +58,14 @@ def print_card(card: Any) -> None:
     for row in card_rows(card):
         style = "red" if row.inside is False else "dim" if row.value == "–" else ""
         table.add_row(row.label, row.value, row.unit, row.band, "outside" if row.inside is False else "", style=style)
+    screen.print(table, highlight=False)
+
+
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of text in columns."""
+    table = Table(*titles, box=None, padding=(0, 2))
+    for row in rows:
+        table.add_row(*map(escape, row))
     screen.print(table, highlight=False)
 
 

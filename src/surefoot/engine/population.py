@@ -349,8 +349,9 @@ class Population:
         return self._worlds.physics(name)
 
     def run(
-        self, seconds: float, fps: float | None = None, stop_fallen: bool = False, record: Sequence[int] | None = None
-    ) -> list[Motion]:
+        self, seconds: float, fps: float | None = None, stop_fallen: bool = False, record: Sequence[int] | None = None,
+        progress: Callable[[float], object] = lambda share: None,
+    ) -> list[Motion]:  # fmt: skip
         """Advance all rows natively.
 
         Args:
@@ -358,6 +359,7 @@ class Population:
             fps: if given, record at this rate and return the motions.
             stop_fallen: leave rows that fell as they are (within a quarter of a second).
             record: numbers of the rows that are recorded, in the order of the motions; None is all.
+            progress: called now and then with the share that is done, 0 … 1.
         """
         check_seconds(seconds)
         if record is not None and fps is None:
@@ -365,12 +367,17 @@ class Population:
         dt = self.scene.model.opt.timestep
         recorders = {} if fps is None else {int(i): Recorder(self.scenes[i]) for i in self._chosen(record)}
         self._record(recorders)
-        for count in frame_steps(seconds, 1.0 / _SLICE if fps is None else fps, dt):
+        stretches = list(frame_steps(seconds, 1.0 / _SLICE if fps is None else fps, dt))
+        total, done = max(1, sum(stretches)), 0
+        for count in stretches:
+            progress(done / total)
+            done += count
             upright = np.flatnonzero(np.isinf(self.fallen_at)) if stop_fallen else None
             if upright is not None and not len(upright):
                 break
             self.step(count, upright)
             self._record(recorders, upright)
+        progress(1.0)
         return [recorders[int(i)].motion() for i in (self._chosen(record) if recorders else ())]
 
     def advance(self, seconds: Sequence[float] | np.ndarray) -> None:

@@ -5,6 +5,7 @@ Angles, rates and places in the world stay; what depends on the body's size or s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import mujoco
@@ -44,7 +45,7 @@ def transfer_state(old: Simulation, new: Simulation) -> None:
         new: of the same character, with other proportions; changed in place.
     """
     snapshot = old.snapshot()
-    new.restore(snapshot)
+    new.restore(replace(snapshot, world=""))  # of another body
     height = 1 if new.scene.table.root == "planar" else 2
     change = old.scene.clearance(old.data.qpos) - new.scene.clearance(new.data.qpos)
     if change != 0.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -175,6 +176,15 @@ class Scene:
         """Where rows are measured by tasks, one at a time."""
         return RowKinematics(self.model)
 
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The same for scenes of the same shapes: body, terrain and time step. Masses may change while it runs."""
+        digest, model = hashlib.sha256(self.model.names), self.model
+        for array in (model.geom_type, model.geom_size, model.geom_pos, model.geom_quat, model.hfield_data):
+            digest.update(array.tobytes())
+        digest.update(np.float64(model.opt.timestep).tobytes())
+        return digest.hexdigest()
+
     def _named(self, name: str | Path) -> Skill | None:
         """The skill of a node of the action graph."""
         return self.graph.skill(str(name)) if self.graph is not None and str(name) in self.graph.nodes else None
@@ -336,6 +346,8 @@ class Scene:
         if np.shape(push.force) != (3,) or np.shape(push.point or (0, 0, 0)) != (3,):
             raise CommandError("a push takes a force of three numbers, and a point of three or none")
         dt, numbers = self.model.opt.timestep, (*push.force, push.duration, push.start, *(push.point or ()))
+        if self.table.root == "planar" and push.force[1] != 0.0:
+            raise CommandError(f"{self.table.name!r} moves in the plane of x and z: a push along y cannot move it")
         if np.max(np.abs(push.force)) > STRONGEST:
             raise CommandError(f"a push has at most {STRONGEST:g} N along each axis")
         if not np.isfinite(numbers).all() or push.duration < dt or push.start < now - 0.5 * dt:

@@ -44,9 +44,11 @@ class Snapshot:
     requested: Skill | None
     tasks: tuple[TaskSnapshot, ...] = ()
     masses: tuple[float, ...] = ()
+    world: str = ""  # `Scene.fingerprint` of where it was taken; empty fits everywhere
 
 
 FRAME = 0.02  # [s] simulated between two pictures of the viewer
+_UNHEARD = 2000  # physics steps in which Python is not asked: Ctrl-C waits for a tenth of a second
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 T = TypeVar("T", bound=Task)
 
@@ -178,14 +180,19 @@ class Simulation:
             raise SurefootError(f"cannot step {count} times")
         callback.install()
         if self._scheduled.is_native:
-            mujoco.mj_step(self.model, self.data, count)  # physics and control
+            self._mj_step(count)
         else:
             scheduler.advance([self._scheduled], count, self._step_natively)
         self._settle()
 
     def _step_natively(self, rows: Sequence[int], count: int) -> None:
-        mujoco.mj_step(self.model, self.data, count)
+        self._mj_step(count)
         self._settle()
+
+    def _mj_step(self, count: int) -> None:
+        """Advance physics and control, in stretches between which Ctrl-C is heard."""
+        for begin in range(0, count, _UNHEARD):
+            mujoco.mj_step(self.model, self.data, min(_UNHEARD, count - begin))
 
     @property
     def actor(self) -> Actor:
@@ -403,7 +410,8 @@ class Simulation:
     def snapshot(self) -> Snapshot:
         """A copy of everything, the controller's memory included."""
         tasks = self._scheduled.agenda.snapshot() if self._scheduled.agenda else ()
-        return Snapshot(self._state(), self.skill, self.requested, tasks, carry_object.crate_masses(self.scene))
+        masses = carry_object.crate_masses(self.scene)
+        return Snapshot(self._state(), self.skill, self.requested, tasks, masses, self.scene.fingerprint)
 
     def _state(self) -> np.ndarray:
         state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
@@ -421,6 +429,8 @@ class Simulation:
         """
         if snapshot.state.shape != (mujoco.mj_stateSize(self.model, _STATE),):
             raise SurefootError("the snapshot is of another kind of simulation")
+        if snapshot.world not in ("", self.scene.fingerprint):
+            raise SurefootError("the snapshot was taken with another body, terrain or physics step")
         mujoco.mj_setState(self.model, self.data, snapshot.state, _STATE)
         carry_object.set_crate_masses(self.scene, snapshot.masses)
         self.skill, self._requested = snapshot.skill, snapshot.requested

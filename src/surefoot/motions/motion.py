@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from surefoot.errors import OutputError
+from surefoot.errors import OutputError, SurefootError
 
 if TYPE_CHECKING:
     import mujoco
@@ -101,6 +104,20 @@ class Motion:
         """Duration and numbers of frames and joints."""
         seconds = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
         return f"<Motion: {seconds:g} s, {len(self.time)} frames, {len(self.skeleton.names)} joints>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a strip of the motion, where it can be drawn."""
+        from surefoot.motions.filmstrip import filmstrip  # here, since it draws motions
+
+        words = html.escape(repr(self))
+        try:
+            strip = filmstrip(self)
+        except SurefootError:
+            return f"<pre>{words}</pre>"
+        png = io.BytesIO()
+        strip.save(png, "PNG")
+        code = base64.b64encode(png.getvalue()).decode()
+        return f'<img src="data:image/png;base64,{code}" alt="{words}" style="max-width:100%"><br>{words}'
 
     def __len__(self) -> int:
         """Number of frames."""

@@ -56,17 +56,39 @@ def summary(full_name: str) -> str:
     Args:
         full_name: `character/name`.
     """
-    lines = library_path(full_name).read_text(encoding="utf-8").splitlines()
-    at = next((i for i, line in enumerate(lines) if line.startswith("summary:")), None)
-    if at is None:
+    found = _top_value(full_name, "summary")
+    if found is None:
         raise SkillError(f"{full_name}: the file has no summary")
+    return found
+
+
+def controller_of(full_name: str) -> str:
+    """The controller that a registered skill names, read without checking the rest of its file.
+
+    Args:
+        full_name: `character/name`.
+    """
+    found, extended = _top_value(full_name, "controller"), _top_value(full_name, "extends")
+    if found is not None:
+        return found
+    if extended is None:
+        raise SkillError(f"{full_name}: the file has no controller")
+    return controller_of(extended if "/" in extended else f"{full_name.partition('/')[0]}/{extended}")
+
+
+def _top_value(full_name: str, key: str) -> str | None:
+    """A text at the top level of a registered skill's file; None if it is not there."""
+    lines = library_path(full_name).read_text(encoding="utf-8").splitlines()
+    at = next((i for i, line in enumerate(lines) if line.startswith(f"{key}:")), None)
+    if at is None:
+        return None
     text = lines[at].partition(":")[2].strip()
     end = next((i for i in range(at + 1, len(lines)) if lines[i][:1].strip() not in ("", "#")), len(lines))
     if text and text[0] not in "\"'>|[{&*!#%@`" and end == at + 1 and " #" not in text:
         return text
     from ruamel.yaml import YAML
 
-    return str(YAML(typ="safe", pure=True).load("\n".join(lines[at:end]))["summary"])
+    return str(YAML(typ="safe", pure=True).load("\n".join(lines[at:end]))[key])
 
 
 def load(name: str | Path, character: str | None = None) -> Skill:

@@ -234,7 +234,7 @@ def _share_taken_up(walker: Any, settle: float, time: float) -> float:
     if settle <= 0.0:
         return 1.0
     s = min((time - walker.begun) / settle, 1.0)
-    return s * s * (3.0 - 2.0 * s)
+    return s * s * (3.0 - 2.0 * s)  # type: ignore[no-any-return]
 
 
 @kernel

@@ -62,7 +62,7 @@ def check_available(device: str) -> None:
 @functools.cache
 def _warp() -> Any:
     warp = importlib.import_module("warp")  # of an extra; it has no types
-    warp.config.log_level = logging.WARNING  # without a line for every kernel that is loaded
+    warp.config.log_level = logging.ERROR  # no line for every kernel that is loaded; what is missing, we say
     warp.init()
     return warp
 
