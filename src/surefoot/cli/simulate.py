@@ -324,8 +324,8 @@ _SHOWN = {  # what a person reads of the summary, in this order: its words and i
     "sideways": ("speed to the left", "m/s"), "cadence": ("cadence", "steps/s"), "step_length": ("step length", "m"),
     "step_width": ("step width", "m"), "narrowest": ("narrowest step", "m"),
     "foot_spread_at_strike": ("feet apart at footstrikes", "m"), "flight": ("flight", "of the time"),
-    "torso_sway_deg": ("torso pitch, to and fro", "°"), "torso_roll_deg": ("torso roll, to and fro", "°"),
-    "drift_deg": ("drift of the heading", "°"), "slip": ("slip of loaded feet", "of the way"),
+    "torso_sway_deg": ("torso pitch, half its range", "°"), "torso_roll_deg": ("largest roll of the torso", "°"),
+    "drift_deg": ("largest turn from its first heading", "°"), "slip": ("slip of loaded feet", "of the way"),
     "cost_of_transport": ("cost of transport", ""), "peak_torque": ("greatest torque of a joint", "N·m"),
 }  # fmt: skip
 
