@@ -488,6 +488,18 @@ def test_what_would_happen_after_the_end_is_refused() -> None:
     assert "--seconds" in refused("simulate", "walk", "--seconds", "2", "--switch", "2:run")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for a display as Linux does")
+def test_a_window_without_a_display_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
+    hidden = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    done = subprocess.run(
+        [sys.executable, "-m", "surefoot", "simulate", "walk", "--view"],
+        cwd=tmp_path, env=hidden, capture_output=True, text=True, timeout=HANGS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "no display" in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_summary_has_units_and_says_did_not_fall() -> None:
     shown = call("simulate", "walk", "--seconds", "1").out
     assert "did not fall" in shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -255,6 +256,7 @@ class Simulation:
         try:
             import mujoco.viewer
 
+            _check_display()
             with mujoco.viewer.launch_passive(self.model, self.data) as window:
                 begin, end = time.monotonic() - self.time, self.time + seconds
                 while window.is_running() and self.time < end:
@@ -448,6 +450,24 @@ class Simulation:
             self.skill, waits = running, wanted is not None and number_of(running) != number_of(wanted)
         if wanted is not None and not waits:
             self.skill, self._requested = wanted, None
+
+
+def _check_display() -> None:
+    """Refuse to open a window where none can be: MuJoCo's viewer would end the process.
+
+    Raises:
+        CommandError: there is no display.
+    """
+    if sys.platform != "linux":
+        return
+    import glfw
+
+    with warnings.catch_warnings(action="ignore"):
+        works = glfw.init()
+    if not works:
+        raise CommandError(
+            "no display to open a window on; a film needs none (.mp4, .gif), `surefoot studio` a browser"
+        )
 
 
 def _copied(
