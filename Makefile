@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_MARKS := -m "not browser$(if $(SLOW),, and not slow)"
 
-.PHONY: demo studio test clean
+.PHONY: demo studio test docs clean
 
 demo: $(VENV)/.installed
 	@mkdir -p out
@@ -21,8 +21,14 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check src tests examples
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	$(BIN)/pytest -n 2 $(PYTEST_MARKS)
 	$(BIN)/pytest -m browser
+
+docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "open site/index.html; to search, serve it: python -m http.server -b 127.0.0.1 -d site"
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else f"Surefoot needs Python 3.11-3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.12 ...")'
@@ -39,4 +45,4 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) out site

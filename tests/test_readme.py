@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import surefoot
+
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
 SHELL = [line.split(" #")[0].strip() for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
@@ -51,3 +53,12 @@ def test_links_of_a_page_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text()):
         if "://" not in target:
             assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_reference_and_the_site_s_menu_leave_nothing_out() -> None:
+    reference = (ROOT / "docs/api/index.md").read_text()
+    for module, name in surefoot._HOMES.values():
+        assert f"::: surefoot.{module}.{name}\n" in reference
+    menu = (ROOT / "mkdocs.yml").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f": {page.name}\n" in menu, page.name

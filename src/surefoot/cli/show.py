@@ -69,6 +69,8 @@ def _print(sim: Simulation, told: dict[str, dict[str, Any]], numbers: dict[str, 
     screen.print(f"[bold]{skill.full_name}[/bold]  {skill.summary}", highlight=False)
     screen.print(f"  controller {skill.controller}, body {sim.scene.table.name}", highlight=False)
     screen.print(f"  source: {skill.provenance.source}", highlight=False)
+    if credit := getattr(skill, "credit", ""):
+        screen.print(f"  credit: {credit}", highlight=False)
     if skill.slow is not None:
         screen.print(f"  below {skill.slow.below:g} m/s it hands over to {skill.slow.skill}", highlight=False)
     screen.print("\n[bold]can be told[/bold]")
