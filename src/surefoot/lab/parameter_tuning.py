@@ -26,7 +26,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.errors import CommandError, OutputError, SkillError, SurefootError
 from surefoot.lab import gait_measures
-from surefoot.lab.replicas import perturb_alike, seeded_generator
+from surefoot.lab.replicas import perturb_alike, row_seeds, seeded_generator
 from surefoot.skills import files, library_path, load, set_document_value, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain, packed_heights
@@ -66,22 +66,26 @@ class Candidates(Sequence[Skill]):
             raise IndexError(f"there are {len(self)} candidates")
         return with_parameters(self.skill, {path: float(own[place]) for path, own in self.values.items()})
 
-    def population(self, rows_each: int, terrain: str | Terrain, threads: int) -> Population:
+    def population(self, rows_each: int, terrain: str | Terrain, seed: int, threads: int) -> Population:
         """Rows of every candidate, in their start states; the same population, restarted, in every generation.
 
         Args:
             rows_each: rows of a candidate, which follow one another.
             terrain: the ground: the same object, or the same description, is the same ground.
+            seed: of what is random in the rows, which is alike for all candidates.
             threads: 0 is all cores.
         """
         n = rows_each * len(self)
         key = n, terrain if isinstance(terrain, str) else id(terrain), threads
         values = {path: np.repeat(own, rows_each) for path, own in self.values.items()}
+        seeds = row_seeds(seed, len(self), rows_each)
         if key in self.kept:
-            self.kept[key].restart(values)
+            self.kept[key].restart(values, seeds)
         else:
             self.kept.clear()  # one at a time: they are large
-            self.kept[key] = Population(n, skill=self.skill, parameters=values, terrain=terrain, threads=threads)
+            self.kept[key] = Population(
+                n, skill=self.skill, parameters=values, terrain=terrain, seed=seeds, threads=threads
+            )
         return self.kept[key]
 
 
@@ -127,10 +131,11 @@ class Objective:
         each = [(force, k) for force in self.pushes for k in range(self.replicas)]
         terrain = self.terrain(seed) if callable(self.terrain) else self.terrain
         if isinstance(candidates, Candidates):
-            population = candidates.population(len(each), terrain, threads)
+            population = candidates.population(len(each), terrain, seed, threads)
         else:
             skills = [skill for skill in candidates for _ in each]
-            population = Population(len(skills), skill=skills, terrain=terrain, threads=threads)
+            seeds = row_seeds(seed, len(candidates), len(each))
+            population = Population(len(skills), skill=skills, terrain=terrain, seed=seeds, threads=threads)
         noise = [functools.partial(seeded_generator, seed, "tune", force, k) for force, k in each]
         perturb_alike(population, noise * len(candidates))
         for i, (force, k) in enumerate(each * len(candidates)):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.devices import thread_count
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import NOT_QUICK, Result, Setting
@@ -91,7 +92,7 @@ def _arrivals(result: Result, setting: Setting, name: str, step: float, angle: f
             "seconds": sim.time, "slip": float(sim.memory.slip.sum()), "fall_cause": sim.fall_cause,
         }  # fmt: skip
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(thread_count() or os.cpu_count()) as pool:
         runs = list(pool.map(walk, range(courses)))
     result.runs += runs
     return sum(run["arrived"] for run in runs)
