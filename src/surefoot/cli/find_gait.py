@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.cluster import Ray, sharing
 from surefoot.cli.terminal import Bar, screen
 from surefoot.errors import CommandError
 
@@ -20,6 +21,7 @@ def find_gait(
     sigma: Annotated[float, typer.Option(min=1e-4, max=1.0, help="First step, as a share of each range.")] = 0.02,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     checkpoint: Annotated[Path | None, typer.Option(help="Resume from here; default beside --save.")] = None,
+    ray: Ray = None,
 ) -> int:
     """Search for a gait at a speed that moves as people do; resumes after being stopped."""
     from surefoot.cli.simulate import check_place
@@ -39,7 +41,7 @@ def find_gait(
     tuned_name(save)
     for path in (save, saved):
         check_place(path)
-    with Bar() as tick:
+    with sharing(ray), Bar() as tick:
 
         def report(generation: int, best: float) -> None:
             tick(f"generation {generation}, best cost {best:.2f}", generation / generations)

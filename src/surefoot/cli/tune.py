@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.cluster import Ray, sharing
 from surefoot.cli.options import Skill
 from surefoot.cli.terminal import Bar, screen
 from surefoot.errors import CommandError
@@ -28,6 +29,7 @@ def tune(
     near: Annotated[float, typer.Option(help="Cost of leaving the present values.")] = 0.05,
     seed: Annotated[int, typer.Option()] = 0,
     checkpoint: Annotated[Path | None, typer.Option(help="Resume from here; default beside --save.")] = None,
+    ray: Ray = None,
 ) -> int:
     """Search for better parameters by CMA-ES; resumes after being stopped."""
     from surefoot.cli.simulate import check_place
@@ -47,7 +49,7 @@ def tune(
         check_place(path)
     check_bounds(begin, bounds)
     load_terrain(terrain)
-    with Bar() as tick:
+    with sharing(ray), Bar() as tick:
         tuned = search(
             begin, bounds, [objective], generations=generations, seed=seed, near=near,
             checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.4f}", g / generations),

@@ -151,8 +151,8 @@ class Population:
         if isinstance(terrain, str):
             terrain = load_terrain(terrain)
         setup = Setup(
-            each[0], character, terrain, seeds[0], {}, timestep, [*distinct[1:], *skills], backpack, self_collision, graph,
-            threads, device,
+            each[0], character, terrain, seeds[0], {}, timestep, [*distinct[1:], *skills], backpack, self_collision,
+            graph, threads, device,
         )  # fmt: skip
         # of each row; rows of the same body share theirs
         self.scenes = per_body(proportions, n, lambda own: Scene(replace(setup, proportions=own)))

@@ -192,7 +192,8 @@ class GaitObjective:
         fallen_at = np.minimum(population.fallen_at, last)
         fell = np.where(fallen_at < last, FELL * (1.0 - 0.5 * fallen_at / last), 0.0)
         slow = np.abs(population.reports["velocity"] - self.speed) > 0.6 * abs(self.speed)  # it stumbles, or runs away
-        recovering = population.reports["state"] >= [_own_states(skill) for skill in population.skills]  # it has not gone on yet
+        own_states = [_own_states(skill) for skill in population.skills]
+        recovering = population.reports["state"] >= own_states  # it has not gone on yet
         cost = np.where(fell > 0.0, fell, np.where(slow, 0.2 * FELL, np.where(recovering, 0.1 * FELL, 0.0)))
         return np.asarray(self.push_weight * cost.reshape(len(candidates), -1).mean(axis=1))
 

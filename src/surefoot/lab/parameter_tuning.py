@@ -26,6 +26,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.errors import CommandError, OutputError, SkillError, SurefootError
 from surefoot.lab import gait_measures
+from surefoot.lab.pieces import Piece, forget, present_workers, run_pieces
 from surefoot.lab.replicas import perturb_alike, row_seeds, seeded_generator
 from surefoot.skills import files, library_path, load, set_document_value, with_parameters
 from surefoot.skills.schema import Skill
@@ -263,6 +264,7 @@ def tune(
     if present_device() != CPU:  # whose costs differ in the last digits
         identity["device"] = present_device()
     done = _read_checkpoint(checkpoint, identity, search.popsize)
+    pieces = checkpoint and checkpoint.with_suffix(".pieces")  # costs of a generation that is not done
     best_cost, best, kept = np.inf, begin, dict[Hashable, Population]()
     while len(done) < generations or search.countiter < len(done):
         points = search.ask()
@@ -274,11 +276,12 @@ def tune(
                 costs = _evaluate_at_once(skill, [values_at(p) for p in points], kept, objectives, round_seed, threads)
             else:
                 makers = [functools.partial(vary, skill, values_at(point), search.countiter) for point in points]
-                costs = _evaluate(makers, objectives, round_seed, threads)
+                costs = _evaluate(makers, objectives, round_seed, threads, pieces)
             costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
             done.append(costs)
             if checkpoint is not None:
                 replace_file(checkpoint, json.dumps({"search": identity, "costs": done}).encode())
+                forget(pieces)
         search.tell(points, costs)
         if min(costs) < best_cost:
             best_cost, best = min(costs), points[int(np.argmin(costs))]
@@ -294,9 +297,46 @@ def tune(
     return TuningResult(vary(skill, chosen, search.countiter), chosen, float(best_cost), search.countiter)
 
 
-def _evaluate(
-    makers: Sequence[Callable[[], Skill]], objectives: Sequence[CostFunction], seed: int, threads: int
+def costs_of(
+    candidates: Sequence[Skill], objectives: Sequence[CostFunction], seed: int, threads: int = 0,
+    keep: Path | None = None,
+) -> np.ndarray:  # fmt: skip
+    """(n,) sums of the costs of candidates: of all at once, or shared by workers, one candidate each.
+
+    Args:
+        candidates: skills to simulate.
+        objectives: cost functions.
+        seed: of the noise.
+        threads: 0 is all cores; workers have threads of their own.
+        keep: folder in which the costs that workers find are kept.
+
+    Raises:
+        CommandError: workers are to do what this process does on a GPU.
+    """
+    if not present_workers().apart:
+        return np.asarray(_summed_costs(candidates, objectives, seed, threads))
+    if present_device() != CPU:
+        raise CommandError(f"the workers of a cluster search on CPUs, not on {present_device()}: leave out one of both")
+    pieces = [
+        Piece(f"candidate {i + 1}", _summed_costs, ([candidate], tuple(objectives), seed), keep)
+        for i, candidate in enumerate(candidates)
+    ]
+    return np.concatenate(run_pieces(pieces))
+
+
+def _summed_costs(
+    candidates: Sequence[Skill], objectives: Sequence[CostFunction], seed: int, threads: int = 0
 ) -> list[float]:
+    total = np.zeros(len(candidates))
+    for objective in objectives:
+        total += objective.costs(candidates, seed, threads)
+    return [float(cost) for cost in total]
+
+
+def _evaluate(
+    makers: Sequence[Callable[[], Skill]], objectives: Sequence[CostFunction], seed: int, threads: int,
+    keep: Path | None = None,
+) -> list[float]:  # fmt: skip
     """Costs of all candidates; those that the schema refuses are infeasible."""
     candidates, places = [], []
     for i, make in enumerate(makers):
@@ -307,7 +347,7 @@ def _evaluate(
             continue
     costs = np.full(len(makers), _INFEASIBLE)
     if candidates:
-        costs[places] = sum(o.costs(candidates, seed, threads) for o in objectives)
+        costs[places] = costs_of(candidates, objectives, seed, threads, keep)
     return [float(c) for c in costs]
 
 
