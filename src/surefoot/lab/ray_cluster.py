@@ -26,8 +26,12 @@ RETRIES = 10  # how often a piece is done again whose worker was lost
 _STORE = 256 * 1024 * 1024  # [bytes] for results on their way; what does not fit goes to disk
 _LOOK = 0.5  # [s] how often the progress is told
 _NO_REPORTS = {"RAY_USAGE_STATS_ENABLED": "0"}
-_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray's switch for nodes that only this machine reaches
-_TOKEN = secrets.token_hex(32)  # one for a process, since Ray reads it once
+_ALONE = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray's switch for nodes that only their own machine reaches
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": secrets.token_hex(32),  # one for a process, since Ray reads it once
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "10",  # after which this process ends too if the head was killed
+}
 
 
 class RayWorkers:
@@ -75,6 +79,9 @@ class RayWorkers:
             return Outcome(place, self._ray.get(reference))
         except errors.RayTaskError as error:
             return Outcome(place, error=error.cause if isinstance(error.cause, Exception) else error)
+        except errors.LocalRayletDiedError:
+            gone = "Ray's process on this machine was killed; give the command again: kept results are taken up"
+            return Outcome(place, error=SurefootError(gone))
         except errors.RayError as error:
             reason = str(error).strip().splitlines()[0]
             lost = f"{pieces[place].label} was lost {RETRIES + 1} times with the worker that did it: {reason}"
@@ -122,8 +129,7 @@ def ray_workers(address: str = LOCAL) -> Iterator[RayWorkers]:
         SurefootError: Ray is not installed, or the cluster cannot be started or joined.
     """
     started = address == LOCAL
-    own = _NO_REPORTS | (_LOOPBACK | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _TOKEN} if started else {})
-    with _environment(own):
+    with _environment(_NO_REPORTS | (_ALONE if started else {})):
         try:
             import ray
         except ImportError:
