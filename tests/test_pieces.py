@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from ray_pieces import broken, cut, fails, threads_of_a_piece, walked, whole
+from surefoot.cli.cluster import name_local_cluster
 from surefoot.engine.devices import THREADS_VARIABLE, thread_count
 from surefoot.engine.population import Population
 from surefoot.errors import CommandError, SurefootError
@@ -290,8 +293,29 @@ def test_workers_do_not_search_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None
         costs_of(varied("walk", "states.1.cd"), [Objective(1.0, 1)], seed=0)
 
 
+def test_one_module_knows_ray() -> None:
+    root = Path(pieces_module.__file__).parents[1]
+    knowing = [
+        path.name for path in root.rglob("*.py") if re.search(r"^\s*(import|from) ray\b", path.read_text(), re.M)
+    ]
+    assert knowing == ["ray_cluster.py"]
+
+
+def test_an_address_is_what_looks_like_one() -> None:
+    for given, told in (
+        (["reproduce", "--ray"], ["reproduce", "--ray", "local"]),
+        (["tune", "--ray", "walk"], ["tune", "--ray", "local", "walk"]),
+        (["tune", "--ray", "--seed", "1"], ["tune", "--ray", "local", "--seed", "1"]),
+        (["tune", "walk", "--ray", "10.0.0.2:6379"], ["tune", "walk", "--ray", "10.0.0.2:6379"]),
+        (["tune", "walk", "--ray", "auto"], ["tune", "walk", "--ray", "auto"]),
+        (["reproduce", "--ray", "simbicon/mocap"], ["reproduce", "--ray", "local", "simbicon/mocap"]),
+        (["tune", "walk"], ["tune", "walk"]),
+    ):
+        assert name_local_cluster(given) == told
+
+
 def test_without_ray_the_option_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.chdir(tmp_path)
     for command in (
         ("tune", "walk", "--parameter", "states.1.cd=0:4"), ("find-gait", "walk", "1.0"), ("reproduce", "motions"),

@@ -42,5 +42,7 @@ def sharing(ray: str | None) -> Iterator[None]:
     with ray_workers(ray) as workers:
         nodes = workers.nodes()
         page = f", http://{workers.dashboard}" if workers.dashboard else ""
+        if page and workers.token:
+            page += f" (its token is {workers.token})"
         aside.print(f"Ray: {sum(nodes)} cores of {len(nodes)} machine{'s' * (len(nodes) != 1)}{page}", highlight=False)
         yield

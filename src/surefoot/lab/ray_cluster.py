@@ -1,7 +1,7 @@
 """Pieces of work done by a Ray cluster: one that is started on this machine, or one that is joined.
 
-A cluster started here listens on the loopback interface alone, behind a token that nobody else knows, reports to
-nobody, and is gone with this process. This is the only module that knows Ray.
+A cluster started here listens on the loopback interface alone, asks for a token, which others on this machine do not
+know, reports to nobody, and is gone with this process. This is the only module that knows Ray.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ RETRIES = 10  # how often a piece is done again whose worker was lost
 _STORE = 256 * 1024 * 1024  # [bytes] for results on their way; what does not fit goes to disk
 _LOOK = 0.5  # [s] how often the progress is told
 _NO_REPORTS = {"RAY_USAGE_STATS_ENABLED": "0"}
+_TOKEN = secrets.token_hex(16)  # one for a process, since Ray reads it once
 _ALONE = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray's switch for nodes that only their own machine reaches
     "RAY_AUTH_MODE": "token",
-    "RAY_AUTH_TOKEN": secrets.token_hex(32),  # one for a process, since Ray reads it once
+    "RAY_AUTH_TOKEN": _TOKEN,
     "RAY_gcs_rpc_server_reconnect_timeout_s": "10",  # after which this process ends too if the head was killed
 }
 
@@ -39,13 +40,14 @@ class RayWorkers:
 
     Attributes:
         dashboard: address of its page, empty without `ray[default]`.
+        token: what the page of a cluster started here asks for.
     """
 
     apart = True
 
-    def __init__(self, ray: ModuleType, dashboard: str) -> None:
+    def __init__(self, ray: ModuleType, dashboard: str = "", token: str = "") -> None:
         """Wrap a connection."""
-        self._ray, self.dashboard = ray, dashboard
+        self._ray, self.dashboard, self.token = ray, dashboard, token
         self._remote: Any = ray.remote(_do_there)
 
     def nodes(self) -> list[int]:
@@ -135,7 +137,7 @@ def ray_workers(address: str = LOCAL) -> Iterator[RayWorkers]:
         except ImportError:
             raise SurefootError("Ray is not installed: pip install 'surefoot[ray]'") from None
         if ray.is_initialized():
-            workers = RayWorkers(ray, "")
+            workers = RayWorkers(ray)
             with using_workers(workers):
                 yield workers
             return
@@ -161,7 +163,7 @@ def _connect(ray: ModuleType, address: str, folder: str | None) -> RayWorkers:
         reason = (str(error).strip() or repr(error)).splitlines()[0]
         what = "a Ray cluster cannot be started here" if folder else f"no Ray cluster can be joined at {address}"
         raise SurefootError(f"{what}: {reason}") from None
-    return RayWorkers(ray, joined.dashboard_url or "")
+    return RayWorkers(ray, joined.dashboard_url or "", _TOKEN if folder else "")
 
 
 def _short_folder() -> str | None:
