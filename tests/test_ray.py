@@ -182,11 +182,9 @@ def test_a_killed_node_costs_its_piece_alone(cluster: Any, tmp_path: Path) -> No
         wait_for(lambda: workers.nodes() == [1, 1, 1])
 
 
-def test_an_address_without_a_cluster_is_refused_in_one_line() -> None:
-    with (
-        pytest.raises(SurefootError, match="no Ray cluster can be joined at here:nowhere"),
-        ray_workers("here:nowhere"),
-    ):
+@pytest.mark.parametrize("nowhere", ["here:nowhere", "127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_an_address_without_a_cluster_is_refused_in_one_line(nowhere: str) -> None:
+    with pytest.raises(SurefootError, match=f"no Ray cluster can be joined at {nowhere}"), ray_workers(nowhere):
         pytest.fail("it was joined")
 
 

@@ -44,5 +44,9 @@ def sharing(ray: str | None) -> Iterator[None]:
         page = f", http://{workers.dashboard}" if workers.dashboard else ""
         if page and workers.token:
             page += f" (its token is {workers.token})"
-        aside.print(f"Ray: {sum(nodes)} cores of {len(nodes)} machine{'s' * (len(nodes) != 1)}{page}", highlight=False)
+        aside.print(
+            f"Ray: {sum(nodes)} cores of {len(nodes)} machine{'s' * (len(nodes) != 1)}{page}",
+            highlight=False,
+            soft_wrap=True,
+        )
         yield

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import socket
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,11 +22,12 @@ from surefoot.lab.pieces import Outcome, Piece, Report, fingerprint, using_worke
 
 T = TypeVar("T")
 
-LOCAL = "local"  # in place of an address: a cluster is started on this machine
+LOCAL, AUTO = "local", "auto"  # in place of an address: one started on this machine, one that runs on it
 RETRIES = 10  # how often a piece is done again whose worker was lost
 _STORE = 256 * 1024 * 1024  # [bytes] for results on their way; what does not fit goes to disk
+_PATIENCE = 10.0  # [s] for an answer of the machine that is joined
 _LOOK = 0.5  # [s] how often the progress is told
-_NO_REPORTS = {"RAY_USAGE_STATS_ENABLED": "0"}
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_NUM_REDIS_GET_RETRIES": "3"}  # no telemetry, few tries to join
 _TOKEN = secrets.token_hex(16)  # one for a process, since Ray reads it once
 _ALONE = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray's switch for nodes that only their own machine reaches
@@ -124,18 +126,20 @@ def ray_workers(address: str = LOCAL) -> Iterator[RayWorkers]:
     A program that has called `ray.init` already keeps its cluster, which is used.
 
     Args:
-        address: HOST:PORT of the cluster's head, `auto` for one that runs on this machine, or `LOCAL` to start one,
+        address: HOST:PORT of the cluster's head, `AUTO` for one that runs on this machine, or `LOCAL` to start one,
             which is gone afterwards.
 
     Raises:
         SurefootError: Ray is not installed, or the cluster cannot be started or joined.
     """
     started = address == LOCAL
-    with _environment(_NO_REPORTS | (_ALONE if started else {})):
+    with _environment(_QUIET | (_ALONE if started else {})):
         try:
             import ray
         except ImportError:
             raise SurefootError("Ray is not installed: pip install 'surefoot[ray]'") from None
+        if not started and address != AUTO:
+            _check_address(address)
         if ray.is_initialized():
             workers = RayWorkers(ray)
             with using_workers(workers):
@@ -152,6 +156,17 @@ def ray_workers(address: str = LOCAL) -> Iterator[RayWorkers]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def _check_address(address: str) -> None:
+    """Refuse an address at which nobody listens; Ray would try for many minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise SurefootError(
+            f"no Ray cluster can be joined at {address}: {error}; an address is HOST:PORT of its head, or auto"
+        ) from None
+
+
 def _connect(ray: ModuleType, address: str, folder: str | None) -> RayWorkers:
     quiet = {"log_to_driver": False, "logging_level": "error"}
     try:
@@ -162,7 +177,8 @@ def _connect(ray: ModuleType, address: str, folder: str | None) -> RayWorkers:
     except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         reason = (str(error).strip() or repr(error)).splitlines()[0]
         what = "a Ray cluster cannot be started here" if folder else f"no Ray cluster can be joined at {address}"
-        raise SurefootError(f"{what}: {reason}") from None
+        hint = "" if folder else "; one that asks for a token needs RAY_AUTH_MODE=token here"
+        raise SurefootError(f"{what}: {reason}{hint}") from None
     return RayWorkers(ray, joined.dashboard_url or "", _TOKEN if folder else "")
 
 
