@@ -23,7 +23,7 @@ from surefoot.lab.experiment import Experiment, Result, Setting, run_experiment,
 from surefoot.lab.gait_objective import GaitObjective, SturdinessObjective
 from surefoot.lab.genbicon_gait_search import StyleObjective
 from surefoot.lab.imitation_search import ImitationCost
-from surefoot.lab.parameter_tuning import CostFunction, Objective, costs_of, parameter_value
+from surefoot.lab.parameter_tuning import CostFunction, Objective, costs_of, parameter_value, tune
 from surefoot.lab.pieces import Piece, Processes, do_pieces, forget, in_full, run_pieces, tell, using_workers
 from surefoot.lab.ray_cluster import cores_each
 from surefoot.skills import load, with_parameters
@@ -288,9 +288,15 @@ def test_cores_of_a_piece_are_all_that_can_be_had_at_once(nodes: list[int], piec
 
 
 def test_workers_do_not_search_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefoot.lab.parameter_tuning.present_device", lambda: "cuda")
-    with using_workers(APART), pytest.raises(CommandError, match="not on cuda"):
-        costs_of(varied("walk", "states.1.cd"), [Objective(1.0, 1)], seed=0)
+    monkeypatch.setattr("surefoot.engine.devices.present_device", lambda: "cuda")
+    with using_workers(APART):
+        for search in (
+            lambda: costs_of(varied("walk", "states.1.cd"), [Objective(1.0, 1)], seed=0),
+            lambda: tune(load("walk"), {"states.1.cd": (0.0, 4.0)}, [Objective(1.0, 1)]),
+            lambda: list(run_experiments([(EXPERIMENTS[0], Setting())], lambda *_: None)),
+        ):
+            with pytest.raises(CommandError, match="leave out --ray or --device"):
+                search()
 
 
 def test_one_module_knows_ray() -> None:

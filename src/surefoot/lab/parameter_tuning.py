@@ -242,7 +242,7 @@ def tune(
         vary: makes a candidate of the skill, values of its parameters and the number of the generation.
 
     Raises:
-        SurefootError: no parameter, an empty range or a negative seed.
+        SurefootError: no parameter, an empty range, a negative seed, or workers of a cluster for what runs on a GPU.
         OutputError: the checkpoint cannot be read, or is of another search.
     """
     names = list(bounds)
@@ -261,6 +261,7 @@ def tune(
     search = cma.CMAEvolutionStrategy(begin, sigma, options)
     numbers = {"seed": seed, "near": near, "sigma": sigma, "candidates": search.popsize}
     identity = _describe_search(skill, bounds, objectives, numbers)
+    present_workers()  # refuses those of a cluster where populations are on a GPU
     if present_device() != CPU:  # whose costs differ in the last digits
         identity["device"] = present_device()
     done = _read_checkpoint(checkpoint, identity, search.popsize)
@@ -309,14 +310,9 @@ def costs_of(
         seed: of the noise.
         threads: 0 is all cores; workers have threads of their own.
         keep: folder in which the costs that workers find are kept.
-
-    Raises:
-        CommandError: workers are to do what this process does on a GPU.
     """
     if not present_workers().apart:
         return np.asarray(_summed_costs(candidates, objectives, seed, threads))
-    if present_device() != CPU:
-        raise CommandError(f"the workers of a cluster search on CPUs, not on {present_device()}: leave out one of both")
     pieces = [
         Piece(f"candidate {i + 1}", _summed_costs, ([candidate], tuple(objectives), seed), keep)
         for i, candidate in enumerate(candidates)

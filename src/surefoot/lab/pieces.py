@@ -29,7 +29,7 @@ from typing import Generic, Protocol, TypeVar
 
 import surefoot
 from surefoot.atomic_file import replace_file
-from surefoot.errors import OutputError, SurefootError
+from surefoot.errors import CommandError, OutputError, SurefootError
 
 T = TypeVar("T")
 Report = Callable[[str, float], None]  # is called with what is being done and the share that is done
@@ -182,8 +182,17 @@ _listener: ContextVar[Report] = ContextVar("listener", default=no_report)
 
 
 def present_workers() -> Workers:
-    """Who does pieces: this process, or inside of `using_workers` others."""
-    return _present.get()
+    """Who does pieces: this process, or inside of `using_workers` others.
+
+    Raises:
+        CommandError: others are to do what is done on a GPU of this process.
+    """
+    from surefoot.engine.devices import CPU, present_device  # here, so that listing experiments loads no simulator
+
+    workers = _present.get()
+    if workers.apart and present_device() != CPU:
+        raise CommandError(f"the workers of a cluster have CPUs, not {present_device()}: leave out --ray or --device")
+    return workers
 
 
 @contextmanager
