@@ -176,6 +176,39 @@ def test_a_skill_is_written_and_a_fall_is_told_by_the_exit_status(
     assert (skill.name, skill.credit, skill.controller) == ("fast-walk", "Somebody", "imitation")
 
 
+def test_of_several_clips_each_becomes_a_skill_and_one_that_does_not_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[str] = []
+
+    def made(documents: Any, *_: object, **__: object) -> clip_skills.ImitationResult:
+        searched.append(documents[0]["name"])
+        return clip_skills.ImitationResult(documents[0], walked())
+
+    monkeypatch.setattr(clip_skills, "make_imitation_skill", made)
+    Path("nonsense.bvh").write_text("nonsense")
+    Path("other walk.bvh").write_bytes(clip_file().read_bytes())
+    Path("skills").mkdir()
+    clips = (clip_file(), "nonsense.bvh", "other walk.bvh")
+    outcome = call("imitate", *clips, "--save", "skills", "--credit", "Somebody")
+    assert outcome.status == 1
+    assert "nonsense.bvh" in outcome.out
+    assert searched == ["fast-walk", "other-walk"]
+    assert {path.name for path in Path("skills").iterdir()} == {"fast-walk.yaml", "other-walk.yaml"}
+    alone = call("imitate", clip_file(), "--credit", "Somebody")
+    assert alone.status == 0
+    assert Path("fast-walk.yaml").read_bytes() == Path("skills/fast-walk.yaml").read_bytes()
+    assert call("imitate", clip_file(), "other walk.bvh", "--save", "skills").status == 0
+
+
+def test_several_clips_that_would_be_one_skill_or_have_no_folder_are_refused() -> None:
+    Path("sub").mkdir()
+    Path("sub/walk.bvh").write_text("nonsense")
+    refused(call("imitate", "walk.bvh", "sub/walk.bvh"), "walk.yaml", "differently")
+    refused(call("imitate", "walk.bvh", "run.bvh", "--save", "own.yaml"), "a folder")
+    refused(call("imitate", "walk.bvh", "run.bvh", "--only-read"), "one clip")
+
+
 def test_how_unlike_a_walk_is_goes_by_its_worst_difference_and_a_fall_is_worse_the_sooner_it_comes() -> None:
     like = walked()
     assert like.unlike == pytest.approx(0.1 / np.radians(12.0))

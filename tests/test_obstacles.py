@@ -105,7 +105,7 @@ def test_it_steps_over_and_ducks_under_side_by_side_and_touches_nothing_at_any_s
 
 def test_a_course_of_the_experiment_is_passed_and_the_same_seed_gives_the_same_course() -> None:
     assert obstacles.course(3, 1) == obstacles.course(3, 1) != obstacles.course(3, 2)
-    found = obstacles.run_course((0, 0))
+    found = obstacles.run_course(0, 0)
     assert found["done"], found["reason"]
 
 

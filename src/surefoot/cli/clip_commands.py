@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surefoot.cli.cluster import Ray, sharing
 from surefoot.cli.options import Device
 from surefoot.cli.terminal import Bar, print_pairs, screen
+from surefoot.errors import CommandError, SurefootError
+
+if TYPE_CHECKING:
+    from surefoot.lab.clip_skills import ClipSource
 
 Clip = Annotated[Path, typer.Argument(help="A .bvh file, or an .amc with its --asf.")]
 Asf = Annotated[Path | None, typer.Option("--asf", "--amc", help="Skeleton of an .amc clip.")]
@@ -25,10 +31,14 @@ OnlyRead = Annotated[bool, typer.Option("--only-read", help="Say what was unders
 
 
 def imitate_clip(
-    clip: Clip,
+    clip: Annotated[
+        list[Path], typer.Argument(help="A .bvh file, or an .amc with its --asf; several are searched too.")
+    ],
     asf: Asf = None,
     character: Annotated[str, typer.Option(help="Body that shall walk like it.")] = "human",
-    save: Save = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Where to write the skill, of several a folder; default: the clip's name.")
+    ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Step on the spot, without the clip's travel.")] = False,
     scale: Scale = None,
     up: Up = None,
@@ -42,6 +52,7 @@ def imitate_clip(
         typer.Option(min=0.5, max=2.0, help="Walk as people do at this speed [m/s], with push-off: a longer search."),
     ] = None,
     knee_bias: KneeBias = 0.0,
+    ray: Ray = None,
     device: Device = "cpu",
 ) -> int:
     """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
@@ -49,28 +60,73 @@ def imitate_clip(
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
-    path, name = _output_path(clip, save)
-    source = clip_skills.ClipSource(clip, asf, character, in_place, scale, up, fps, knee_bias)
+    sources = [clip_skills.ClipSource(one, asf, character, in_place, scale, up, fps, knee_bias) for one in clip]
+    if len(sources) > 1:
+        if only_read:
+            raise CommandError("--only-read takes one clip")
+        with using_device(device):
+            return _imitate_several(sources, save, (credit, seconds, seed, walk_speed), ray)
+    (source,) = sources
+    path, name = _output_path(source.clip, save)
     found = clip_skills.read_gait_clip(source)
     _print_findings(found.said, found.unsure)
     if only_read:
         return 0
-    documents, cycle = clip_skills.untuned_skills(found, name, credit)
     search = path.with_suffix(".search")
-    with using_device(device), Bar() as tick:
-        if walk_speed is None:
-            done = clip_skills.make_imitation_skill(
-                documents, cycle, seconds, seed=seed, checkpoint=search, report=tick
-            )
-        else:
-            done = clip_skills.make_walking_skill(
-                found, name, credit, cycle, walk_speed, seconds, seed=seed, checkpoint=search, report=tick
-            )
+    with using_device(device), sharing(ray), Bar() as tick:
+        done = clip_skills.make_skill(
+            found, name, credit, seconds, seed=seed, walk_speed=walk_speed, checkpoint=search, report=tick
+        )
     print_pairs(clip_skills.walk_summary(done.walk))
     files.write(done.document, path)
     clip_skills.remove_checkpoint(search)
     screen.print(f"written to {path}")
     return 0 if done.walk.stays_up else 1
+
+
+def _imitate_several(
+    sources: Sequence[ClipSource], save: Path | None, about: tuple[str, float, int, float | None], ray: str | None
+) -> int:
+    """Search for a skill of each clip; one that cannot be imitated does not stop the others."""
+    from surefoot.atomic_file import replace_file
+    from surefoot.lab import clip_skills
+    from surefoot.lab.pieces import Piece, do_pieces, forget
+
+    folder = save or Path()
+    if not folder.is_dir():
+        raise CommandError(f"of several clips, --save is a folder, got {folder}")
+    outputs = [_output_path(source.clip, None) for source in sources]
+    paths = [(folder / path).resolve() for path, _ in outputs]
+    twice = next((path for i, path in enumerate(paths) if path in paths[:i]), None)
+    if twice is not None:
+        raise CommandError(f"two of the clips would be written to {twice}: name them differently")
+    credit, seconds, seed, walk_speed = about
+    keep, status = folder.resolve() / "imitate.pieces", 0
+    pieces = [
+        Piece(
+            source.clip.stem, clip_skills.imitated_clip,
+            (replace(source, clip=source.clip.resolve()), name, credit, seconds, seed, walk_speed), keep,
+            {"checkpoint": path.with_suffix(".search")},
+        )
+        for source, path, (_, name) in zip(sources, paths, outputs, strict=True)
+    ]  # fmt: skip
+    bar = Bar()
+    with sharing(ray), bar as tick:
+        for outcome in do_pieces(pieces, tick):
+            with bar.out_of_sight():
+                screen.print(f"[bold]{sources[outcome.place].clip}[/bold]")
+                if isinstance(outcome.error, SurefootError):
+                    screen.print(f"  [red]{outcome.error}[/red]", highlight=False)
+                    status = 1
+                    continue
+                done, path = outcome.result(), paths[outcome.place]
+                _print_findings(done["said"], done["unsure"])
+                print_pairs(done["summary"])
+                replace_file(path, done["text"].encode())
+                screen.print(f"written to {path}")
+                status = status if done["stays_up"] else 1
+    forget(keep)
+    return status
 
 
 def follow_clip(

@@ -21,6 +21,7 @@ _NEEDED = ("mujoco", "numpy", "scipy", "numba", "pydantic", "ruamel.yaml", "cma"
 _EXTRAS = {  # packages of an extra, and what they are for
     "gym": (("gymnasium",), "environments for learning"),
     "studio": (("viser",), "the page in the browser"),
+    "ray": (("ray",), "work shared by a cluster"),
     "cuda": (("warp-lang", "mujoco-warp", "numba-cuda"), "populations on a GPU"),
 }
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

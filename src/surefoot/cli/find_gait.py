@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.cluster import Ray, sharing
 from surefoot.cli.options import Device
 from surefoot.cli.terminal import Bar, screen
 from surefoot.errors import CommandError
@@ -21,6 +22,7 @@ def find_gait(
     sigma: Annotated[float, typer.Option(min=1e-4, max=1.0, help="First step, as a share of each range.")] = 0.02,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     checkpoint: Annotated[Path | None, typer.Option(help="Resume from here; default beside --save.")] = None,
+    ray: Ray = None,
     device: Device = "cpu",
 ) -> int:
     """Search for a gait at a speed that moves as people do; resumes after being stopped."""
@@ -42,7 +44,7 @@ def find_gait(
     tuned_name(save)
     for path in (save, saved):
         check_place(path)
-    with using_device(device), Bar() as tick:
+    with using_device(device), sharing(ray), Bar() as tick:
 
         def report(generation: int, best: float) -> None:
             tick(f"generation {generation}, best cost {best:.2f}", generation / generations)

@@ -11,6 +11,7 @@ import typer
 from surefoot import __version__
 from surefoot.cli.bench import bench
 from surefoot.cli.clip_commands import follow_clip, imitate_clip
+from surefoot.cli.cluster import name_local_cluster
 from surefoot.cli.doctor import doctor
 from surefoot.cli.find_gait import find_gait, join_speeds
 from surefoot.cli.gait import gait
@@ -32,7 +33,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     logging.getLogger("surefoot.native.compiling").setLevel(logging.INFO)  # what takes seconds is announced
     try:
-        status = app(standalone_mode=False)
+        status = app(name_local_cluster(sys.argv[1:]), standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("surefoot: stopped\n")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -21,11 +22,6 @@ def _console(stream: TextIO, to_stderr: bool = False) -> Console:
 screen, aside = _console(sys.stdout), _console(sys.stderr, to_stderr=True)
 
 
-def labelled(tick: Callable[[str, float], None], label: str) -> Callable[[str, float], None]:
-    """The same tick with a label before every text."""
-    return lambda text, share: tick(f"{label}: {text}", share)
-
-
 def text(value: Any) -> str:
     """A value of a summary as a person reads it."""
     if isinstance(value, float):
@@ -35,14 +31,15 @@ def text(value: Any) -> str:
     return ", ".join(map(text, value)) if isinstance(value, list) else str(value)
 
 
-def print_result(result: Any) -> None:
-    """Print an experiment's rows and what it shows beside them."""
+def print_result(result: Any, seeded: bool = False) -> None:
+    """Print an experiment's rows and what it shows beside them; `seeded` tells its seed too."""
     screen.print(
-        f"\n[bold]{result.experiment}[/bold]  [dim]{result.paper}[/dim]" + ("  (quick look)" if result.quick else "")
-    )
+        f"\n[bold]{result.experiment}[/bold]  [dim]{result.paper}[/dim]"
+        + (f"  seed {result.seed}" if seeded else "") + ("  (quick look)" if result.quick else "")
+    )  # fmt: skip
     table = Table("case", "paper", "ours", "unit", "holds", box=None)
     for row in result.rows:
-        table.add_row(row.case, row.paper, row.ours, row.unit, "[green]yes[/green]" if row.holds else "[red]NO[/red]")
+        table.add_row(row.case, row.paper, row.ours, row.unit, _mark(row.holds))
     screen.print(table)
     for item in result.notes:
         paper = f" (paper {item['paper']})" if item["paper"] else ""
@@ -77,6 +74,30 @@ def print_pairs(pairs: dict[str, Any]) -> None:
     screen.print(table)
 
 
+def print_seeds(results: Mapping[int, Any]) -> None:
+    """Print which rows of one experiment hold with which of several seeds."""
+    first = next(iter(results.values()))
+    screen.print(f"\n[bold]{first.experiment}[/bold]  [dim]with all seeds[/dim]")
+    table = Table("case", *(f"seed {seed}" for seed in results), "all", box=None)
+    for case, holds in rows_by_seed(results).items():
+        table.add_row(case, *map(_mark, holds), _mark(all(one is True for one in holds)))
+    screen.print(table)
+
+
+def rows_by_seed(results: Mapping[int, Any]) -> dict[str, list[bool | None]]:
+    """Whether each row holds with each seed, by its case; None where a seed's result has no such row."""
+    found: dict[str, list[bool | None]] = {}
+    for k, result in enumerate(results.values()):
+        for row in result.rows:
+            marks = found.setdefault(row.case, [None] * len(results))
+            marks[k] = row.holds and marks[k] is not False
+    return found
+
+
+def _mark(holds: bool | None) -> str:
+    return "–" if holds is None else "[green]yes[/green]" if holds else "[red]NO[/red]"
+
+
 class Bar:
     """A progress bar on stderr, shown only to a person; entering gives `tick(label, share)`."""
 
@@ -96,3 +117,10 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         """Take it away."""
         self._progress.stop()
+
+    @contextmanager
+    def out_of_sight(self) -> Iterator[None]:
+        """Take it away while something is printed inside of a `with` statement."""
+        self._progress.stop()
+        yield
+        self._progress.start()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.cluster import Ray, sharing
 from surefoot.cli.options import Device, Skill
 from surefoot.cli.terminal import Bar, screen
 from surefoot.errors import CommandError
@@ -28,6 +29,7 @@ def tune(
     near: Annotated[float, typer.Option(help="Cost of leaving the present values.")] = 0.05,
     seed: Annotated[int, typer.Option()] = 0,
     checkpoint: Annotated[Path | None, typer.Option(help="Resume from here; default beside --save.")] = None,
+    ray: Ray = None,
     candidates: Annotated[
         int | None, typer.Option(min=4, max=1_000_000, help="Of each generation; by default CMA-ES chooses.")
     ] = None,
@@ -52,7 +54,7 @@ def tune(
         check_place(path)
     check_bounds(begin, bounds)
     load_terrain(terrain)
-    with using_device(device), Bar() as tick:
+    with using_device(device), sharing(ray), Bar() as tick:
         tuned = search(
             begin, bounds, [objective], generations=generations, seed=seed, near=near, popsize=candidates,
             checkpoint=saved, report=lambda g, best: tick(f"generation {g}, best cost {best:.4f}", g / generations),

@@ -1,16 +1,21 @@
-"""The device that populations are built on where none is named: a CPU, or inside of `using_device` another.
+"""The device that populations are built on where none is named, and the threads they take.
 
-An experiment, a search or an objective is written once and builds populations. `with using_device("cuda"):` around a
-call of it puts them all on a GPU.
+The device is a CPU, or inside of `using_device` another: an experiment, a search or an objective is written once and
+builds populations, and `with using_device("cuda"):` around a call of it puts them all on a GPU. The threads are as many
+as there are cores, or as many as the variable SUREFOOT_THREADS says, where several processes share a machine.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from surefoot.errors import SurefootError
+
 CPU = "cpu"
+THREADS_VARIABLE = "SUREFOOT_THREADS"  # the variable that limits the threads of this process
 _present: ContextVar[str] = ContextVar("device", default=CPU)
 
 
@@ -37,3 +42,15 @@ def using_device(device: str) -> Iterator[None]:
         yield
     finally:
         _present.reset(token)
+
+
+def thread_count(asked: int = 0) -> int:
+    """How many threads to take: those asked for, or what `THREADS_VARIABLE` says; 0 is all cores.
+
+    Raises:
+        SurefootError: the variable is not a number of threads.
+    """
+    said = os.environ.get(THREADS_VARIABLE, "").strip() or "0"
+    if not said.isdecimal():
+        raise SurefootError(f"{THREADS_VARIABLE} is a number of threads, 0 for all cores, got {said!r}")
+    return asked or int(said)

@@ -64,6 +64,14 @@ def per_row(pushes: Sequence[Push] | Sequence[Sequence[Push]], n: int) -> list[l
     return lists
 
 
+def _seeds_per_row(seed: int | Sequence[int], n: int) -> list[int]:
+    """The seed of each row."""
+    seeds = [int(own) for own in seed] if isinstance(seed, Sequence) else [seed + i for i in range(n)]
+    if len(seeds) != n:
+        raise SurefootError(f"{len(seeds)} seeds for {n} rows")
+    return seeds
+
+
 def tasks_per_row(tasks: Tasks, n: int) -> list[list[Task]]:
     """The tasks of each row, no two of which share one."""
     if callable(tasks):
@@ -92,7 +100,7 @@ class Population:
         terrain: str | Terrain = "flat",
         parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
-        seed: int = 0,
+        seed: int | Sequence[int] = 0,
         *,
         tasks: Tasks = (),
         proportions: Proportions | Sequence[Proportions] | None = None,
@@ -113,7 +121,7 @@ class Population:
             terrain: description or object, the same for all rows.
             parameters: values for each row (n,) by dotted path (`states.1.cd`).
             pushes: pushes for all rows, or a list for each.
-            seed: of everything random; row i is the simulation of seed + i.
+            seed: of everything random; row i is the simulation of seed + i, or of the i-th of several seeds.
             tasks: tasks of which every row gets its own copies, a list for each row, or a function that makes
                 those of a row's number.
             proportions: multipliers of lengths and masses for all rows, or those of each; every distinct body is
@@ -138,22 +146,23 @@ class Population:
             each = list(skill)
         if len(each) != n:
             raise SurefootError(f"{len(each)} skills for {n} rows")
+        seeds = _seeds_per_row(seed, n)
         distinct = list({id(s): s for s in each}.values())
         if isinstance(terrain, str):
             terrain = load_terrain(terrain)
         setup = Setup(
-            each[0], character, terrain, seed, {}, timestep, [*distinct[1:], *skills], backpack, self_collision, graph,
-            threads, device,
+            each[0], character, terrain, seeds[0], {}, timestep, [*distinct[1:], *skills], backpack, self_collision,
+            graph, threads, device,
         )  # fmt: skip
         # of each row; rows of the same body share theirs
         self.scenes = per_body(proportions, n, lambda own: Scene(replace(setup, proportions=own)))
         self.scene = self.scenes[0]
         found = {id(s): self.scene.find(s) for s in distinct}
         self._first_skills = [found[id(s)] for s in each]
-        self.n, self.seed, self._process, self.graph = n, seed, os.getpid(), graph
+        self.n, self.seeds, self._process, self.graph = n, seeds, os.getpid(), graph
         models = [scene.model for scene in self.scenes]
         self._worlds: Worlds = (
-            BatchWorlds(models, threads)
+            BatchWorlds(models, self.scene.threads)
             if on_cpu
             else GpuWorlds(models, [part.controller for part in self.scene.parts], device)
         )
@@ -178,13 +187,13 @@ class Population:
         if self.scene.setup.on_cpu:
             self.skills = self._varied(values)
             self._rows = [
-                scene.begin(qpos[i], qvel[i], memory[i], self.skills[i], self.seed + i)
+                scene.begin(qpos[i], qvel[i], memory[i], self.skills[i], self.seeds[i])
                 for i, scene in enumerate(self.scenes)
             ]
         else:
             linear = self._find_linear(values)
             self.skills = self._first_skills[:] if linear else self._varied(values)
-            begin_alike(self.scenes, self.skills, qpos, qvel, memory, self._rows, self.seed)
+            begin_alike(self.scenes, self.skills, qpos, qvel, memory, self._rows, self.seeds)
             if linear:
                 linear.add_changes(np.column_stack(list(values.values())), qpos, qvel, memory)
         for i, queue in enumerate(pushes):
@@ -203,19 +212,25 @@ class Population:
             self._linear = linear_start(self.scene, self._first_skills[0], values)
         return self._linear
 
-    def restart(self, parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None) -> None:
+    def restart(
+        self,
+        parameters: Mapping[str, Sequence[float] | np.ndarray] | None = None,
+        seed: int | Sequence[int] | None = None,
+    ) -> None:
         """Put every row into its start state again, at time 0, with other values of its parameters.
 
         It costs less than building a population anew. Pushes and commands are forgotten.
 
         Args:
             parameters: as when it is built; without any, those of the skills.
+            seed: as when it is built; by default the same as before.
 
         Raises:
             SurefootError: rows have tasks or an action graph, or there is no such parameter.
         """
         if self.graph is not None or any(self.tasks):
             raise SurefootError("a population with tasks or an action graph cannot restart; build another one")
+        self.seeds = self.seeds if seed is None else _seeds_per_row(seed, self.n)
         self._worlds.reset()
         self._begin(parameters or {})
         self._worlds.forward()

@@ -21,6 +21,7 @@ from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import callback, commands
 from surefoot.engine import callback as compiled_laws
 from surefoot.engine.actor import RowKinematics
+from surefoot.engine.devices import thread_count
 from surefoot.engine.initial_pose import clearance, place_root
 from surefoot.errors import CommandError, SurefootError
 from surefoot.native.userdata import Row, Sizes, format_row
@@ -125,7 +126,7 @@ class Scene:
         Raises:
             SurefootError: something in the setup is not valid; the message says what would have been.
         """
-        self.setup, self.graph, self.threads = setup, setup.graph, setup.threads
+        self.setup, self.graph, self.threads = setup, setup.graph, thread_count(setup.threads)
         timestep, character = setup.timestep, setup.character
         if timestep is not None and not _MIN_STEP <= timestep <= _MAX_STEP:
             raise SurefootError(f"the time step must be within {_MIN_STEP:g} … {_MAX_STEP:g} s, got {timestep}")

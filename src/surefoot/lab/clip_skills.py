@@ -24,6 +24,7 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import UnknownNameError
+from surefoot.lab import pieces
 from surefoot.lab.captured_walk_search import CapturedWalk, record_plain_walk, search_captured_walk
 from surefoot.lab.imitation_search import FALLEN, HOPELESS, STAGES, Stage, imitate
 from surefoot.lab.parameter_tuning import tuned_name
@@ -332,6 +333,55 @@ def make_walking_skill(
         checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-walk.json"),
     )  # fmt: skip
     return ImitationResult(document, measure_walk(files.validate(document, name), cycle, seconds, seed=seed))
+
+
+def make_skill(
+    found: GaitClip, name: str, credit: str, seconds: float, *, seed: int = 0, walk_speed: float | None = None,
+    checkpoint: Path | None = None, report: Callable[[str, float], None] = lambda text, share: None,
+) -> ImitationResult:  # fmt: skip
+    """Make an imitation of a clip, or one that walks as people do; see `make_imitation_skill`, `make_walking_skill`.
+
+    Args:
+        found: the clip.
+        name: of the skill.
+        credit: line that the clip's licence asks for.
+        seconds: how long it must walk in the end [s].
+        seed: of the search and of the replicas.
+        walk_speed: at which it walks as people do [m/s]; None is a plain imitation.
+        checkpoint: a stopped search resumes from files whose names begin so.
+        report: called with what is done and the share of the work.
+    """
+    documents, cycle = untuned_skills(found, name, credit)
+    if walk_speed is None:
+        return make_imitation_skill(documents, cycle, seconds, seed=seed, checkpoint=checkpoint, report=report)
+    return make_walking_skill(
+        found, name, credit, cycle, walk_speed, seconds, seed=seed, checkpoint=checkpoint, report=report
+    )
+
+
+def imitated_clip(
+    source: ClipSource, name: str, credit: str, seconds: float, seed: int, walk_speed: float | None,
+    checkpoint: Path | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """A piece of work: read a clip and make its skill; see `make_skill`.
+
+    The checkpoint is used where its folder is there, which another machine may not have.
+
+    Returns:
+        The skill's file as `text`, `walk_summary` as `summary`, whether it `stays_up`, and what was `said` of the clip
+        and is `unsure`.
+    """
+    found = read_gait_clip(source)
+    used = checkpoint if checkpoint and checkpoint.parent.is_dir() else None
+    done = make_skill(
+        found, name, credit, seconds, seed=seed, walk_speed=walk_speed, checkpoint=used, report=pieces.tell
+    )
+    if used is not None:
+        remove_checkpoint(used)
+    return {
+        "text": files.text_of(done.document), "summary": walk_summary(done.walk), "stays_up": done.walk.stays_up,
+        "said": found.said, "unsure": found.unsure,
+    }  # fmt: skip
 
 
 def remove_checkpoint(checkpoint: Path) -> None:

@@ -17,7 +17,7 @@ from surefoot.engine.scene import Push
 from surefoot.errors import SurefootError
 from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.lab.gait_signals import record_signals
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.replicas import perturb_population, row_seeds, seeded_generator
 from surefoot.lab.robustness import PUSH_DURATION, sternum
 from surefoot.skills.schema import Skill
 
@@ -141,16 +141,19 @@ class GaitObjective:
                 cost[upright] += self._pushed([candidates[i] for i in upright], seed, threads)
         return self.weight * cost
 
-    def _population(self, skills: list[Skill], seed: int, labels: list[object], threads: int) -> Population:
-        population = Population(len(skills), skill=skills, timestep=self.timestep, threads=threads)
+    def _population(self, candidates: Sequence[Skill], rows_each: int, seed: int, threads: int) -> Population:
+        """Rows of every candidate, which follow one another, with noisy starts; candidates are disturbed alike."""
+        skills = [skill for skill in candidates for _ in range(rows_each)]
+        seeds = row_seeds(seed, len(candidates), rows_each)
+        population = Population(len(skills), skill=skills, seed=seeds, timestep=self.timestep, threads=threads)
+        labels = [k for _ in candidates for k in range(rows_each)]
         perturb_population(population, [seeded_generator(seed, "gait", label) for label in labels])
         if self.commands:
             population.command(None, **self.commands)
         return population
 
     def _undisturbed(self, candidates: Sequence[Skill], seed: int, threads: int) -> np.ndarray:
-        skills = [skill for skill in candidates for _ in range(self.replicas)]
-        population = self._population(skills, seed, [k for _ in candidates for k in range(self.replicas)], threads)
+        population = self._population(candidates, self.replicas, seed, threads)
         population.run(self.settle, stop_fallen=True)
         signals = record_signals(population, self.measured)
         total, fallen_at = self.settle + self.measured, population.fallen_at
@@ -176,8 +179,7 @@ class GaitObjective:
     def _pushed(self, candidates: list[Skill], seed: int, threads: int) -> np.ndarray:
         rng = seeded_generator(seed, "gait pushes")
         chosen = rng.permutation(len(self.pushes))[: self.tried]
-        skills = [skill for skill in candidates for _ in chosen]
-        population = self._population(skills, seed, [k for _ in candidates for k in range(len(chosen))], threads)
+        population = self._population(candidates, len(chosen), seed, threads)
         table, last = population.scene.table, 0.0
         for k, (sagittal, lateral) in enumerate(self.pushes[i] for i in chosen):
             strength, side = rng.uniform(_WEAKEST, _STRONGEST), rng.choice([-1.0, 1.0])
@@ -185,12 +187,13 @@ class GaitObjective:
             last = max(last, start + PUSH_DURATION + self.after_push)
             force = (strength * sagittal, side * strength * lateral, 0.0)
             push = Push(force, PUSH_DURATION, start, table.anatomy.torso, sternum(table))
-            population.push(push, range(k, len(skills), len(chosen)))
+            population.push(push, range(k, population.n, len(chosen)))
         population.run(last, stop_fallen=True)
         fallen_at = np.minimum(population.fallen_at, last)
         fell = np.where(fallen_at < last, FELL * (1.0 - 0.5 * fallen_at / last), 0.0)
         slow = np.abs(population.reports["velocity"] - self.speed) > 0.6 * abs(self.speed)  # it stumbles, or runs away
-        recovering = population.reports["state"] >= [_own_states(skill) for skill in skills]  # it has not gone on yet
+        own_states = [_own_states(skill) for skill in population.skills]
+        recovering = population.reports["state"] >= own_states  # it has not gone on yet
         cost = np.where(fell > 0.0, fell, np.where(slow, 0.2 * FELL, np.where(recovering, 0.1 * FELL, 0.0)))
         return np.asarray(self.push_weight * cost.reshape(len(candidates), -1).mean(axis=1))
 
@@ -228,7 +231,10 @@ class SturdinessObjective:
         rng, each = seeded_generator(seed, "sturdiness", self.ground), len(self.pushes) + self.replicas
         skills = [skill for skill in candidates for _ in range(each)]
         terrain = self.ground.format(edge=f"{rng.uniform(2.5, 3.5):.3f}")
-        population = Population(len(skills), skill=skills, terrain=terrain, timestep=self.timestep, threads=threads)
+        seeds = row_seeds(seed, len(candidates), each)
+        population = Population(
+            len(skills), skill=skills, terrain=terrain, seed=seeds, timestep=self.timestep, threads=threads
+        )
         rngs = [seeded_generator(seed, "sturdiness", k) for _ in candidates for k in range(each)]
         perturb_population(population, rngs)
         population.command(None, speed=self.speed)

@@ -20,7 +20,7 @@ from surefoot.lab.gait import GaitCard, gait_card
 from surefoot.lab.gait_objective import WALK, GaitObjective, Wish
 from surefoot.lab.gait_signals import record_signals
 from surefoot.lab.parameter_tuning import TuningResult, tune
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.replicas import perturb_population, row_seeds, seeded_generator
 from surefoot.skills.files import validate
 from surefoot.skills.schema import Skill
 
@@ -166,7 +166,8 @@ class StyleObjective:
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate."""
         skills = [skill for skill in candidates for _ in range(self.replicas)]
-        population = Population(len(skills), self.body, skills, threads=threads)
+        seeds = row_seeds(seed, len(candidates), self.replicas)
+        population = Population(len(skills), self.body, skills, seed=seeds, threads=threads)
         noise = [seeded_generator(seed, "style", k) for _ in candidates for k in range(self.replicas)]
         perturb_population(population, noise)
         population.run(self.settle, stop_fallen=True)

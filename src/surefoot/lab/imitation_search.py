@@ -15,8 +15,8 @@ import numpy as np
 from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
-from surefoot.lab.parameter_tuning import parameter_value, tune
-from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.parameter_tuning import costs_of, parameter_value, tune
+from surefoot.lab.replicas import perturb_population, row_seeds, seeded_generator
 from surefoot.lab.tracking_error import BodyPoses, Frames, cycle_angles, measure_tracking, record_frames, strike_frames
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill
@@ -58,7 +58,8 @@ class ImitationCost:
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate, all of them simulated in one population."""
         rows = [(skill, k) for skill in candidates for k in range(self.replicas)]
-        population = Population(len(rows), skill=[skill for skill, _ in rows], threads=threads)
+        seeds = row_seeds(seed, len(candidates), self.replicas)
+        population = Population(len(rows), skill=[skill for skill, _ in rows], seed=seeds, threads=threads)
         perturb_population(population, [seeded_generator(seed, "follow", k) for _, k in rows])
         for i, (_, k) in enumerate(rows):
             if self.push and (k or self.replicas == 1):
@@ -200,7 +201,7 @@ def imitate(
     """
     guessed = initial_guesses() if begin_with is None else begin_with
     field = [with_parameters(start, guess) if guess else start for start in starts for guess in guessed]
-    costs = ImitationCost(cycle, stages[0].seconds).costs(field, seed, threads)
+    costs = costs_of(field, [ImitationCost(cycle, stages[0].seconds)], seed, threads)
     field = [field[i] for i in np.argsort(costs)]
     total = sum(stage.generations * stage.starts for stage in stages)
     search = _Search(cycle, seed, threads, checkpoint, report, total)

@@ -26,7 +26,8 @@ from surefoot.engine.population import Population
 from surefoot.engine.scene import Push
 from surefoot.errors import CommandError, OutputError, SkillError, SurefootError
 from surefoot.lab import gait_measures
-from surefoot.lab.replicas import perturb_alike, seeded_generator
+from surefoot.lab.pieces import Piece, forget, present_workers, run_pieces
+from surefoot.lab.replicas import perturb_alike, row_seeds, seeded_generator
 from surefoot.skills import files, library_path, load, set_document_value, with_parameters
 from surefoot.skills.schema import Skill
 from surefoot.terrains.terrain import Terrain, packed_heights
@@ -66,22 +67,26 @@ class Candidates(Sequence[Skill]):
             raise IndexError(f"there are {len(self)} candidates")
         return with_parameters(self.skill, {path: float(own[place]) for path, own in self.values.items()})
 
-    def population(self, rows_each: int, terrain: str | Terrain, threads: int) -> Population:
+    def population(self, rows_each: int, terrain: str | Terrain, seed: int, threads: int) -> Population:
         """Rows of every candidate, in their start states; the same population, restarted, in every generation.
 
         Args:
             rows_each: rows of a candidate, which follow one another.
             terrain: the ground: the same object, or the same description, is the same ground.
+            seed: of what is random in the rows, which is alike for all candidates.
             threads: 0 is all cores.
         """
         n = rows_each * len(self)
         key = n, terrain if isinstance(terrain, str) else id(terrain), threads
         values = {path: np.repeat(own, rows_each) for path, own in self.values.items()}
+        seeds = row_seeds(seed, len(self), rows_each)
         if key in self.kept:
-            self.kept[key].restart(values)
+            self.kept[key].restart(values, seeds)
         else:
             self.kept.clear()  # one at a time: they are large
-            self.kept[key] = Population(n, skill=self.skill, parameters=values, terrain=terrain, threads=threads)
+            self.kept[key] = Population(
+                n, skill=self.skill, parameters=values, terrain=terrain, seed=seeds, threads=threads
+            )
         return self.kept[key]
 
 
@@ -127,10 +132,11 @@ class Objective:
         each = [(force, k) for force in self.pushes for k in range(self.replicas)]
         terrain = self.terrain(seed) if callable(self.terrain) else self.terrain
         if isinstance(candidates, Candidates):
-            population = candidates.population(len(each), terrain, threads)
+            population = candidates.population(len(each), terrain, seed, threads)
         else:
             skills = [skill for skill in candidates for _ in each]
-            population = Population(len(skills), skill=skills, terrain=terrain, threads=threads)
+            seeds = row_seeds(seed, len(candidates), len(each))
+            population = Population(len(skills), skill=skills, terrain=terrain, seed=seeds, threads=threads)
         noise = [functools.partial(seeded_generator, seed, "tune", force, k) for force, k in each]
         perturb_alike(population, noise * len(candidates))
         for i, (force, k) in enumerate(each * len(candidates)):
@@ -236,7 +242,7 @@ def tune(
         vary: makes a candidate of the skill, values of its parameters and the number of the generation.
 
     Raises:
-        SurefootError: no parameter, an empty range or a negative seed.
+        SurefootError: no parameter, an empty range, a negative seed, or workers of a cluster for what runs on a GPU.
         OutputError: the checkpoint cannot be read, or is of another search.
     """
     names = list(bounds)
@@ -255,9 +261,11 @@ def tune(
     search = cma.CMAEvolutionStrategy(begin, sigma, options)
     numbers = {"seed": seed, "near": near, "sigma": sigma, "candidates": search.popsize}
     identity = _describe_search(skill, bounds, objectives, numbers)
+    present_workers()  # refuses those of a cluster where populations are on a GPU
     if present_device() != CPU:  # whose costs differ in the last digits
         identity["device"] = present_device()
     done = _read_checkpoint(checkpoint, identity, search.popsize)
+    pieces = checkpoint and checkpoint.with_suffix(".pieces")  # costs of a generation that is not done
     best_cost, best, kept = np.inf, begin, dict[Hashable, Population]()
     while len(done) < generations or search.countiter < len(done):
         points = search.ask()
@@ -269,11 +277,12 @@ def tune(
                 costs = _evaluate_at_once(skill, [values_at(p) for p in points], kept, objectives, round_seed, threads)
             else:
                 makers = [functools.partial(vary, skill, values_at(point), search.countiter) for point in points]
-                costs = _evaluate(makers, objectives, round_seed, threads)
+                costs = _evaluate(makers, objectives, round_seed, threads, pieces)
             costs = [c + near * float(((p - begin) ** 2).sum()) for c, p in zip(costs, points, strict=True)]
             done.append(costs)
             if checkpoint is not None:
                 replace_file(checkpoint, json.dumps({"search": identity, "costs": done}).encode())
+                forget(pieces)
         search.tell(points, costs)
         if min(costs) < best_cost:
             best_cost, best = min(costs), points[int(np.argmin(costs))]
@@ -289,9 +298,41 @@ def tune(
     return TuningResult(vary(skill, chosen, search.countiter), chosen, float(best_cost), search.countiter)
 
 
-def _evaluate(
-    makers: Sequence[Callable[[], Skill]], objectives: Sequence[CostFunction], seed: int, threads: int
+def costs_of(
+    candidates: Sequence[Skill], objectives: Sequence[CostFunction], seed: int, threads: int = 0,
+    keep: Path | None = None,
+) -> np.ndarray:  # fmt: skip
+    """(n,) sums of the costs of candidates: of all at once, or shared by workers, one candidate each.
+
+    Args:
+        candidates: skills to simulate.
+        objectives: cost functions.
+        seed: of the noise.
+        threads: 0 is all cores; workers have threads of their own.
+        keep: folder in which the costs that workers find are kept.
+    """
+    if not present_workers().apart:
+        return np.asarray(_summed_costs(candidates, objectives, seed, threads))
+    pieces = [
+        Piece(f"candidate {i + 1}", _summed_costs, ([candidate], tuple(objectives), seed), keep)
+        for i, candidate in enumerate(candidates)
+    ]
+    return np.concatenate(run_pieces(pieces))
+
+
+def _summed_costs(
+    candidates: Sequence[Skill], objectives: Sequence[CostFunction], seed: int, threads: int = 0
 ) -> list[float]:
+    total = np.zeros(len(candidates))
+    for objective in objectives:
+        total += objective.costs(candidates, seed, threads)
+    return [float(cost) for cost in total]
+
+
+def _evaluate(
+    makers: Sequence[Callable[[], Skill]], objectives: Sequence[CostFunction], seed: int, threads: int,
+    keep: Path | None = None,
+) -> list[float]:  # fmt: skip
     """Costs of all candidates; those that the schema refuses are infeasible."""
     candidates, places = [], []
     for i, make in enumerate(makers):
@@ -302,7 +343,7 @@ def _evaluate(
             continue
     costs = np.full(len(makers), _INFEASIBLE)
     if candidates:
-        costs[places] = sum(o.costs(candidates, seed, threads) for o in objectives)
+        costs[places] = costs_of(candidates, objectives, seed, threads, keep)
     return [float(c) for c in costs]
 
 

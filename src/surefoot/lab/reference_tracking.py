@@ -22,7 +22,8 @@ from surefoot.controllers.stylized.reference_balancing import LegExtension
 from surefoot.controllers.stylized.three_link import yaw_rotation
 from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
-from surefoot.lab.experiment import Setting, find_clip, fingerprint, make_folder
+from surefoot.lab.experiment import Setting, find_clip, make_folder
+from surefoot.lab.pieces import fingerprint
 from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill

@@ -32,6 +32,17 @@ def seeded_generator(seed: int, *labels: object) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(text)])
 
 
+def row_seeds(seed: int, candidates: int, rows_each: int) -> list[int]:
+    """Seeds of the rows of some candidates, alike for all of them, so that no row depends on how many there are.
+
+    Args:
+        seed: of the first row of each.
+        candidates: how many there are.
+        rows_each: rows of a candidate, which follow one another.
+    """
+    return [seed + k for _ in range(candidates) for k in range(rows_each)]
+
+
 def perturb_population(population: Population, rngs: Sequence[np.random.Generator]) -> None:
     """Add replica noise to the present state of every row, in place.
 

@@ -128,11 +128,16 @@ def _models(annotation: Any) -> list[Any]:
     return [model for argument in get_args(annotation) for model in _models(argument)]
 
 
-def write(document: Any, path: Path) -> None:
-    """Write a document whole or not at all."""
+def text_of(document: Any) -> str:
+    """A document as it is written."""
     buffer = StringIO()
     YAML(typ="rt").dump(document, buffer)
-    replace_file(path, buffer.getvalue().encode())
+    return buffer.getvalue()
+
+
+def write(document: Any, path: Path) -> None:
+    """Write a document whole or not at all."""
+    replace_file(path, text_of(document).encode())
 
 
 def _bounded_text(path: Path) -> str:

@@ -94,7 +94,7 @@ class RowViews(Sequence[Row]):
 
 def begin_alike(
     scenes: Sequence[Scene], skills: Sequence[Skill], qpos: np.ndarray, qvel: np.ndarray, memory: np.ndarray,
-    rows: Sequence[Row], seed: int,
+    rows: Sequence[Row], seeds: Sequence[int],
 ) -> None:  # fmt: skip
     """Put rows into their start states, as `Scene.begin` does, but each combination of body and skill only once.
 
@@ -105,7 +105,7 @@ def begin_alike(
         qvel: (n, nv) likewise.
         memory: (n, nuserdata) likewise.
         rows: (n,) views of `memory`.
-        seed: of row 0; row i has seed + i.
+        seeds: (n,) of each row.
     """
     groups: dict[tuple[int, int], list[int]] = {}
     for i, (scene, skill) in enumerate(zip(scenes, skills, strict=True)):
@@ -113,26 +113,27 @@ def begin_alike(
     for group in groups.values():
         first, *others = group
         scene, skill = scenes[first], skills[first]
-        row = scene.begin(qpos[first], qvel[first], memory[first], skill, seed + first)
+        row = scene.begin(qpos[first], qvel[first], memory[first], skill, seeds[first])
         if not others:
             continue
         qpos[others], qvel[others], memory[others] = qpos[first], qvel[first], memory[first]
+        other = seeds[first] + 1
         probe = memory[first].copy()
         own = userdata.view(probe)
         own.memory[:] = own.table[:] = 0.0
-        own.header[0].seed = seed + first + 1
-        scene.controller(skill).begin(own, skill, seed + first + 1)
+        own.header[0].seed = other
+        scene.controller(skill).begin(own, skill, other)
         probe[userdata.SEED] = row.header[0].seed
-        memory[others, userdata.SEED] = seed + np.asarray(others)
+        memory[others, userdata.SEED] = [seeds[i] for i in others]
         changed = np.flatnonzero(probe != memory[first])  # by the seed: nothing, or the first state of what it draws
         draws = python_impl(random_state)
-        if (memory[first, changed] == draws(seed + first)).all() and (probe[changed] == draws(seed + first + 1)).all():
-            memory[np.ix_(np.array(others), changed)] = np.array([draws(seed + i) for i in others])[:, None]
+        if (memory[first, changed] == draws(seeds[first])).all() and (probe[changed] == draws(other)).all():
+            memory[np.ix_(np.array(others), changed)] = np.array([draws(seeds[i]) for i in others])[:, None]
             continue
         for i in others:
             own = rows[i]
             own.memory[:] = own.table[:] = 0.0
-            scene.controller(skill).begin(own, skill, seed + i)
+            scene.controller(skill).begin(own, skill, seeds[i])
 
 
 class GpuWorlds:

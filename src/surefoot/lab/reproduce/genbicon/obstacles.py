@@ -6,9 +6,7 @@ the body at any physics step. Stairs are climbed if the character stands behind 
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,8 @@ import numpy as np
 from surefoot.engine.simulation import Simulation
 from surefoot.engine.task import Task
 from surefoot.lab import figures
-from surefoot.lab.experiment import Result, Setting
+from surefoot.lab.experiment import Result, Setting, cut_into
+from surefoot.lab.pieces import Piece
 from surefoot.tasks.climb_stairs import Climb
 from surefoot.tasks.obstacle_course import Course
 from surefoot.terrains import flat, stairs
@@ -44,9 +43,8 @@ def course(seed: int, number: int) -> list[Obstacle | Bar]:
     return things
 
 
-def run_course(job: tuple[int, int]) -> dict[str, Any]:
+def run_course(seed: int, number: int) -> dict[str, Any]:
     """One course; what became of it."""
-    seed, number = job
     things = course(seed, number)
     simulation = Simulation(BODY, SKILL, with_props(flat(), things), seed + number)
     task = simulation.add(Course(things))
@@ -55,9 +53,8 @@ def run_course(job: tuple[int, int]) -> dict[str, Any]:
             "seconds": simulation.time}  # fmt: skip
 
 
-def run_stairs(job: tuple[int, int, float]) -> dict[str, Any]:
+def run_stairs(seed: int, number: int, rise: float) -> dict[str, Any]:
     """One flight of stairs, up or down by a rise [m], its distance drawn from the seed."""
-    seed, number, rise = job
     simulation, task = _climber(seed, number, rise)
     _finish(simulation, task)
     return {"kind": "stairs", "case": rise, "done": task.status == "done", "reason": task.reason,
@@ -75,16 +72,17 @@ def _finish(simulation: Simulation, task: Task) -> None:
         simulation.step(500)
 
 
-def run(result: Result, setting: Setting) -> None:
-    """All courses and flights, two at a time; then pictures of one of each."""
-    courses = [(setting.seed, i) for i in range(4 if setting.quick else COURSES)]
+def _courses_and_flights(setting: Setting) -> list[Piece[dict[str, Any]]]:
     rises = [sign * rise for sign in (1.0, -1.0) for rise in (RISES[::4] if setting.quick else RISES)]
-    flights = [(setting.seed, i, rise) for i, rise in enumerate(rises)]
-    context = multiprocessing.get_context("spawn")  # others' threads do not survive a fork
-    with ProcessPoolExecutor(_PROCESSES, context) as pool:
-        over = _gather(pool.map(run_course, courses), len(courses), setting, "courses", 0.0, 0.9)
-        climbed = _gather(pool.map(run_stairs, flights), len(flights), setting, "stairs", 0.9, 0.08)
-    result.runs += over + climbed
+    courses = [Piece(f"course {i}", run_course, (setting.seed, i)) for i in range(4 if setting.quick else COURSES)]
+    return courses + [Piece(f"stairs {rise:g} m", run_stairs, (setting.seed, i, rise)) for i, rise in enumerate(rises)]
+
+
+@cut_into(_courses_and_flights, _PROCESSES)
+def run(result: Result, setting: Setting, found: list[dict[str, Any]]) -> None:
+    """What became of all courses and flights; then pictures of one of each."""
+    over, climbed = ([it for it in found if it["kind"] == kind] for kind in ("course", "stairs"))
+    result.runs += found
     passed, stood = sum(it["done"] for it in over), sum(it["done"] for it in climbed)
     result.add_row(f"courses of {PAIRS} obstacles and bars", "steps over and ducks under", f"{passed} of {len(over)}",
                    f"courses, nothing touched (≥ {100 * _NEEDED:g} %)", passed >= _NEEDED * len(over))  # fmt: skip
@@ -94,17 +92,6 @@ def run(result: Result, setting: Setting) -> None:
         if not it["done"]:
             result.add_note(f"{it['kind']} {it['case']:g}", it["reason"])
     _pictures(result, setting)
-
-
-def _gather(
-    found: Iterable[dict[str, Any]], count: int, setting: Setting, label: str, begin: float, share: float
-) -> list[dict[str, Any]]:
-    """All results, in order, telling the progress."""
-    kept = []
-    for it in found:
-        kept.append(it)
-        setting.progress(label, begin + share * len(kept) / count)
-    return kept
 
 
 def _pictures(result: Result, setting: Setting) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engine.devices import thread_count
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting
@@ -30,7 +31,7 @@ def run(result: Result, setting: Setting) -> None:
     """Reach for random targets, each from a stand at the origin; an onlooker judges, not the task."""
     count = _QUICK if setting.quick else _COUNT
     targets = list(_targets(setting.seed, count))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(thread_count() or os.cpu_count()) as pool:
         for i, record in enumerate(pool.map(_one, [setting.seed + i for i in range(count)], targets)):
             setting.progress("reaching", i / count)
             result.runs.append({"target": i} | record)

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from surefoot.atomic_file import replace_file
 from surefoot.engine.devices import CPU, present_device, using_device
 from surefoot.errors import SurefootError
-from surefoot.lab.experiment import Setting, fingerprint
+from surefoot.lab.experiment import Setting
+from surefoot.lab.pieces import fingerprint
 
 Figures = dict[str, dict[str, float]]  # by case, then by what was measured
 

@@ -6,7 +6,8 @@ alone, nothing tuned by hand. Captured walks are pushed with 350 N, go diagonall
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from surefoot.engine.scene import Push
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import SurefootError
 from surefoot.lab import clip_skills, figures
-from surefoot.lab.experiment import Result, Setting, clips_folder, find_clip
+from surefoot.lab.experiment import Result, Setting, clips_folder, cut_into, find_clip
 from surefoot.lab.imitation_search import STAGES, Stage, initial_guesses
+from surefoot.lab.pieces import Piece, tell
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
 from surefoot.lab.reproduce.simbicon.parameter_sweeps import turning
@@ -100,38 +102,64 @@ ENOUGH = 12
 _QUICK = (Stage(3.0, 2, 0.15),)
 
 
-def run_more(result: Result, setting: Setting) -> None:
-    """A row for the count; each clip, and what stops it, is shown."""
+def _clips_to_imitate(setting: Setting) -> list[Piece[dict[str, Any]]]:
+    """A search for each clip; it resumes where the folder of its checkpoint is there."""
     folder = clips_folder(setting)
-    if folder is None:
+    files = sorted(folder.rglob("*.bvh")) if folder else []
+    seconds, stages = (8.0, _QUICK) if setting.quick else (SECONDS, STAGES)
+    return [
+        Piece(
+            path.stem, imitated, (path, seconds, setting.seed, stages),
+            beside={"checkpoint": setting.figure_path("simbicon/mocap-more", f"{path.stem}.search")},
+        )
+        for path in files[: 2 if setting.quick else None]
+    ]  # fmt: skip
+
+
+def imitated(
+    path: Path, seconds: float, seed: int, stages: tuple[Stage, ...], checkpoint: Path | None = None
+) -> dict[str, Any]:
+    """How an imitation of a clip walks, or why there is none.
+
+    Args:
+        path: the clip.
+        seconds: how long it must walk [s].
+        seed: of the search and of the replicas.
+        stages: of the search.
+        checkpoint: a stopped search resumes from files whose names begin so, if their folder is there.
+    """
+    try:
+        found = clip_skills.read_gait_clip(clip_skills.ClipSource(path))
+        documents, cycle = clip_skills.untuned_skills(found, "captured")
+    except SurefootError as error:
+        return {"clip": path.stem, "unfit": str(error)}
+    done = clip_skills.make_imitation_skill(
+        documents, cycle, seconds, seed=seed, stages=stages, begin_with=initial_guesses(without=path.stem),
+        report=tell, checkpoint=checkpoint if checkpoint and checkpoint.parent.is_dir() else None,
+    ).walk  # fmt: skip
+    return {
+        "clip": path.stem, "holds": bool(done.stays_up and done.is_near(NEAR)), "told": told(done),
+        "fallen_at": min(done.fallen_at), "joint_rmse_deg": float(np.degrees(done.error)), "cadence": done.cadence,
+        "travel_error": done.travel_error, "manner": found.said[-1],
+    }  # fmt: skip
+
+
+@cut_into(_clips_to_imitate)
+def run_more(result: Result, setting: Setting, found: list[dict[str, Any]]) -> None:
+    """A row for the count; each clip, and what stops it, is shown."""
+    if clips_folder(setting) is None:
         result.add_missing("clips that walk like themselves", f"≥ {ENOUGH}")
         return
-    files = sorted(folder.rglob("*.bvh"))[: 2 if setting.quick else None]
-    good, cyclic, seconds = 0, 0, 8.0 if setting.quick else SECONDS
-    for i, path in enumerate(files):
-        setting.progress(path.stem, i / len(files))
-        try:
-            found = clip_skills.read_gait_clip(clip_skills.ClipSource(path))
-            documents, cycle = clip_skills.untuned_skills(found, "captured")
-        except SurefootError as error:
-            result.add_note(path.stem, f"not cyclic, or no walk: {error}")
+    for one in found:
+        if "unfit" in one:
+            result.add_note(one["clip"], f"not cyclic, or no walk: {one['unfit']}")
             continue
-        cyclic += 1
-        done = clip_skills.make_imitation_skill(
-            documents, cycle, seconds, seed=setting.seed, stages=_QUICK if setting.quick else STAGES,
-            begin_with=initial_guesses(without=path.stem), report=_part(setting, path.stem, i, len(files)),
-            checkpoint=setting.figure_path("simbicon/mocap-more", f"{path.stem}.search"),
-        ).walk  # fmt: skip
-        holds = done.stays_up and done.is_near(NEAR)
-        good += holds
-        result.add_note(path.stem, f"{'yes' if holds else 'no'}: {told(done)}", found.said[-1])
-        result.runs.append({
-            "clip": path.stem, "holds": holds, "fallen_at": min(done.fallen_at),
-            "joint_rmse_deg": np.degrees(done.error), "cadence": done.cadence, "travel_error": done.travel_error,
-            "manner": found.said[-1],
-        })  # fmt: skip
+        result.add_note(one["clip"], f"{'yes' if one['holds'] else 'no'}: {one['told']}", one["manner"])
+        result.runs.append({key: value for key, value in one.items() if key != "told"})
+    good, seconds = sum(run["holds"] for run in result.runs), 8.0 if setting.quick else SECONDS
     result.add_row(f"clips that walk {seconds:g} s like themselves (≤ 15°, cadence 10 %, travel 30 %)", f"≥ {ENOUGH}",
-                   f"{good} of {cyclic} cyclic ones, {len(files)} in all", "clips", good >= ENOUGH)  # fmt: skip
+                   f"{good} of {len(result.runs)} cyclic ones, {len(found)} in all", "clips",
+                   good >= ENOUGH)  # fmt: skip
 
 
 def told(done: clip_skills.Walk) -> str:
@@ -140,11 +168,6 @@ def told(done: clip_skills.Walk) -> str:
         return f"falls after {min(done.fallen_at):.1f} s"
     near = f"joints {np.degrees(done.error):.1f}°, cadence × {done.cadence:.2f}"
     return f"{near}, travel {100 * done.travel_error:.0f} % off"
-
-
-def _part(setting: Setting, stem: str, number: int, count: int) -> Callable[[str, float], None]:
-    """Progress of one clip as a part of that of all."""
-    return lambda text, share: setting.progress(f"{stem}: {text}", (number + share) / count)
 
 
 FORCE, DURATION = 350.0, 0.2  # [N], [s]

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from surefoot.engine.devices import thread_count
 from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import CommandError
@@ -187,7 +188,7 @@ def _interpolation(result: Result, setting: Setting) -> None:
         sim.step(round(0.5 * seconds / sim.model.opt.timestep))
         return not sim.fallen, (float(sim.data.qpos[0]) - x) / (0.5 * seconds)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(thread_count() or os.cpu_count()) as pool:
         found = list(pool.map(walked, _SHARES.tolist()))
     kept = sum(walks for walks, _ in found)
     for share, (walks, speed) in zip(_SHARES, found, strict=True):

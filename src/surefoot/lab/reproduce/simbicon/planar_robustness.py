@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from surefoot.engine.devices import thread_count
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
-from surefoot.lab.experiment import NOT_QUICK, Result, Setting
+from surefoot.lab.experiment import NOT_QUICK, Result, Setting, cut_into
+from surefoot.lab.pieces import Piece
 from surefoot.lab.replicas import perturb_state, seeded_generator
 from surefoot.lab.reproduce.replica_walks import highest_level
 from surefoot.lab.reproduce.simbicon.gaits import REPLICAS, TABLE_1, replicas_from_start, skill, upright
@@ -91,7 +94,7 @@ def _arrivals(result: Result, setting: Setting, name: str, step: float, angle: f
             "seconds": sim.time, "slip": float(sim.memory.slip.sum()), "fall_cause": sim.fall_cause,
         }  # fmt: skip
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(thread_count() or os.cpu_count()) as pool:
         runs = list(pool.map(walk, range(courses)))
     result.runs += runs
     return sum(run["arrived"] for run in runs)
@@ -106,30 +109,50 @@ PAPER = {  # [N] the paper's walk and skip
 }  # fmt: skip
 
 
-def run_pushes(result: Result, setting: Setting) -> None:
+def _pushed_gaits(quick: bool) -> tuple[str, ...]:
+    return (_ROBUST_WALK, "walk", "skip") if quick else (_ROBUST_WALK, *TABLE_1)
+
+
+def _ways_of_pushing(setting: Setting) -> list[Piece[tuple[float, list[tuple[float, int]]]]]:
+    return [
+        Piece(f"{name}, pushed {word}", threshold_of_pushes, (name, direction, setting.seed, setting.quick))
+        for name in _pushed_gaits(setting.quick)
+        for word, direction in WAYS.items()
+    ]
+
+
+def threshold_of_pushes(name: str, direction: float, seed: int, quick: bool) -> tuple[float, list[tuple[float, int]]]:
+    """The robust threshold of a gait [N] and how many replicas survived each level, in a quick look the highest alone.
+
+    Args:
+        name: of the gait.
+        direction: ± 1 along x.
+        seed: of the replicas.
+        quick: whether this is a quick look.
+    """
+    grid = planar_grid(_HIGHEST if name in (_ROBUST_WALK, "walk") else _HIGHEST_OTHERS)
+    return robust_threshold(push_survivors(skill(name), direction, seed), grid[-1:] if quick else grid)
+
+
+@cut_into(_ways_of_pushing)
+def run_pushes(result: Result, setting: Setting, found: list[tuple[float, list[tuple[float, int]]]]) -> None:
     """Robust thresholds forwards and backwards of all gaits and of the tuned walk."""
-    names = (_ROBUST_WALK, "walk", "skip") if setting.quick else (_ROBUST_WALK, *TABLE_1)
+    names = _pushed_gaits(setting.quick)
     ours: dict[tuple[str, str], str] = {}
-    for name in setting.each(names, label="pushing {}"):
-        for word, direction in WAYS.items():
-            grid = planar_grid(_HIGHEST if name in (_ROBUST_WALK, "walk") else _HIGHEST_OTHERS)
-            survivors, levels = (
-                push_survivors(skill(name), direction, setting.seed),
-                grid[-1:] if setting.quick else grid,
-            )
-            threshold, tried = robust_threshold(survivors, levels)
-            for level, count in tried:
-                result.runs.append({
-                    "skill": name, "direction": direction, "force": level, "survived": count, "needed": NEEDED,
-                })  # fmt: skip
-            ours[name, word] = f"{tried[0][1]} replicas survive {levels[0]:g}" if setting.quick else f"{threshold:g}"
-            paper = PAPER.get((name, word))
-            case = f"{'one tuned walk' if name == _ROBUST_WALK else name}, pushed {word}"
-            if paper and setting.quick and threshold < paper and levels[0] > paper:
-                result.add_missing(case, f"{paper:g}", NOT_QUICK)  # a higher force than the paper's was tried
-            elif paper:
-                unit = f"N, 0.1 s, ten pushes{f' (≥ {NEEDED}; lower forces not tried)' if setting.quick else ''}"
-                result.add_row(case, f"{paper:g}", ours[name, word], unit, threshold >= paper)
+    for (name, word), (threshold, tried) in zip(product(names, WAYS), found, strict=True):
+        for level, count in tried:
+            result.runs.append({
+                "skill": name, "direction": WAYS[word], "force": level, "survived": count, "needed": NEEDED,
+            })  # fmt: skip
+        first, survived = tried[0]
+        ours[name, word] = f"{survived} replicas survive {first:g}" if setting.quick else f"{threshold:g}"
+        paper = PAPER.get((name, word))
+        case = f"{'one tuned walk' if name == _ROBUST_WALK else name}, pushed {word}"
+        if paper and setting.quick and threshold < paper and first > paper:
+            result.add_missing(case, f"{paper:g}", NOT_QUICK)  # a higher force than the paper's was tried
+        elif paper:
+            unit = f"N, 0.1 s, ten pushes{f' (≥ {NEEDED}; lower forces not tried)' if setting.quick else ''}"
+            result.add_row(case, f"{paper:g}", ours[name, word], unit, threshold >= paper)
     for name in names[1:]:
         pair = " / ".join(ours[name, word] for word in WAYS)
         papers = " / ".join(f"{PAPER[_ROBUST_WALK, word]:g}" for word in WAYS) if name == "walk" else ""
