@@ -49,6 +49,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     folder = tempfile.mkdtemp(prefix="surefoot-ray-", dir="/tmp")  # names of sockets in it have to be short
+    Path("/tmp/ray").mkdir(exist_ok=True)  # where Ray notes the address, which it does not make
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "temp_dir": folder})
     try:
         for _ in range(2):
