@@ -102,7 +102,7 @@ def _lead_of_stance(actor: Actor) -> float:
 _POSE_GAIN = 0.5  # [1/s] speed by what is left of the way
 _POSE_SLOWEST, _CREEPING = 0.2, 0.12  # [m/s] towards the place; most of it in the small steps before it
 _LINE_UP = 0.7  # [m] before the place from where it comes straight
-_ASIDE, _SIDEWAYS = 2.5, 0.25  # [1/s], [m/s] the same across: of a small command little becomes a sideways step
+_ASIDE, _SIDEWAYS = 1.0, 0.08  # [1/s], [m/s] the same across
 _MEAN = 0.5  # [s] over which the sway of its steps is averaged out
 _TURNED = 0.1  # [rad] that it may stand off
 _POSE_REST = 0.5  # [s] it stands before that counts
@@ -161,6 +161,8 @@ class ApproachPose:
         if self._near:
             along = min(max(self._off[0], -_CREEPING), _CREEPING)
             across = min(max(_ASIDE * left, -_SIDEWAYS), _SIDEWAYS)
+            if actor.intent.load_mass > 0.0:  # what it carries may stand against something, which would make it lean
+                across = 0.0
             actor.command(heading=yaw, speed=along, sideways=across, stop=0.0)
             return
         line_up = ahead - _LINE_UP
