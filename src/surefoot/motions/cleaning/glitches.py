@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.errors import SurefootError
-
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts
 from surefoot.motions.findings import Findings
@@ -223,7 +222,7 @@ def _flip_edges(own: np.ndarray, reach: int) -> list[Span]:
 
 
 def _right_state(own: np.ndarray, pieces: list[Span]) -> int:
-    """Which pieces are not flipped over: 0 the first, third …, or 1 the second, fourth …"""
+    """Which pieces are not flipped over: 0 if the first, the third and so on, 1 if the others."""
     frames = [np.concatenate([np.arange(*piece) for piece in pieces[k::2]]) for k in (0, 1)]
     rest = np.array([1.0, 0.0, 0.0, 0.0])
     bent = [float(np.median(_angles(rest[None], own[inside]))) for inside in frames]
