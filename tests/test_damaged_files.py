@@ -101,7 +101,7 @@ def test_files_that_are_no_archives_are_refused(tmp_path: Path) -> None:
 def test_whatever_is_damaged_in_a_motion_it_is_read_or_refused_in_one_line(tmp_path: Path, compressed: bool) -> None:
     whole, rng = npz_bytes(saved_motion(), compressed), random.Random(5)
     path, outcomes = tmp_path / "a.npz", list[str | None]()
-    for _ in range(80):
+    for _ in range(400):
         raw, kind = bytearray(whole), rng.choice(["cut", "bytes", "block", "zeros", "double"])
         at = rng.randrange(len(raw))
         if kind == "cut":
@@ -118,7 +118,7 @@ def test_whatever_is_damaged_in_a_motion_it_is_read_or_refused_in_one_line(tmp_p
         outcomes.append(message_of(load, path))
         assert message_of(load_reference, path) is not None  # nothing of it is a reference
     refusals = [message for message in outcomes if message is not None]
-    assert len(refusals) >= 50
+    assert len(refusals) >= 250
     assert not any("\n" in message for message in refusals)
 
 

@@ -1,14 +1,16 @@
-"""The commands that make skills of motion-capture clips: `surefoot imitate` and `surefoot follow`."""
+"""The commands that make skills of motion-capture clips in one way: `surefoot imitate` and `surefoot follow`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from surefoot.cli.terminal import Bar, print_pairs, screen
+from surefoot.motions.findings import Findings
 
 Clip = Annotated[Path, typer.Argument(help="A .bvh file, or an .amc with its --asf.")]
 Asf = Annotated[Path | None, typer.Option("--asf", "--amc", help="Skeleton of an .amc clip.")]
@@ -44,12 +46,13 @@ def imitate_clip(
 ) -> int:
     """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
     from surefoot.lab import clip_skills
+    from surefoot.motions.clip_reading import ClipSource
     from surefoot.skills import files
 
-    path, name = _output_path(clip, save)
-    source = clip_skills.ClipSource(clip, asf, character, in_place, scale, up, fps, knee_bias)
-    found = clip_skills.read_gait_clip(source)
-    _print_findings(found.said, found.unsure)
+    path, name = output_path(clip, save)
+    source = ClipSource(clip, asf, character, in_place, scale, up, fps, knee_bias)
+    with printed_findings() as findings:
+        found = clip_skills.read_gait_clip(source, findings)
     if only_read:
         return 0
     documents, cycle = clip_skills.untuned_skills(found, name, credit)
@@ -64,6 +67,7 @@ def imitate_clip(
                 found, name, credit, cycle, walk_speed, seconds, seed=seed, checkpoint=search, report=tick
             )
     print_pairs(clip_skills.walk_summary(done.walk))
+    screen.print(f"  {done.walk.verdict}", highlight=False)
     files.write(done.document, path)
     clip_skills.remove_checkpoint(search)
     screen.print(f"written to {path}")
@@ -80,29 +84,31 @@ def follow_clip(
     up: Up = None,
     fps: Fps = None,
     credit: Credit = "",
-    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long a cycle is tried.")] = 20.0,
+    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long a cycle must be followed.")] = 60.0,
     only_read: OnlyRead = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the disturbances.")] = 0,
     knee_bias: KneeBias = 0.0,
 ) -> int:
     """Make a skill that follows a clip frame by frame with a quadratic program; nothing is searched for."""
-    from surefoot.lab import clip_skills
+    from surefoot.lab.clip_following import make_following_skill, read_clip_to_follow
+    from surefoot.motions.clip_reading import ClipSource
     from surefoot.skills import files
 
-    path, _ = _output_path(clip, save)
-    source = clip_skills.ClipSource(clip, asf, character, False, scale, up, fps, knee_bias)
-    found = clip_skills.read_clip_to_follow(source, once)
-    _print_findings(found.said, found.unsure)
+    path, _ = output_path(clip, save)
+    source = ClipSource(clip, asf, character, False, scale, up, fps, knee_bias)
+    with printed_findings() as findings:
+        found = read_clip_to_follow(source, once, findings)
     if only_read:
         return 0
     with Bar() as tick:
-        document, followed = clip_skills.make_following_skill(found, path, credit, seconds, tick)
-    screen.print(f"  {followed}", highlight=False)
-    files.write(document, path)
+        done = make_following_skill(found, path, credit, seconds, seed=seed, report=tick)
+    screen.print(f"  {done.verdict}", highlight=False)
+    files.write(done.document, path)
     screen.print(f"written to {path} and {path.with_suffix('.npz').name} beside it")
-    return 0 if followed.stays_up else 1
+    return 0 if done.verdict.stays_up else 1
 
 
-def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
+def output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     """Where a skill is written, and its name."""
     from surefoot.cli.simulate import check_place
     from surefoot.lab.parameter_tuning import skill_name, tuned_name
@@ -113,9 +119,14 @@ def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     return path, name
 
 
-def _print_findings(said: Sequence[str], unsure: Sequence[str]) -> None:
-    """Print what was understood of a clip."""
-    for line in said:
-        screen.print(f"  {line}", highlight=False)
-    for line in unsure:
-        screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)
+@contextmanager
+def printed_findings() -> Iterator[Findings]:
+    """Findings that are printed in the end, also if the clip is refused: then as far as it was understood."""
+    findings = Findings()
+    try:
+        yield findings
+    finally:
+        for line in findings.understood:
+            screen.print(f"  {line}", highlight=False)
+        for line in findings.unsure:
+            screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)

@@ -13,6 +13,7 @@ from surefoot.cli.bench import bench
 from surefoot.cli.clip_commands import follow_clip, imitate_clip
 from surefoot.cli.find_gait import find_gait, join_speeds
 from surefoot.cli.gait import gait
+from surefoot.cli.learn import learn
 from surefoot.cli.list import list_all
 from surefoot.cli.reproduce import reproduce
 from surefoot.cli.simulate import simulate
@@ -60,6 +61,6 @@ def _options(
 for _name, _command in (
     ("simulate", simulate), ("list", list_all), ("gait", gait), ("reproduce", reproduce), ("tune", tune),
     ("find-gait", find_gait), ("join-speeds", join_speeds), ("imitate", imitate_clip), ("follow", follow_clip),
-    ("studio", studio), ("bench", bench),
+    ("learn", learn), ("studio", studio), ("bench", bench),
 ):  # fmt: skip
     app.command(_name)(_command)

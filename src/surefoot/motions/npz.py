@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -16,7 +18,7 @@ from surefoot.errors import OutputError
 # an unknown compression, a MemoryError an absurd shape.
 _DAMAGE = (
     OSError, ValueError, KeyError, TypeError, EOFError, SyntaxError, RuntimeError, NotImplementedError, MemoryError,
-    OverflowError, IndexError, zipfile.BadZipFile, zlib.error,
+    OverflowError, IndexError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 

@@ -20,7 +20,9 @@ from surefoot.lab.imitation_search import STAGES, Stage, initial_guesses
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
 from surefoot.lab.reproduce.simbicon.parameter_sweeps import turning
+from surefoot.motions.clip_reading import ClipSource
 from surefoot.motions.filmstrip import filmstrip
+from surefoot.motions.gait_description import describe_gait
 from surefoot.motions.painter import View
 from surefoot.motions.retargeting import to_motion
 from surefoot.skills.schema import Skill
@@ -72,11 +74,7 @@ def run_seven(result: Result, setting: Setting) -> None:
 
 def _clip(setting: Setting, skill: Skill) -> clip_skills.GaitClip | None:
     path = find_clip(setting, getattr(skill, "clip", ""))
-    return (
-        clip_skills.read_gait_clip(clip_skills.ClipSource(path, in_place=getattr(skill, "in_place", False)))
-        if path
-        else None
-    )
+    return clip_skills.read_gait_clip(ClipSource(path, in_place=getattr(skill, "in_place", False))) if path else None
 
 
 def _draw(setting: Setting, word: str, found: clip_skills.GaitClip, skill: Skill) -> None:
@@ -111,7 +109,7 @@ def run_more(result: Result, setting: Setting) -> None:
     for i, path in enumerate(files):
         setting.progress(path.stem, i / len(files))
         try:
-            found = clip_skills.read_gait_clip(clip_skills.ClipSource(path))
+            found = clip_skills.read_gait_clip(ClipSource(path))
             documents, cycle = clip_skills.untuned_skills(found, "captured")
         except SurefootError as error:
             result.add_note(path.stem, f"not cyclic, or no walk: {error}")
@@ -124,11 +122,11 @@ def run_more(result: Result, setting: Setting) -> None:
         ).walk  # fmt: skip
         holds = done.stays_up and done.is_near(NEAR)
         good += holds
-        result.add_note(path.stem, f"{'yes' if holds else 'no'}: {told(done)}", found.said[-1])
+        result.add_note(path.stem, f"{'yes' if holds else 'no'}: {told(done)}", describe_gait(found.cycle, found.table))
         result.runs.append({
             "clip": path.stem, "holds": holds, "fallen_at": min(done.fallen_at),
             "joint_rmse_deg": np.degrees(done.error), "cadence": done.cadence, "travel_error": done.travel_error,
-            "manner": found.said[-1],
+            "manner": describe_gait(found.cycle, found.table),
         })  # fmt: skip
     result.add_row(f"clips that walk {seconds:g} s like themselves (≤ 15°, cadence 10 %, travel 30 %)", f"≥ {ENOUGH}",
                    f"{good} of {cyclic} cyclic ones, {len(files)} in all", "clips", good >= ENOUGH)  # fmt: skip
