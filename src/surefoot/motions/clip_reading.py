@@ -6,7 +6,7 @@ Every command that begins with a clip reads it here, once, and says the same abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +107,10 @@ def read_clip_for(table: CharacterTable, source: ClipSource, findings: Findings)
         return ReadClip(source, table, found, None, error)
     if source.fps is None and not cleaned.rate_is_sure:
         leg = float(np.mean([leg_bones_of(table, side).length for side in (0, 1)]))
-        doubt_frame_rate(gait_manner(cycle, table), leg, 1.0 / frame_time(cleaned.motion.time), findings)
+        manner = gait_manner(cycle, table)
+        if table.root == "planar":  # what a clip's shadow does up and down is not what the body did
+            manner = replace(manner, steepest=0.0)
+        doubt_frame_rate(manner, leg, 1.0 / frame_time(cleaned.motion.time), findings)
     if source.in_place:
         cycle = step_in_place(cycle, table)
     for note in cycle.notes:

@@ -152,6 +152,8 @@ def describe_gait(cycle: GaitCycle, table: CharacterTable) -> str:
     lift = max(float(at[leg.shin][0][:, 2].max()) for leg in legs) / float(at[legs[0].thigh][0][:, 2].max())
     if lift > _STEP_HIGH + 0.2:
         words.append("knees lifted high")
+    if table.root == "planar":
+        return ", ".join(words)
     apart = float((at[legs[0].foot][0][:, 1] - at[legs[1].foot][0][:, 1]).mean())
     if apart > _WIDE:
         words.append(f"feet {apart:.2f} m apart")
