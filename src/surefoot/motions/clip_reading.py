@@ -105,9 +105,10 @@ def read_clip_for(table: CharacterTable, source: ClipSource, findings: Findings)
         cycle = find_gait_cycle(found, table)
     except NotCyclicError as error:
         return ReadClip(source, table, found, None, error)
-    if source.fps is None and not cleaned.rate_is_sure:
+    manner = gait_manner(cycle, table)
+    flies = manner.kind != "walk"  # flights of anything else tell nothing: a quick walk's feet may look lifted
+    if source.fps is None and not (flies and cleaned.rate_is_sure):
         leg = float(np.mean([leg_bones_of(table, side).length for side in (0, 1)]))
-        manner = gait_manner(cycle, table)
         if table.root == "planar":  # what a clip's shadow does up and down is not what the body did
             manner = replace(manner, steepest=0.0)
         doubt_frame_rate(manner, leg, 1.0 / frame_time(cleaned.motion.time), findings)
