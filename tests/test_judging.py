@@ -17,14 +17,16 @@ from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.lab import clip_following, clip_learning, clip_skills
 from surefoot.lab.clip_following import SOFTNESSES, ClipToFollow, make_following_skill
 from surefoot.lab.clip_learning import Made, Wish, choose_ways, learn_clip
-from surefoot.lab.judging import ClipAngles, Verdict, angles_of_clip, angles_of_cycle, judge, verdict_on
+from surefoot.lab.judging import ClipTarget, Verdict, judge, target_of_clip, target_of_cycle, verdict_on
 from surefoot.lab.tracking_error import BodyPoses, Frames
+from surefoot.motions import quaternions as quat
 from surefoot.motions.clip_reading import ClipSource, ReadClip, read_clip_for
 from surefoot.motions.findings import Findings
 from surefoot.skills import files, load
 from test_cli import call
 
-BODY = cast(BodyPoses, SimpleNamespace(joints={"knee": 0, "hip": 1}))
+BODY = cast(BodyPoses, SimpleNamespace(joints={"knee": 7, "hip": 8}, is_planar=False))
+SPEED = np.array([1.2, -0.3])  # [m/s]
 PERIOD = 1.1
 PHASES = np.arange(100) / 100.0
 
@@ -34,17 +36,21 @@ def waves(phase: np.ndarray) -> dict[str, np.ndarray]:
     return {"knee": 0.4 * np.sin(turn) + 0.1 * np.sin(2.0 * turn), "hip": 0.3 * np.cos(turn)}
 
 
-LOOP = ClipAngles(waves(PHASES), PERIOD / 100, True)
-ONCE = ClipAngles(waves(np.arange(500) * 0.01 / PERIOD), 0.01, False)
+LOOP = ClipTarget(waves(PHASES), PERIOD / 100, True, SPEED)
+ONCE = ClipTarget(waves(np.arange(500) * 0.01 / PERIOD), 0.01, False, SPEED)
 
 
 def run(
-    late: float = 0.0, off: float = 0.0, slower: float = 1.0, fallen_at: float = np.inf, lasts: float = 12.0
-) -> Frames:
-    """A run that goes through the waves, late by [s] and with a knee that is off by [rad]."""
+    late: float = 0.0, off: float = 0.0, slower: float = 1.0, fallen_at: float = np.inf, lasts: float = 12.0,
+    turn: float = 0.3, speed: np.ndarray = SPEED,
+) -> Frames:  # fmt: skip
+    """A run that goes through the waves, late by [s], with a knee that is off by [rad]; it turns [rad/s]."""
     time = np.arange(0.0, lasts, 0.02)
     angles = waves((time - late) / (slower * PERIOD))
-    return Frames(time, np.column_stack([angles["knee"] + off, angles["hip"]]), np.zeros(0), fallen_at)
+    steps = (speed[0] + 1.0j * speed[1]) * np.exp(1.0j * turn * time[:-1]) * 0.02
+    place = np.concatenate([[0.0], np.cumsum(steps)])
+    root = np.column_stack([place.real, place.imag, np.ones_like(time), quat.about_vertical(turn * time)])
+    return Frames(time, np.column_stack([root, angles["knee"] + off, angles["hip"]]), np.zeros(0), fallen_at)
 
 
 # --------------------------------------------------------------------------------------------------- the judge
@@ -68,10 +74,18 @@ def test_another_pace_and_a_late_motion_are_unlike() -> None:
     assert verdict_on([run(0.55, lasts=5.0)], BODY, ONCE, 5.0).joints > 0.1  # half a cycle late in what is done once
 
 
+def test_travel_counts_as_the_body_faces() -> None:
+    for turn in (0.0, 0.7, -0.4):
+        assert verdict_on([run(turn=turn)], BODY, LOOP, 12.0).travel < 0.01
+    slow = run(speed=SPEED - [0.4, 0.0])
+    assert verdict_on([run(), slow], BODY, LOOP, 12.0).travel == pytest.approx(0.4, abs=0.01)
+    assert verdict_on([run(lasts=5.0), run(lasts=5.0, speed=-SPEED)], BODY, ONCE, 5.0).travel > 2.0
+
+
 def test_a_verdict_says_how_many_fell_and_when_the_first_did() -> None:
-    up, falls = Verdict(60.0, (np.inf,) * 3, 0.1), Verdict(60.0, (np.inf, 21.7, 40.0), np.inf)
+    up, falls = Verdict(60.0, (np.inf,) * 3, 0.1, 0.04), Verdict(60.0, (np.inf, 21.7, 40.0), np.inf)
     assert (up.stays_up, falls.stays_up) == (True, False)
-    assert str(up) == "3 of 3 disturbed runs last 60.0 s, joints 5.7° from the clip's"
+    assert str(up) == "3 of 3 disturbed runs last 60.0 s, joints 5.7° and travel 0.04 m/s from the clip's"
     assert str(falls) == "1 of 3 disturbed runs last 60.0 s, the first falls at 21.7 s"
     assert falls.lasted == pytest.approx((60.0 + 21.7 + 40.0) / 3.0)
 
@@ -79,7 +93,8 @@ def test_a_verdict_says_how_many_fell_and_when_the_first_did() -> None:
 def test_staying_up_ranks_first_then_lasting_then_likeness() -> None:
     order = [
         Verdict(60.0, (1.0, 2.0), 0.01), Verdict(60.0, (50.0, 2.0), 0.5), Verdict(5.0, (4.0, 4.9), 0.5),
-        Verdict(60.0, (np.inf, np.inf), 0.3), Verdict(5.0, (np.inf, np.inf), 0.1),
+        Verdict(60.0, (np.inf, np.inf), 0.1, 0.9), Verdict(60.0, (np.inf, np.inf), 0.3, 0.1),
+        Verdict(5.0, (np.inf, np.inf), 0.1, 0.1),
     ]  # fmt: skip
     assert sorted(order, key=lambda verdict: verdict.rank) == order
 
@@ -87,7 +102,12 @@ def test_staying_up_ranks_first_then_lasting_then_likeness() -> None:
 def test_a_skill_is_judged_by_disturbed_runs_that_the_seed_repeats() -> None:
     cycle = own_cycle()
     phases = {name: np.asarray(series) for name, series in cycle.joints.items()}
-    wanted = ClipAngles({n: clip_skills.cycle_angles(cycle, n, PHASES) for n in phases}, cycle.period / 100, True)
+    wanted = ClipTarget(
+        {n: clip_skills.cycle_angles(cycle, n, PHASES) for n in phases},
+        cycle.period / 100,
+        True,
+        np.array(cycle.travel) / cycle.period,
+    )
     one = judge(gait(), wanted, 4.0, replicas=2, seed=3)
     assert one == judge(gait(), wanted, 4.0, replicas=2, seed=3)
     assert one.joints < np.radians(15.0)
@@ -117,7 +137,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, seconds: Sequence[float]) -> list[
     falls: Iterator[float] = iter(seconds)
     asked: list[dict[str, Any]] = []
 
-    def judge(skill: Any, angles: ClipAngles, lasts: float, replicas: int = 3, seed: int = 0) -> Verdict:
+    def judge(skill: Any, angles: ClipTarget, lasts: float, replicas: int = 3, seed: int = 0) -> Verdict:
         asked.append({"softness": skill.parameters.softness, "replicas": replicas, "seconds": lasts})
         return Verdict(lasts, (next(falls),) * replicas, 0.1)
 
@@ -158,12 +178,12 @@ def test_a_whole_judgement_counts_more_than_a_longer_first_look(
 
 
 def test_what_is_done_once_is_judged_to_its_end_and_what_loops_by_its_cycle(clip: ReadClip) -> None:
-    once, loop = ClipToFollow(clip, False).angles, ClipToFollow(clip, True).angles
+    once, loop = ClipToFollow(clip, False).target, ClipToFollow(clip, True).target
     assert (once.loops, loop.loops) == (False, True)
     assert once.duration == pytest.approx(5.0, abs=0.1)
     assert clip.cycle is not None
     assert loop.duration == pytest.approx(clip.cycle.period)
-    assert set(angles_of_clip(clip.found).angles) == set(angles_of_cycle(clip.cycle).angles)
+    assert set(target_of_clip(clip.found).angles) == set(target_of_cycle(clip.cycle).angles)
 
 
 # -------------------------------------------------------------------------------------------------- learning
@@ -187,7 +207,7 @@ class Told:
         return Made(document() | {"summary": self.name}, self._verdict)
 
 
-UP, FALLS = Verdict(60.0, (np.inf,) * 3, 0.1), Verdict(60.0, (21.7, 3.0, 9.0), 0.05)
+UP, FALLS = Verdict(60.0, (np.inf,) * 3, 0.1, 0.1), Verdict(60.0, (21.7, 3.0, 9.0), 0.05, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from surefoot.controllers.stylized.reference_balancing import STRAIGHT, LegExten
 from surefoot.engine.scene import Scene
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import UnknownNameError
-from surefoot.lab.judging import EARLY, LOOPED, ClipAngles, Verdict, angles_of_clip, angles_of_cycle, judge
+from surefoot.lab.judging import EARLY, LOOPED, ClipTarget, Verdict, judge, target_of_clip, target_of_cycle
 from surefoot.lab.parameter_tuning import tuned_name
 from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS
 from surefoot.motions.clip_reading import ClipSource, ReadClip, read_clip_for
@@ -42,10 +42,10 @@ class ClipToFollow:
         return "a cycle of it is looped" if self.loops else "it is followed once, from beginning to end"
 
     @property
-    def angles(self) -> ClipAngles:
+    def target(self) -> ClipTarget:
         """What is to be gone through."""
         cycle = self.read.cycle
-        return angles_of_cycle(cycle) if self.loops and cycle is not None else angles_of_clip(self.read.found)
+        return target_of_cycle(cycle) if self.loops and cycle is not None else target_of_clip(self.read.found)
 
     def reference(self, stretch: LegExtension | None = None) -> Reference:
         """The reference of the clip; `stretch` straightens bent legs."""
@@ -118,9 +118,9 @@ def make_following_skill(
     Returns:
         The skill's document, which is not written, and the verdict on it.
     """
-    beside, angles = path.with_suffix(".npz"), clip.angles
+    beside, target = path.with_suffix(".npz"), clip.target
     base, settings = BASES[clip.read.source.character]
-    lasts = seconds if clip.loops else angles.duration
+    lasts = seconds if clip.loops else target.duration
     tries = [(stretch, softness) for stretch in (STRAIGHT, None) for softness in SOFTNESSES]
     tried = list[_Try]()
     for i, (stretch, softness) in enumerate(tries):
@@ -129,10 +129,10 @@ def make_following_skill(
         reference, changes = clip.reference(stretch), {**settings, "softness": softness}
         reference.save(beside)
         skill = with_parameters(load(base), {**changes, "reference": str(beside)})
-        verdict = judge(skill, angles, min(EARLY, lasts), replicas=1, seed=seed)
+        verdict = judge(skill, target, min(EARLY, lasts), replicas=1, seed=seed)
         if is_whole := verdict.stays_up:
             report(f"{what}: {lasts:.0f} s", (i + 0.5) / len(tries))
-            verdict = judge(skill, angles, lasts, seed=seed)
+            verdict = judge(skill, target, lasts, seed=seed)
         tried.append(_Try(reference, changes, verdict, is_whole))
         if is_whole and verdict.stays_up:
             break
@@ -142,7 +142,7 @@ def make_following_skill(
     if not best.is_whole:
         report("the best of them", 1.0)
         skill = with_parameters(load(base), {**best.changes, "reference": str(beside)})
-        verdict = judge(skill, angles, lasts, seed=seed)
+        verdict = judge(skill, target, lasts, seed=seed)
     stem, document = clip.read.source.clip.stem, files.read(library_path(base))[1]
     document["name"], document["summary"] = tuned_name(path), f"the clip {stem}, followed"
     document["provenance"] = {"source": f"made of the clip {stem} by surefoot follow", "why": str(verdict)}

@@ -15,7 +15,7 @@ from surefoot.controllers.imitation.captured_gait import skill_from_gait
 from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.lab.captured_walk_search import CapturedWalk, record_plain_walk, search_captured_walk
 from surefoot.lab.imitation_search import FALLEN, STAGES, Stage, imitate
-from surefoot.lab.judging import ClipAngles, Verdict, disturbed_runs, verdict_on
+from surefoot.lab.judging import ClipTarget, Verdict, disturbed_runs, verdict_on
 from surefoot.lab.tracking_error import TrackingError, cycle_angles, measure_tracking
 from surefoot.motions.clip_reading import ClipSource, ReadClip, read_clip_for
 from surefoot.motions.findings import Findings
@@ -71,12 +71,12 @@ class Walk:
     fallen_at: tuple[float, ...]
     seen: tuple[TrackingError, ...]
     legs: tuple[str, ...]
-    joints: float = float("inf")  # [rad] as the judge measures it
+    judged: Verdict | None = None
 
     @property
     def verdict(self) -> Verdict:
         """The judge's."""
-        return Verdict(self.seconds, self.fallen_at, self.joints)
+        return self.judged or Verdict(self.seconds, self.fallen_at, float("inf"))
 
     @property
     def stays_up(self) -> bool:
@@ -225,9 +225,10 @@ def measure_walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: in
     body, frames = disturbed_runs(skill, seconds, replicas, seed)
     phases = np.arange(_PHASES) / _PHASES
     angles = {name: cycle_angles(cycle, name, phases) for name in body.joints}
-    judged = verdict_on(frames, body, ClipAngles(angles, cycle.period / _PHASES, True), seconds)
+    velocity = np.array(cycle.travel) / cycle.period
+    judged = verdict_on(frames, body, ClipTarget(angles, cycle.period / _PHASES, True, velocity), seconds)
     seen = [measure_tracking(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
-    return Walk(seconds, judged.fallen_at, tuple(seen), body.legs, judged.joints)
+    return Walk(seconds, judged.fallen_at, tuple(seen), body.legs, judged)
 
 
 @dataclass(frozen=True)
