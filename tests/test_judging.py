@@ -214,7 +214,7 @@ UP, FALLS = Verdict(60.0, (np.inf,) * 3, 0.1, 0.1), Verdict(60.0, (21.7, 3.0, 9.
     ("ways", "kept", "why"),
     [
         ((Told("a", FALLS), Told("b", UP)), "b", "it alone stays up"),
-        ((Told("a", UP), Told("b", replace(UP, joints=0.05))), "b", "nearest to the clip"),
+        ((Told("a", UP), Told("b", replace(UP, joints=0.05))), "b", "most like the clip"),
         ((Told("a", FALLS), Told("b", replace(FALLS, fallen_at=(30.0,) * 3))), "b", "lasts longest, but it falls"),
         ((Told("a", UP), Told("b", None)), "a", "no other way"),
         ((Told("a", None), Told("b", FALLS), Told("c", UP, "too blue")), "b", "no other way"),

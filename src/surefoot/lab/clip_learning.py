@@ -137,7 +137,7 @@ class Learned:
         if not self.verdict.stays_up:
             return f"{self.way} is kept: it lasts longest, but it falls"
         if any(one.verdict is not None and one.verdict.stays_up for one in others):
-            return f"{self.way} is kept: of those that stay up it is nearest to the clip"
+            return f"{self.way} is kept: of those that stay up it is most like the clip"
         return f"{self.way} is kept: it alone stays up"
 
 
