@@ -28,7 +28,9 @@ def learn(
     character: Annotated[str, typer.Option(help="Body that shall move like it.")] = "human",
     save: Save = None,
     once: Annotated[bool, typer.Option("--once", help="From beginning to end; by default a gait is looped.")] = False,
-    way: Annotated[list[str] | None, typer.Option(help="Try only this way, called as its command is; repeatable.")] = None,
+    way: Annotated[
+        list[str] | None, typer.Option(help="Try only this way, called as its command is; repeatable.")
+    ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Step on the spot, without the clip's travel.")] = False,
     scale: Scale = None,
     up: Up = None,
