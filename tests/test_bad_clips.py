@@ -239,10 +239,10 @@ def test_a_missing_file_and_a_folder_are_refused_in_one_line(tmp_path: Path) -> 
 
 
 def test_extreme_frame_times_do_no_harm(tmp_path: Path) -> None:
-    for value in ("5e-324", "1e-300", "1e-7"):
+    for value in ("5e-324", "1e-300", "1e-7", "1e-4", "1", "120", "1e8"):
         with pytest.raises(SurefootError, match="frames"):
             read("bvh", BVH.replace("0.01", value), tmp_path)
-    clip = read("bvh", BVH.replace("0.01", "1e8"), tmp_path)
+    clip = read("bvh", BVH.replace("0.01", "0.1"), tmp_path)
     assert any("unusual for motion capture" in note for note in clip.unsure)
 
 

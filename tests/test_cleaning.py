@@ -12,8 +12,9 @@ from surefoot.errors import SurefootError
 from surefoot.motions import bvh, clip_leg_ik, floor_fit
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts, find_body_parts
-from surefoot.motions.cleaning import Cleaned, clean
+from surefoot.motions.cleaning import Cleaned, clean, glitches
 from surefoot.motions.cleaning.foot_planting import spread_corrections
+from surefoot.motions.findings import Findings
 from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion, Skeleton
 from surefoot.motions.signals import span_mask
@@ -223,21 +224,108 @@ def test_feet_without_toes_are_planted_at_their_ankles() -> None:
         assert np.quantile(np.abs(there[on, 2] - 0.1 * 0.85), 0.95) < 0.01
 
 
-@pytest.mark.parametrize("what", ["rotations", "places", "nothing"])
+@pytest.mark.parametrize("what", ["rotations", "nothing"])
 def test_rubbish_comes_out_finite_and_standing_still_is_one_contact(what: str) -> None:
     rng = np.random.default_rng(11)
     still = Motion(WALK.time[:90], WALK.skeleton, WALK.root_position[[7] * 90], WALK.rotations[[7] * 90])
     if what == "rotations":
         wild = rng.normal(size=still.rotations.shape)
         still = replace(still, rotations=wild / np.linalg.norm(wild, axis=-1, keepdims=True))
-    elif what == "places":
-        still = placed(still, rng.normal(size=(90, 3)))
     done = clean(still, PARTS)
     assert np.isfinite(done.motion.rotations).all()
     assert np.abs(np.linalg.norm(done.motion.rotations, axis=-1) - 1.0).max() < 1e-9
     if what == "nothing":
         assert done.contacts.left.any == ((0, 90),)
         assert done.contacts.cadence(done.motion.time) is None
+
+
+def test_a_root_that_teleports_again_and_again_is_refused() -> None:
+    rng = np.random.default_rng(11)
+    with pytest.raises(SurefootError, match="teleports"):
+        clean(placed(WALK, rng.normal(size=(len(WALK), 3))), PARTS)
+    with pytest.raises(SurefootError, match=r"teleports 9 times, first at 0\.49 s"):
+        clean(placed(WALK, np.outer(np.arange(len(WALK)) // 60, [2.6, 0.0, 0.0])), PARTS)
+
+
+@pytest.mark.parametrize(
+    "way", [np.array([2.6]), np.array([2.6] * 4), np.array([2.6, 2.0, 1.2, 0.5]), np.linspace(2.6, 0.3, 15)]
+)
+def test_teleports_in_the_first_frames_are_cut_off_whatever_their_shape(way: np.ndarray) -> None:
+    added = np.zeros((len(WALK), 3))
+    added[: len(way), 0] = way
+    done = clean(placed(WALK, added), PARTS)
+    assert any("teleports" in text and "cut off" in text for text in done.understood)
+    whole = clean(WALK, PARTS).motion.select(slice(done.first, None))
+    assert np.abs(done.motion.root_position - whole.root_position)[:, :2].max() < 0.05
+    assert len(way) <= done.first <= len(way) + 1
+
+
+FLIP = (0.1, 0.0, np.radians(168.0))
+FOOT = 7
+
+
+def flipped(motion: Motion, spans: list[tuple[int, int]], through: int = 1) -> Motion:
+    """A motion whose right foot is turned over in some spans; each flip takes `through` steps."""
+    share = np.zeros(len(motion))
+    for first, stop in spans:
+        share[first:stop] = 1.0
+        for k in range(1, through):
+            share[first - through + k] = share[stop - 1 + through - k] = k / through
+    rotations = motion.rotations.copy()
+    rotations[:, FOOT] = quat.multiply(rotations[:, FOOT], quat.exp(np.outer(share, FLIP)))
+    return replace(motion, rotations=rotations)
+
+
+@pytest.mark.parametrize(
+    ("spans", "through"),
+    [
+        ([(200, 260)], 1), ([(200, 260)], 2), ([(k, k + 40) for k in range(50, 560, 90)], 1), ([(250, 600)], 1),
+        ([(60, 600)], 1), ([(0, 400)], 1), ([(90, 300), (350, 500)], 3),
+    ],
+)  # fmt: skip
+def test_only_the_frames_in_which_a_joint_is_flipped_over_are_turned_back(
+    spans: list[tuple[int, int]], through: int
+) -> None:
+    findings = Findings()
+    mended = glitches.repair_joints(flipped(WALK, spans, through), PARTS, findings)
+    assert any("RightFoot flips over" in text and "turned back" in text for text in findings.unsure)
+    off = angles(mended.rotations[:, FOOT], WALK.rotations[:, FOOT])
+    assert off.max() < 12.0
+    assert off[~span_mask([(max(first - 4, 0), stop + 4) for first, stop in spans], len(WALK))].max() < 1e-6
+
+
+def test_a_flip_that_no_turn_explains_is_eased_over_and_its_loss_is_told() -> None:
+    rotations = flipped(WALK, [(200, 320)]).rotations.copy()
+    twist = np.outer(np.linspace(0.0, 1.0, 120), [0.0, np.radians(75.0), 0.0])
+    rotations[200:320, FOOT] = quat.multiply(quat.exp(twist), rotations[200:320, FOOT])
+    findings = Findings()
+    mended = glitches.repair_joints(replace(WALK, rotations=rotations), PARTS, findings)
+    assert any("RightFoot flips over" in text and "movement there is lost" in text for text in findings.unsure)
+    assert np.delete(angles(mended.rotations[:, FOOT], WALK.rotations[:, FOOT]), slice(195, 325)).max() < 1e-6
+    assert steps(mended, [FOOT]).max() < 10.0
+
+
+def test_a_flipping_foot_hides_neither_a_rest_pose_nor_a_teleport() -> None:
+    wild = flipped(WALK, [(k, k + 30) for k in range(50, 560, 50)])
+    rest = np.tile([1.0, 0.0, 0.0, 0.0], (1, len(NAMES), 1))
+    longer = Motion(
+        np.arange(len(WALK) + 1) / FPS, WALK.skeleton, np.concatenate([WALK.root_position[:1], WALK.root_position]),
+        np.concatenate([rest, wild.rotations]),
+    )  # fmt: skip
+    assert any("rest pose" in text for text in clean(longer, PARTS).understood)
+    jumped = placed(wild, np.where(np.arange(len(WALK))[:, None] >= 300, [[1.3, -0.8, 0.0]], 0.0))
+    assert any("bridged" in text for text in clean(jumped, PARTS).unsure)  # it is not taken for another motion
+
+
+def test_a_foot_that_trembles_while_it_stands_takes_no_step() -> None:
+    places = clean(WALK, PARTS)
+    trembling = turned(WALK, 1, slice(None), (0.0, 0.0, 0.0))
+    shaken = trembling.rotations.copy()
+    stands = span_mask(places.contacts.left.any, len(WALK))
+    wave = np.where(stands, 0.055 * np.sin(2.0 * np.pi * 4.5 * WALK.time), 0.0)
+    shaken[:, 1] = quat.multiply(quat.exp(np.outer(wave, [0.0, 0.0, 1.0])), shaken[:, 1])
+    done = clean(replace(WALK, rotations=shaken), PARTS)
+    assert len(done.contacts.left.any) == len(places.contacts.left.any)
 
 
 @pytest.mark.parametrize("wrong", [1.0, 2.0, 0.5, 4.0])

@@ -111,6 +111,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_simulate_as_a_program_prints_one_json_object_and_writes_what_was_asked_for(tmp_path: Path) -> None:
+    start("simulate", "walk", *SHORT, cwd=tmp_path)  # compiles what was never compiled, and says so
     outcome = start(
         "simulate", "walk", "--seconds", "1.5", "--terrain", "slope:1", "--push", "0.2,40,0,0,0.1",
         "--switch", "0.4:run", "--proportion", "thigh_length=1.02", "--save", "run.npz", "--json", cwd=tmp_path,

@@ -13,7 +13,7 @@ import pytest
 from captured_gait import clip_file, document, own_cycle, understood
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import clip_skills, parameter_tuning
-from surefoot.lab.imitation_search import HOPELESS, Stage
+from surefoot.lab.imitation_search import FALLEN, Stage
 from surefoot.lab.tracking_error import TrackingError
 from surefoot.skills import files, load
 from test_cli import Outcome, call
@@ -215,8 +215,8 @@ def test_how_unlike_a_walk_is_goes_by_its_worst_difference_and_a_fall_is_worse_t
     far = replace(like, seen=(replace(like.seen[0], cadence=0.9),))
     assert far.unlike == pytest.approx(2.0)
     assert (like.is_alike, far.is_alike) == (True, False)
-    assert far.unlike < walked(31.0).unlike < walked(12.0).unlike < walked(1.0).unlike < HOPELESS
-    assert replace(like, fallen_at=(1.0, 2.0)).unlike == HOPELESS
+    assert far.unlike < FALLEN < walked(31.0).unlike < walked(12.0).unlike < walked(1.0).unlike
+    assert walked(1.0).unlike < replace(like, fallen_at=(3.0, 3.0)).unlike < replace(like, fallen_at=(1.0, 2.0)).unlike
 
 
 def test_a_fall_without_a_stride_is_told_without_infinities() -> None:

@@ -29,7 +29,7 @@ from surefoot.lab.tracking_error import (
 )
 from surefoot.motions import fourier
 from surefoot.motions import quaternions as quat
-from surefoot.motions.gait_cycle import describe_gait
+from surefoot.motions.gait_description import describe_gait
 from surefoot.native.userdata import REPORT
 from surefoot.skills import load, with_parameters
 from surefoot.skills.schema import Skill

@@ -1,8 +1,9 @@
-"""The commands that make skills of motion-capture clips: `surefoot imitate` and `surefoot follow`."""
+"""The commands that make skills of motion-capture clips in one way: `surefoot imitate` and `surefoot follow`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,9 +14,10 @@ from surefoot.cli.cluster import Ray, sharing
 from surefoot.cli.options import Device
 from surefoot.cli.terminal import Bar, print_pairs, screen
 from surefoot.errors import CommandError, SurefootError
+from surefoot.motions.findings import Findings
 
 if TYPE_CHECKING:
-    from surefoot.lab.clip_skills import ClipSource
+    from surefoot.motions.clip_reading import ClipSource
 
 Clip = Annotated[Path, typer.Argument(help="A .bvh file, or an .amc with its --asf.")]
 Asf = Annotated[Path | None, typer.Option("--asf", "--amc", help="Skeleton of an .amc clip.")]
@@ -58,18 +60,19 @@ def imitate_clip(
     """Make a skill of a motion-capture clip: read, clean, retarget, find the cycle, tune until it walks."""
     from surefoot.engine.devices import using_device
     from surefoot.lab import clip_skills
+    from surefoot.motions.clip_reading import ClipSource
     from surefoot.skills import files
 
-    sources = [clip_skills.ClipSource(one, asf, character, in_place, scale, up, fps, knee_bias) for one in clip]
+    sources = [ClipSource(one, asf, character, in_place, scale, up, fps, knee_bias) for one in clip]
     if len(sources) > 1:
         if only_read:
             raise CommandError("--only-read takes one clip")
         with using_device(device):
             return _imitate_several(sources, save, (credit, seconds, seed, walk_speed), ray)
     (source,) = sources
-    path, name = _output_path(source.clip, save)
-    found = clip_skills.read_gait_clip(source)
-    _print_findings(found.said, found.unsure)
+    path, name = output_path(source.clip, save)
+    with printed_findings() as findings:
+        found = clip_skills.read_gait_clip(source, findings)
     if only_read:
         return 0
     search = path.with_suffix(".search")
@@ -78,6 +81,7 @@ def imitate_clip(
             found, name, credit, seconds, seed=seed, walk_speed=walk_speed, checkpoint=search, report=tick
         )
     print_pairs(clip_skills.walk_summary(done.walk))
+    screen.print(f"  {done.walk.verdict}", highlight=False)
     files.write(done.document, path)
     clip_skills.remove_checkpoint(search)
     screen.print(f"written to {path}")
@@ -95,7 +99,7 @@ def _imitate_several(
     folder = save or Path()
     if not folder.is_dir():
         raise CommandError(f"of several clips, --save is a folder, got {folder}")
-    outputs = [_output_path(source.clip, None) for source in sources]
+    outputs = [output_path(source.clip, None) for source in sources]
     paths = [(folder / path).resolve() for path, _ in outputs]
     twice = next((path for i, path in enumerate(paths) if path in paths[:i]), None)
     if twice is not None:
@@ -120,7 +124,11 @@ def _imitate_several(
                     status = 1
                     continue
                 done, path = outcome.result(), paths[outcome.place]
-                _print_findings(done["said"], done["unsure"])
+                _print_findings(Findings(done["said"], done["unsure"]))
+                if "refused" in done:
+                    screen.print(f"  [red]{done['refused']}[/red]", highlight=False)
+                    status = 1
+                    continue
                 print_pairs(done["summary"])
                 replace_file(path, done["text"].encode())
                 screen.print(f"written to {path}")
@@ -139,29 +147,31 @@ def follow_clip(
     up: Up = None,
     fps: Fps = None,
     credit: Credit = "",
-    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long a cycle is tried.")] = 20.0,
+    seconds: Annotated[float, typer.Option(min=1.0, max=3600.0, help="How long a cycle must be followed.")] = 60.0,
     only_read: OnlyRead = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the disturbances.")] = 0,
     knee_bias: KneeBias = 0.0,
 ) -> int:
     """Make a skill that follows a clip frame by frame with a quadratic program; nothing is searched for."""
-    from surefoot.lab import clip_skills
+    from surefoot.lab.clip_following import make_following_skill, read_clip_to_follow
+    from surefoot.motions.clip_reading import ClipSource
     from surefoot.skills import files
 
-    path, _ = _output_path(clip, save)
-    source = clip_skills.ClipSource(clip, asf, character, False, scale, up, fps, knee_bias)
-    found = clip_skills.read_clip_to_follow(source, once)
-    _print_findings(found.said, found.unsure)
+    path, _ = output_path(clip, save)
+    source = ClipSource(clip, asf, character, False, scale, up, fps, knee_bias)
+    with printed_findings() as findings:
+        found = read_clip_to_follow(source, once, findings)
     if only_read:
         return 0
     with Bar() as tick:
-        document, followed = clip_skills.make_following_skill(found, path, credit, seconds, tick)
-    screen.print(f"  {followed}", highlight=False)
-    files.write(document, path)
+        done = make_following_skill(found, path, credit, seconds, seed=seed, report=tick)
+    screen.print(f"  {done.verdict}", highlight=False)
+    files.write(done.document, path)
     screen.print(f"written to {path} and {path.with_suffix('.npz').name} beside it")
-    return 0 if followed.stays_up else 1
+    return 0 if done.verdict.stays_up else 1
 
 
-def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
+def output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     """Where a skill is written, and its name."""
     from surefoot.cli.simulate import check_place
     from surefoot.lab.parameter_tuning import skill_name, tuned_name
@@ -172,9 +182,19 @@ def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     return path, name
 
 
-def _print_findings(said: Sequence[str], unsure: Sequence[str]) -> None:
+@contextmanager
+def printed_findings() -> Iterator[Findings]:
+    """Findings that are printed in the end, also if the clip is refused: then as far as it was understood."""
+    findings = Findings()
+    try:
+        yield findings
+    finally:
+        _print_findings(findings)
+
+
+def _print_findings(findings: Findings) -> None:
     """Print what was understood of a clip."""
-    for line in said:
+    for line in findings.understood:
         screen.print(f"  {line}", highlight=False)
-    for line in unsure:
+    for line in findings.unsure:
         screen.print(f"  [yellow]unsure:[/yellow] {line}", highlight=False)

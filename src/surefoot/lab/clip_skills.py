@@ -1,8 +1,4 @@
-"""Skills made from motion-capture clips: imitations of a gait's cycle, and stylized skills that follow a clip's frames.
-
-`surefoot imitate` reads a clip, finds its gait cycle and searches for parameters with which the cycle walks.
-`surefoot follow` makes the clip the reference of a stylized skill. Both tell what was understood of the clip.
-"""
+"""Imitations of a clip's gait cycle (`surefoot imitate`): first guesses, and the search for one that walks like it."""
 
 from __future__ import annotations
 
@@ -17,33 +13,24 @@ from surefoot.characters import load as load_character
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.imitation.captured_gait import skill_from_gait
 from surefoot.controllers.imitation.parameters import Cycle
-from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.reference import Reference
-from surefoot.controllers.stylized.reference_balancing import STRAIGHT, LegExtension
-from surefoot.engine.population import Population
-from surefoot.engine.scene import Scene
-from surefoot.engine.simulation import Simulation
-from surefoot.errors import UnknownNameError
+from surefoot.errors import SurefootError
 from surefoot.lab import pieces
 from surefoot.lab.captured_walk_search import CapturedWalk, record_plain_walk, search_captured_walk
-from surefoot.lab.imitation_search import FALLEN, HOPELESS, STAGES, Stage, imitate
-from surefoot.lab.parameter_tuning import tuned_name
-from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TrackingRun, track_reference
-from surefoot.lab.replicas import perturb_population, seeded_generator
-from surefoot.lab.tracking_error import BodyPoses, TrackingError, measure_tracking, record_frames
-from surefoot.motions import clips, retargeting
-from surefoot.motions.body_parts import find_body_parts
-from surefoot.motions.cleaning import clean
-from surefoot.motions.gait_cycle import GaitCycle, describe_gait, step_in_place
-from surefoot.motions.gait_search import find_gait_cycle, find_periodic_span
-from surefoot.motions.retargeting import RetargetedClip
-from surefoot.skills import files, library_path, load, with_parameters
+from surefoot.lab.imitation_search import FALLEN, STAGES, Stage, imitate
+from surefoot.lab.judging import ClipTarget, Verdict, disturbed_runs, verdict_on
+from surefoot.lab.tracking_error import TrackingError, cycle_angles, measure_tracking
+from surefoot.motions.clip_reading import ClipSource, ReadClip, read_clip_for
+from surefoot.motions.findings import Findings
+from surefoot.motions.gait_cycle import GaitCycle
+from surefoot.motions.gait_description import describe_gait
+from surefoot.motions.gait_search import NotCyclicError
+from surefoot.skills import files
 from surefoot.skills.schema import Skill
 
 _MEASURED = 5.0  # [s] after which a run is measured
 _TRIAL = 10.0  # [s] that a first guess is let walk
-_AWHILE = 4.0  # [s] if all replicas fall sooner, it is far from walking
 _DECIMALS = 4
+_PHASES = 100  # of a cycle, in which joints are compared
 
 
 @dataclass(frozen=True)
@@ -64,43 +51,11 @@ PAPER_TOLERANCE = Tolerance(float(np.radians(12.0)), float(np.radians(20.0)), 0.
 
 
 @dataclass(frozen=True)
-class ClipSource:
-    """A clip and what the user knows better than the file.
-
-    Attributes:
-        clip: file, .bvh or .amc.
-        skeleton: .asf file of an .amc clip.
-        character: name of the body that shall move like it.
-        in_place: whether it steps on the spot, without the clip's travel.
-        scale: metres per unit of the file; None is guessed.
-        up: axis of the file that points up; None is guessed.
-        fps: true frames per second; None is the file's.
-        knee_bias: by how much the clip's skeleton bends all knees too much [deg].
-    """
-
-    clip: Path
-    skeleton: Path | None = None
-    character: str = "human"
-    in_place: bool = False
-    scale: float | None = None
-    up: str | None = None
-    fps: float | None = None
-    knee_bias: float = 0.0
-
-    def corrected(self, found: RetargetedClip, table: CharacterTable) -> RetargetedClip:
-        """A retargeted clip without the bias of its knees."""
-        bias = float(np.radians(self.knee_bias))
-        return retargeting.straighten_knees(found, table, bias) if bias else found
-
-
-@dataclass(frozen=True)
 class GaitClip:
-    """The gait cycle of a clip on our body, and in words what was understood and what is unsure."""
+    """The gait cycle of a clip on our body."""
 
     cycle: GaitCycle
     table: CharacterTable
-    said: tuple[str, ...]
-    unsure: tuple[str, ...]
     source: ClipSource
 
     @property
@@ -118,6 +73,12 @@ class Walk:
     fallen_at: tuple[float, ...]
     seen: tuple[TrackingError, ...]
     legs: tuple[str, ...]
+    judged: Verdict | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The judge's."""
+        return self.judged or Verdict(self.seconds, self.fallen_at, float("inf"))
 
     @property
     def stays_up(self) -> bool:
@@ -142,7 +103,7 @@ class Walk:
     def unlike(self) -> float:
         """The largest difference from the clip, as a share of `PAPER_TOLERANCE`; more than `FALLEN` after a fall."""
         if not self.stays_up:
-            return HOPELESS if max(self.fallen_at) < _AWHILE else FALLEN + self.seconds / min(self.fallen_at)
+            return FALLEN + self.seconds / max(float(np.mean(np.minimum(self.fallen_at, self.seconds))), 0.1)
         return self._share(PAPER_TOLERANCE)
 
     @property
@@ -174,25 +135,30 @@ class Walk:
         return max(seen.travel_error for seen in self.seen)
 
 
-def read_gait_clip(source: ClipSource) -> GaitClip:
+def read_gait_clip(source: ClipSource, findings: Findings | None = None) -> GaitClip:
     """Read, clean and retarget a clip and find its gait cycle.
 
     Args:
         source: the clip.
+        findings: where to say what was understood.
 
     Raises:
         SurefootError: the clip cannot be read, or holds no gait cycle; the message says why.
     """
-    table = load_character(source.character)
-    clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
-    parts, notes = find_body_parts(clip.motion)
-    cleaned = clean(clip.motion, parts, fps=source.fps)
-    ours = source.corrected(retargeting.retarget(cleaned.motion, parts, table), table)
-    cycle = find_gait_cycle(ours, table)
-    if source.in_place:
-        cycle = step_in_place(cycle, table)
-    said = (*clip.understood, *cleaned.understood, *ours.notes, *cycle.notes, describe_gait(cycle, table))
-    return GaitClip(cycle, table, tuple(said), (*clip.unsure, *notes, *cleaned.unsure), source)
+    return gait_of(
+        read_clip_for(load_character(source.character), source, Findings() if findings is None else findings)
+    )
+
+
+def gait_of(read: ReadClip) -> GaitClip:
+    """The gait cycle of a clip.
+
+    Raises:
+        NotCyclicError: it has none.
+    """
+    if read.cycle is None:
+        raise read.not_cyclic or NotCyclicError("no gait cycle", None)
+    return GaitClip(read.cycle, read.table, read.source)
 
 
 def untuned_skills(found: GaitClip, name: str, credit: str = "") -> tuple[tuple[dict[str, Any], ...], Cycle]:
@@ -258,11 +224,13 @@ def measure_walk(skill: Skill, cycle: Cycle, seconds: float = 60.0, replicas: in
         replicas: noisy starts.
         seed: of the noise.
     """
-    population = Population(replicas, skill=skill)
-    perturb_population(population, [seeded_generator(seed, "imitate", k) for k in range(replicas)])
-    body, frames = BodyPoses(population.scene), record_frames(population, seconds)
+    body, frames = disturbed_runs(skill, seconds, replicas, seed)
+    phases = np.arange(_PHASES) / _PHASES
+    angles = {name: cycle_angles(cycle, name, phases) for name in body.joints}
+    velocity = np.array(cycle.travel) / cycle.period
+    judged = verdict_on(frames, body, ClipTarget(angles, cycle.period / _PHASES, True, velocity), seconds)
     seen = [measure_tracking(f, cycle, body, min(_MEASURED, 0.3 * min(f.fallen_at, seconds))) for f in frames]
-    return Walk(seconds, tuple(f.fallen_at for f in frames), tuple(seen), body.legs)
+    return Walk(seconds, judged.fallen_at, tuple(seen), body.legs, judged)
 
 
 @dataclass(frozen=True)
@@ -295,9 +263,14 @@ def make_imitation_skill(
         document = tune_skill(
             documents, cycle, seed=seed, stages=stages, begin_with=begin_with, checkpoint=checkpoint, report=report
         )
-    return ImitationResult(
-        document, measure_walk(files.validate(document, document["name"]), cycle, seconds, seed=seed)
-    )
+    return _measured(document, cycle, seconds, seed)
+
+
+def _measured(document: dict[str, Any], cycle: Cycle, seconds: float, seed: int) -> ImitationResult:
+    """The walk of a skill's document, which from now on says what the judge says."""
+    walk = measure_walk(files.validate(document, document["name"]), cycle, seconds, seed=seed)
+    document["provenance"] |= {"why": str(walk.verdict)}
+    return ImitationResult(document, walk)
 
 
 GENERATIONS = 440  # of a search by the gait card
@@ -332,7 +305,7 @@ def make_walking_skill(
         walk, speed, generations=generations, seed=seed, report=report,
         checkpoint=checkpoint and checkpoint.with_name(f"{checkpoint.name}-walk.json"),
     )  # fmt: skip
-    return ImitationResult(document, measure_walk(files.validate(document, name), cycle, seconds, seed=seed))
+    return _measured(document, cycle, seconds, seed)
 
 
 def make_skill(
@@ -368,10 +341,15 @@ def imitated_clip(
     The checkpoint is used where its folder is there, which another machine may not have.
 
     Returns:
-        The skill's file as `text`, `walk_summary` as `summary`, whether it `stays_up`, and what was `said` of the clip
-        and is `unsure`.
+        What was `said` of the clip and is `unsure`; if it was `refused`, why; otherwise the skill's file as `text`,
+        `walk_summary` as `summary`, and whether it `stays_up`.
     """
-    found = read_gait_clip(source)
+    findings = Findings()
+    about = {"said": findings.understood, "unsure": findings.unsure}
+    try:
+        found = read_gait_clip(source, findings)
+    except SurefootError as error:
+        return about | {"refused": str(error)}
     used = checkpoint if checkpoint and checkpoint.parent.is_dir() else None
     done = make_skill(
         found, name, credit, seconds, seed=seed, walk_speed=walk_speed, checkpoint=used, report=pieces.tell
@@ -380,8 +358,7 @@ def imitated_clip(
         remove_checkpoint(used)
     return {
         "text": files.text_of(done.document), "summary": walk_summary(done.walk), "stays_up": done.walk.stays_up,
-        "said": found.said, "unsure": found.unsure,
-    }  # fmt: skip
+    } | about  # fmt: skip
 
 
 def remove_checkpoint(checkpoint: Path) -> None:
@@ -404,89 +381,3 @@ def walk_summary(done: Walk) -> dict[str, Any]:
         "travel": f"{100 * done.travel_error:.0f} % off the clip's",
         "torso": f"{np.degrees(max(seen.tilt for seen in done.seen)):.0f}° off the clip's",
     }
-
-
-SOFTNESSES = (1e-3, 1e-2, 1e-1)  # tried one after the other until it stays up
-# by body, the skill that one following a clip is made from, and the parameters that are changed
-_BASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "human_toes": ("human_toes/stylized-stand", CLIP_TRACKING_PARAMETERS),
-    "human": ("human/stylized-stand", CLIP_TRACKING_PARAMETERS),
-    "planar_arms": ("planar_arms/stylized-walk", {}),
-}
-
-
-@dataclass(frozen=True)
-class ClipToFollow:
-    """A retargeted clip, whether it loops, and in words what was understood and what is unsure."""
-
-    found: RetargetedClip
-    loops: bool
-    said: tuple[str, ...]
-    unsure: tuple[str, ...]
-    source: ClipSource
-
-    def reference(self, stretch: LegExtension | None = None) -> Reference:
-        """The reference of the clip; `stretch` straightens bent legs."""
-        scene = _scene(self.source)
-        return (reference_sources.looping_reference if self.loops else reference_sources.one_shot_reference)(
-            scene.model, scene.table, self.found, stretch
-        )
-
-
-def _scene(source: ClipSource) -> Scene:
-    if source.character not in _BASES:
-        raise UnknownNameError("body that follows clips", source.character, _BASES)
-    return Simulation(skill=_BASES[source.character][0]).scene
-
-
-def read_clip_to_follow(source: ClipSource, once: bool) -> ClipToFollow:
-    """Read, clean and retarget a clip.
-
-    Args:
-        source: the clip.
-        once: follow it from beginning to end, even if part of it repeats.
-
-    Raises:
-        UnknownNameError: a body that cannot follow clips.
-        SurefootError: the clip cannot be read.
-    """
-    table = _scene(source).table
-    clip = clips.read_clip(source.clip, asf=source.skeleton, scale=source.scale, up=source.up, fps=source.fps)
-    found = source.corrected(reference_sources.retarget_clip(clip, table), table)
-    steady = None if once else find_periodic_span(found, table)
-    how = "it is followed once, from beginning to end" if steady is None else "a cycle of it is looped"
-    return ClipToFollow(found, steady is not None, (*clip.understood, *found.notes, how), clip.unsure, source)
-
-
-def make_following_skill(
-    retraced: ClipToFollow, path: Path, credit: str, seconds: float, report: Callable[[str, float], None]
-) -> tuple[dict[str, Any], TrackingRun]:
-    """Find the straightest legs and the least softness with which a clip is followed, and write its reference.
-
-    Args:
-        retraced: the clip.
-        path: file of the skill; the reference is written beside it, as .npz.
-        credit: line that the clip's licence asks for.
-        seconds: how long a looping clip is followed [s].
-        report: called with what is tried and the share of the work.
-
-    Returns:
-        The skill's document, and how its reference was followed.
-    """
-    beside = path.with_suffix(".npz")
-    base, settings = _BASES[retraced.source.character]
-    tries = [(stretch, softness) for stretch in (STRAIGHT, None) for softness in SOFTNESSES]
-    for i, (stretch, softness) in enumerate(tries):
-        report(f"{'straighter' if stretch else 'bent'} legs, softness {softness:g}", i / len(tries))
-        reference, changes = retraced.reference(stretch), {**settings, "softness": softness}
-        reference.save(beside)
-        long = seconds if reference.loops else reference.duration
-        followed = track_reference(with_parameters(load(base), {**changes, "reference": str(beside)}), long)
-        if followed.stays_up:
-            break
-    document = files.read(library_path(base))[1]
-    document["name"], document["summary"] = tuned_name(path), f"the clip {retraced.source.clip.stem}, followed"
-    document["provenance"] = {"source": f"made of the clip {retraced.source.clip.stem} by surefoot follow"}
-    document["clip"], document["credit"] = retraced.source.clip.stem, credit
-    document["parameters"] |= {**changes, "reference": beside.name}
-    return document, followed

@@ -113,7 +113,7 @@ class ImitationCost:
         return min(2.0 * max(longest / (0.5 * self.cycle.period) - 1.6, 0.0), 3.0)
 
 
-FALLEN, HOPELESS = 10.0, 100.0  # error of a walk that falls, and of one that falls at once
+FALLEN = 10.0  # least error of a walk that falls
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ def imitate(
         stages: run one after the other, each from the best that the last one found. Once a walk stays up, further
             stages of the same length are skipped.
         begin_with: parameters to begin with; by default `initial_guesses()`.
-        unlike: error of a result. Spare stages run while it is too large but not `HOPELESS`: each from the best so
-            far, or from the last if the best falls.
+        unlike: error of a result. Spare stages run while it is too large: each from the best so far, or from the last
+            if the best falls.
         threads: 0 is all cores.
         checkpoint: a stopped search resumes from files of this name with the stage's number added.
         report: called after every generation with what is done and the largest share of the work that may be done.
@@ -214,7 +214,7 @@ def imitate(
     best, far = field[0], unlike(field[0])
     last = best
     for number, stage in enumerate(stages):
-        if stage.only_if_error_above is not None and stage.only_if_error_above < far < HOPELESS:
+        if stage.only_if_error_above is not None and stage.only_if_error_above < far:
             search.seed = seed + number
             last = search.run(best if far < FALLEN else last, stage, str(number)).skill
             best, far = min(((best, far), (last, unlike(last))), key=lambda judged: judged[1])

@@ -70,6 +70,7 @@ class BodyPoses:
         self.joints = {name: int(scene.model.joint(name).qposadr[0]) for name in scene.table.gains}
         upper = scene.table.anatomy.upper
         self.legs = tuple(name for name in self.joints if not any(kind in name for kind in upper))
+        self.is_planar = self.table.root == "planar"
 
     def stance(self, qpos: np.ndarray, heading: float) -> tuple[float, float, float]:
         """How far the left ankle is left of the right one, seen along a heading [m]; the torso's roll and pitch [rad].

@@ -210,14 +210,24 @@ class SkeletonShape:
         return bool(np.median(forward[:, 0] * across[:, 1] - forward[:, 1] * across[:, 0]) > 0.0)
 
     def forward(self, legs: list[Chain]) -> tuple[np.ndarray, str]:
-        """(n, 2) where the feet point, else where the body travels, else where x points; and which of these it was."""
+        """(n, 2) where the feet point, else where the knees bend, the body travels or x points; and which it was."""
         feet = [self.places[:, leg[3], :2] - self.places[:, leg[2], :2] for leg in legs if leg[3] is not None]
         if feet and np.median(np.linalg.norm(sum(feet), axis=1)) > _ASIDE:
             return np.asarray(sum(feet)), "the feet point"
+        knees = [self._bend(leg) for leg in legs]
+        if np.median(np.linalg.norm(sum(knees), axis=1)) > _ASIDE:
+            return np.asarray(sum(knees)), "the knees bend"
         gone = self.places[-1, 0, :2] - self.places[0, 0, :2]
         if np.linalg.norm(gone) > 1.0:
             return np.tile(gone, (len(self.places), 1)), "it travels"
         return np.tile([1.0, 0.0], (len(self.places), 1)), "the file's forward axis points"
+
+    def _bend(self, leg: Chain) -> np.ndarray:
+        """(n, 2) how far a knee is off the line from hip to ankle, seen from above."""
+        hip, knee, ankle = (self.places[:, int(joint or 0)] for joint in leg[:3])
+        line = ankle - hip
+        share = ((knee - hip) * line).sum(axis=1) / np.maximum((line**2).sum(axis=1), 1e-12)
+        return np.asarray((knee - hip - share[:, None] * line)[:, :2])
 
     def _jointed(self, top: int, leaf: int) -> Chain | None:
         """The joints at the ends of the last two long bones below `top`, and the next joint."""

@@ -18,7 +18,7 @@ from surefoot.motions import acclaim, body_parts, bvh
 from surefoot.motions.findings import Findings
 from surefoot.motions.forward_kinematics import chain_from_root, parents_first, world_poses
 from surefoot.motions.motion import Motion, Skeleton
-from surefoot.motions.motion_editing import MAX_FPS, frame_rate
+from surefoot.motions.motion_editing import frame_rate
 
 UNITS = {
     "metres": 1.0,
@@ -41,6 +41,7 @@ _WAYS = ("y", "z", "x", "-y", "-z", "-x")
 _FORWARD = {"x": "y", "y": "z", "z": "x"}  # the axis called forward, by the axis that is up
 _WHOLE = 5e-4  # how far from a whole number of frames a second a printed frame time may be
 _USUAL = (20.0, 250.0)  # frames per second of motion capture
+_POSSIBLE = (5.0, 1000.0)  # frames per second with which a body's motion can be read at all
 
 
 @dataclass(frozen=True)
@@ -224,6 +225,7 @@ def read_clip(
     scale: float | None = None,
     up: str | None = None,
     fps: float | None = None,
+    findings: Findings | None = None,
 ) -> Clip:
     """Read a .bvh or .amc file.
 
@@ -233,22 +235,23 @@ def read_clip(
         scale: metres per unit; by default the unit with which the body has a person's size.
         up: the file's axis that points up: x, y, z, -x, -y or -z; by default the one along which the body stands.
         fps: frames per second; by default what the file says, and 120 for .amc files, which do not say it.
+        findings: where to say what was understood, so that it is known even if the clip is refused.
 
     Raises:
         OutputError: an option is not valid, or the file cannot be read; the message names the line.
     """
-    path, unit, findings = Path(path), None, Findings()
+    path, unit, findings = Path(path), None, Findings() if findings is None else findings
     if scale is not None and not 0.0 < scale < np.inf:
         raise OutputError(f"the scale must be a positive number of metres per unit, got {scale}")
-    if fps is not None and not 0.0 < fps <= MAX_FPS:
-        raise OutputError(f"frames per second must be within 0 … {MAX_FPS:g}, got {fps}")
+    if fps is not None and not _POSSIBLE[0] <= fps <= _POSSIBLE[1]:
+        raise OutputError(f"frames per second must be within {_POSSIBLE[0]:g} … {_POSSIBLE[1]:g}, got {fps}")
     if up is not None:
         bvh.axis_change(up, _FORWARD.get(up[-1:], ""))
     if path.suffix.lower() == ".bvh":
         if asf is not None:
             raise OutputError("only an .amc file needs an .asf, a .bvh file holds its skeleton")
         raw = bvh.load(path, up="z", forward="x")
-        pace = fps or _pace(raw, findings)
+        pace = fps or _pace(raw, path, findings)
     elif path.suffix.lower() == ".amc":
         if asf is None:
             raise OutputError(f"{path}: an .amc file holds no skeleton; its .asf file is needed")
@@ -275,11 +278,16 @@ def read_clip(
     return Clip(motion, tuple(findings.understood), tuple(findings.unsure), metres, above, pace)
 
 
-def _pace(raw: Motion, findings: Findings) -> float:
+def _pace(raw: Motion, path: Path, findings: Findings) -> float:
     """Frames per second, rounded to a whole number if the file's frame time is one in print."""
-    found = frame_rate(raw)
-    if not found <= MAX_FPS:
-        raise OutputError(f"a clip has at most {MAX_FPS:g} frames per second, this one has {found:g}")
+    found, (least, most) = frame_rate(raw), _POSSIBLE
+    if len(raw) > 1 and not least <= found <= most:
+        meant = 1.0 / found  # the pace, if it was written in place of the time between frames
+        hint = f"if it means {meant:g} frames per second, --fps {meant:g} says so" if least <= meant <= most else ""
+        raise OutputError(
+            f"{path}: frames {1.0 / found:g} s apart, which is {found:.3g} frames per second; a clip has "
+            f"{least:g} … {most:g}; {hint or '--fps tells the true number'}"
+        )
     if abs(found - round(found)) <= _WHOLE * found:
         found = float(round(found))
     if not _USUAL[0] <= found <= _USUAL[1]:

@@ -29,6 +29,7 @@ _SHARE = 0.3  # of the joint's largest height and speed: where it leaves, within
 _COME = 0.6  # of these: a contact begins and ends below, and goes on between
 _HOPS = 0.4  # of the other foot's contacts: a foot with fewer does not step
 _SHORTEST, _GAP = 0.06, 0.08  # [s] shortest contact, and shortest gap between two
+_RISE, _MOVE = 0.015, 0.1  # [leg lengths] a foot that neither rises nor moves more between two contacts took no step
 
 
 def footstrikes(motion: Motion) -> list[tuple[int, int]]:
@@ -128,7 +129,23 @@ def _foot(places: np.ndarray, time: np.ndarray, limb: LegJoints, own: StanceHeig
     heel = _contacts_of_joint(places[:, limb.ankle], time, own.ankle, leg)
     toe = heel if limb.toe is None else _contacts_of_joint(places[:, limb.toe], time, own.toe, leg)
     either = _lasting(span_mask(heel, count) | span_mask(toe, count), time)
-    return FootContacts(tuple(toe), tuple(heel), tuple(either))
+    rise = np.minimum(places[:, limb.ankle, 2] - own.ankle, places[:, limb.tip, 2] - own.toe) / leg
+    steps = _without_pauses(either, rise, places[:, limb.tip, :2] / leg)
+    return FootContacts(tuple(toe), tuple(heel), tuple(steps))
+
+
+def _without_pauses(spans: list[Span], rise: np.ndarray, place: np.ndarray) -> list[Span]:
+    """Contacts joined where the foot is neither lifted nor set elsewhere: it slid or trembled, and took no step."""
+    found = spans[:1]
+    for first, stop in spans[1:]:
+        begun, ended = found[-1]
+        gap = slice(ended - 1, first + 1)
+        moved = np.linalg.norm(place[gap] - place[ended - 1], axis=1).max()
+        if rise[gap].max() < _RISE and moved < _MOVE:
+            found[-1] = (begun, stop)
+        else:
+            found.append((first, stop))
+    return found
 
 
 def _contacts_of_joint(places: np.ndarray, time: np.ndarray, height: float, leg: float) -> list[Span]:

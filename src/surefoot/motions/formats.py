@@ -15,6 +15,7 @@ from surefoot.atomic_file import replace_file
 from surefoot.errors import OutputError
 from surefoot.motions import bvh, gltf, motion_editing, usd
 from surefoot.motions.motion import Motion
+from surefoot.motions.npz import npz_bytes
 
 SKINNED = (".glb", ".usda")  # formats that can hold a skin
 
@@ -101,9 +102,7 @@ def _names(motion: Motion) -> tuple[list[str], list[str], list[str], list[str]]:
 
 
 def _npz(motion: Motion) -> bytes:
-    file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **motion.arrays())
-    return file.getvalue()
+    return npz_bytes(motion.arrays(), compressed=True)
 
 
 def _csv(motion: Motion) -> bytes:

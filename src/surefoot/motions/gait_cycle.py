@@ -1,6 +1,6 @@
 """One averaged cycle of a gait: Fourier series of its joints and its root over the phase (SIMBICON §5).
 
-`step_in_place` makes a gait step on the spot, and `describe_gait` puts a gait into words.
+`step_in_place` makes a gait step on the spot.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ from surefoot.motions.signals import smoothstep
 Span = tuple[float, float]
 _EVEN = ("surge", "height", "pitch")  # unchanged by a mirror; sway, roll and yaw are reversed
 _FRAMES, _HARMONICS = 120, 8  # of a cycle that steps in place
-_STILL, _ASKEW = 0.12, 0.5  # [m/s] below which a gait is on the spot; share of a direction that is worth a word
-_TURN = np.radians(8.0)  # [rad/s]
-_LEAN, _CROUCH, _STEP_HIGH, _WIDE, _NARROW = np.radians(12.0), np.radians(45.0), 0.55, 0.28, 0.05
-_PHASES = np.arange(0.0, 1.0, 0.01)
 
 
 @dataclass(frozen=True)
@@ -244,48 +240,3 @@ def stance_slide(phase: np.ndarray, spans: tuple[Span, ...]) -> np.ndarray:
     since = (phase - start) % 1.0
     back = smoothstep((since - length) / (1.0 - length))
     return np.where(since < length, 0.5 * length - since, length * (back - 0.5))
-
-
-def describe_gait(cycle: GaitCycle, table: CharacterTable) -> str:
-    """Describe a gait in one line: direction, speed, cadence and what is peculiar about it.
-
-    Args:
-        cycle: of the character.
-        table: the character.
-    """
-    speed = cycle.travel[:2] / cycle.period
-    words = [_direction(speed), f"{np.linalg.norm(speed):.2f} m/s", f"{120.0 / cycle.period:.0f} steps/min"]
-    turn = cycle.turn / cycle.period
-    if abs(turn) > _TURN:
-        words.append(f"turning {'left' if turn > 0 else 'right'} by {abs(np.degrees(turn)):.0f}°/s")
-    played = cycle.without_travel().sampled(1.0, 100.0 / cycle.period)
-    at = segment_poses(table, played.angles, played.root_position, played.root_rotation)
-    legs = (table.anatomy.left, table.anatomy.right)
-    upward = at[table.anatomy.torso][1][:, :, 2]
-    lean = float(np.degrees(np.arctan2(upward[:, 0], upward[:, 2]).mean()))
-    if abs(np.radians(lean)) > _LEAN:
-        words.append(f"trunk bent {'forward' if lean > 0 else 'back'} by {abs(lean):.0f}°")
-    knees = [name for name, hinge in table.hinges.items() if "knee" in name and hinge.plane == 0]
-    bend = min(float(np.abs(cycle.angles_at(_PHASES)[name]).min()) for name in knees)
-    if bend > _CROUCH / 2.0:
-        words.append(f"knees never straighter than {np.degrees(bend):.0f}°")
-    lift = max(float(at[leg.shin][0][:, 2].max()) for leg in legs) / float(at[legs[0].thigh][0][:, 2].max())
-    if lift > _STEP_HIGH + 0.2:
-        words.append("knees lifted high")
-    apart = float((at[legs[0].foot][0][:, 1] - at[legs[1].foot][0][:, 1]).mean())
-    if apart > _WIDE:
-        words.append(f"feet {apart:.2f} m apart")
-    elif apart < _NARROW:
-        words.append("feet on one line" if apart > -_NARROW else "legs crossed")
-    return ", ".join(words)
-
-
-def _direction(speed: np.ndarray) -> str:
-    if float(np.linalg.norm(speed)) < _STILL:
-        return "steps on the spot"
-    ahead, left = speed / np.linalg.norm(speed)
-    along = "forward" if ahead > 0.0 else "backwards"
-    across = "to the left" if left > 0.0 else "to the right"
-    if abs(left) < _ASKEW:
-        return f"walks {along}"
-    return f"walks {across}" if abs(ahead) < _ASKEW else f"walks {along} and {across}"

@@ -28,6 +28,7 @@ _ENOUGH = 7.0  # cycles (SIMBICON §5: 3 to 7)
 _POOR, _WIDER, _FEW = 0.2, 0.5, 2.5  # above this mismatch fewer than 2.5 cycles get half a cycle more at both ends
 _SHORTEST_FITTED, _LONGER = 0.3, 1.2  # [s] the shortest fitted period; the longest, in periods of the span
 _MOST = 8  # harmonics
+_STRIDES, _CLEARLY = 4, 3.0  # most strides of a cycle; by how much their wave must be stronger than that of one stride
 _GAIN = np.radians(0.25)  # by which more harmonics must improve a joint's fit
 _SYMMETRIC = np.radians(7.0)
 _BINS, _BLUR, _BRIEF = 200, 0.015, 0.05  # contacts over the phase: bins, smoothing, the shortest contact or gap
@@ -125,6 +126,33 @@ def extend_periodic_span(steady: PeriodicSpan, found: RetargetedClip, table: Cha
     return PeriodicSpan(float(times[first]), float(times[last]), steady.period, mismatch)
 
 
+def split_into_strides(steady: PeriodicSpan, found: RetargetedClip, table: CharacterTable) -> PeriodicSpan:
+    """A span whose cycle is one stride, where its cycle held two or more that differ a little.
+
+    Strides are counted by the hips: the difference between left and right goes to and fro once in a stride. A cycle
+    whose strides differ as much as unrelated motions stays whole.
+    """
+    inside = (found.time >= steady.start - 1e-9) & (found.time <= steady.end + 1e-9)
+    left, right = (found.angles[side.joints[0]][inside] for side in (table.anatomy.left, table.anatomy.right))
+    count = strides_in(fourier.fit(found.time[inside] / steady.period, left - right, _STRIDES))
+    times, values = pose_features(found, table)
+    rows = values[(times >= steady.start - 1e-9) & (times <= steady.end + 1e-9)]
+    lag = round(steady.period / count * _FPS)
+    if count < 2 or steady.period / count < _SHORTEST_PERIOD or len(rows) < 2 * lag:
+        return steady
+    off = float(((rows[lag:] - rows[:-lag]) ** 2).sum(axis=1).mean()) / (2.0 * float(_variance(rows, lag).mean()))
+    if off > MAX_CYCLE_MISMATCH:
+        return steady
+    return PeriodicSpan(steady.start, steady.end, steady.period / count, off)
+
+
+def strides_in(difference: np.ndarray) -> int:
+    """How many strides a cycle holds, by the series of the difference between left and right hip over the cycle."""
+    waves = np.square(difference[1:]).reshape(-1, 2).sum(axis=1)
+    most = int(waves[:_STRIDES].argmax())
+    return most + 1 if waves[most] > _CLEARLY * waves[0] else 1
+
+
 def _variance(values: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(np.maximum(windowed_variance(values, count), 1e-9))
 
@@ -167,6 +195,7 @@ def find_gait_cycle(
             f"has a mismatch of {best.mismatch:.2f}; a gait has at most {MAX_CYCLE_MISMATCH:g}",
             best.mismatch,
         )
+    best = split_into_strides(best, found, table)
     steady = extend_periodic_span(best, found, table)
     if best.mismatch > _POOR and steady.cycles < _FEW:
         low, high = best.start - _WIDER * best.period, best.end + _WIDER * best.period
@@ -253,7 +282,9 @@ def _notes(
     cycles = (steady.end - steady.start) / period
     notes = [f"a cycle of {period:.2f} s, averaged over {cycles:.1f} cycles ({steady.start:.1f} … {steady.end:.1f} s)"]
     if cycles < 2.0 or best.mismatch > _POOR:
-        notes.append(f"unsure: {cycles:.1f} cycles with a mismatch of {best.mismatch:.2f} (0 is exact, 1 unrelated)")
+        notes.append(
+            f"the cycle is unsure: {cycles:.1f} cycles with a mismatch of {best.mismatch:.2f} (0 is exact, 1 unrelated)"
+        )
     worst = max(residuals, key=lambda name: residuals[name])
     notes.append(f"joints stay within {np.degrees(np.mean(list(residuals.values()))):.1f}° of it on average, {worst} "
                  f"within {np.degrees(residuals[worst]):.1f}°")  # fmt: skip

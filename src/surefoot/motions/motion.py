@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from surefoot.errors import OutputError, SurefootError
+from surefoot.motions.npz import load_arrays
 
 if TYPE_CHECKING:
     import mujoco
@@ -194,14 +195,58 @@ def load(path: str | Path) -> Motion:
         return bvh.load(path)
     if path.suffix.lower() != ".npz":
         raise OutputError(f"cannot read {path} as a motion: unknown format {path.suffix!r}; valid: .npz, .bvh")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-        skeleton = Skeleton(
-            tuple(str(n) for n in arrays.pop("skeleton_names")),
-            arrays.pop("skeleton_parents"),
-            arrays.pop("skeleton_offsets"),
-        )
-        return Motion(skeleton=skeleton, **arrays)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OutputError(f"cannot read {path} as a motion: {error}") from None
+    arrays: dict[str, Any] = dict(load_arrays(path, "a motion"))
+    missing = [name for name in (*_ALWAYS, *_OF_SKELETON) if name not in arrays]
+    unknown = sorted(set(arrays) - {own.name for own in fields(Motion)} - set(_OF_SKELETON))
+    if missing or unknown:
+        wrong = f"it lacks {', '.join(missing)}" if missing else f"it holds {', '.join(unknown)[:100]}"
+        raise OutputError(f"cannot read {path} as a motion: {wrong}; Motion.save writes what can be read")
+    wrong = _what_is_wrong(arrays)
+    if wrong:
+        raise OutputError(f"cannot read {path} as a motion: {wrong}")
+    names, parents, offsets = (arrays.pop(name) for name in _OF_SKELETON)
+    return Motion(skeleton=Skeleton(tuple(str(name) for name in names), parents, offsets), **arrays)
+
+
+_ALWAYS = ("time", "root_position", "rotations")  # what every saved motion holds
+_OF_SKELETON = ("skeleton_names", "skeleton_parents", "skeleton_offsets")
+
+
+def _what_is_wrong(arrays: dict[str, np.ndarray]) -> str:
+    """Why the arrays of a file are no motion, or nothing: kinds of numbers, shapes, times, the skeleton's tree."""
+    names, parents, offsets = (arrays[name] for name in _OF_SKELETON)
+    if names.ndim != 1 or names.dtype.kind != "U":
+        return "skeleton_names is not a list of names"
+    for name, table in arrays.items():
+        if name != "skeleton_names" and table.dtype.kind not in "fiub":
+            return f"{name} does not hold numbers"
+    count, joints = len(np.atleast_1d(arrays["time"])), len(names)
+    shapes = {
+        "time": (count,), "root_position": (count, 3), "rotations": (count, joints, 4), "skeleton_parents": (joints,),
+        "skeleton_offsets": (joints, 3),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            return f"{name} has shape {arrays[name].shape}, not {shape}"
+    for name, table in arrays.items():
+        if name not in shapes and name != "skeleton_names" and table.size and len(np.atleast_1d(table)) != count:
+            return f"{name} has {len(np.atleast_1d(table))} frames, not {count}"
+    if not (np.isfinite(arrays["time"]).all() and (np.diff(arrays["time"]) >= 0.0).all()):
+        return "its times do not increase"
+    if not np.isfinite(offsets).all():
+        return "the skeleton's offsets are not finite"
+    if parents.dtype.kind not in "iu" or ((parents < -1) | (parents >= joints)).any():
+        return "a joint of its skeleton has a parent that does not exist"
+    return "" if _is_one_tree(parents) else "its skeleton is not one tree of joints"
+
+
+def _is_one_tree(parents: np.ndarray) -> bool:
+    """Whether exactly one joint has no parent, and all others hang from it."""
+    above = parents.astype(int)
+    if (above < 0).sum() != 1:
+        return False
+    for _ in range(len(above)):  # every step brings each joint nearer to the root, unless it is on a circle
+        above = np.where(above < 0, -1, parents[above])
+        if (above < 0).all():
+            return True
+    return len(above) == 1

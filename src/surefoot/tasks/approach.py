@@ -161,8 +161,6 @@ class ApproachPose:
         if self._near:
             along = min(max(self._off[0], -_CREEPING), _CREEPING)
             across = min(max(_ASIDE * left, -_SIDEWAYS), _SIDEWAYS)
-            if actor.intent.load_mass > 0.0:  # what it carries may stand against something, which would make it lean
-                across = 0.0
             actor.command(heading=yaw, speed=along, sideways=across, stop=0.0)
             return
         line_up = ahead - _LINE_UP

@@ -23,7 +23,7 @@ import numpy as np
 from surefoot.atomic_file import replace_file
 from surefoot.controllers.stylized.contact_patches import FREE
 from surefoot.controllers.stylized.multibody_dynamics import BodyDynamics, LinkComs
-from surefoot.controllers.stylized.reference import Reference, npz_bytes
+from surefoot.controllers.stylized.reference import Reference
 from surefoot.controllers.stylized.three_link import (
     Joints,
     LinearSystem,
@@ -32,7 +32,9 @@ from surefoot.controllers.stylized.three_link import (
     build_three_link,
     three_link_state,
 )
+from surefoot.errors import OutputError
 from surefoot.motions import quaternions as quat
+from surefoot.motions.npz import load_arrays, npz_bytes
 from surefoot.reflexes.pendulum import GRAVITY
 
 
@@ -246,19 +248,27 @@ def balance_policy(
     models = tuple(_model(body, groups[s], reference, (a + b) // 2 % n) for a, b, s in supports)
     names = SupportGains._fields[3:]
     if cache is not None and cache.is_file():
-        with np.load(cache) as file:
-            if str(file["key"]) == key:
-                kept = tuple(
-                    SupportGains(a, s, _heading(reference, (a + b) // 2), *(file[f"{name}_{i}"] for name in names))
-                    for i, (a, b, s) in enumerate(supports)
-                )
-                return BalancePolicy(kept, models, n)
+        file = _cached(cache)
+        if str(file.get("key")) == key:
+            kept = tuple(
+                SupportGains(a, s, _heading(reference, (a + b) // 2), *(file[f"{name}_{i}"] for name in names))
+                for i, (a, b, s) in enumerate(supports)
+            )
+            return BalancePolicy(kept, models, n)
     pairs = zip(supports, models, strict=True)
     found = tuple(_support_gains(body, groups[s], reference, a, b, s, model) for (a, b, s), model in pairs)
     if cache is not None:
         arrays = {f"{name}_{i}": getattr(one, name) for i, one in enumerate(found) for name in names}
         replace_file(cache, npz_bytes(arrays | {"key": np.array(key)}))
     return BalancePolicy(found, models, n)
+
+
+def _cached(cache: Path) -> dict[str, np.ndarray]:
+    """The arrays of a cache; none if it is damaged, for it is written anew then."""
+    try:
+        return load_arrays(cache, "a cached policy")
+    except OutputError:
+        return {}
 
 
 def _single_supports(reference: Reference) -> list[tuple[int, int, int]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +15,8 @@ from surefoot.controllers.stylized.contact_patches import FLAT, FREE, reference_
 from surefoot.controllers.stylized.multibody_dynamics import compiled
 from surefoot.controllers.stylized.reference_balancing import LegKinematics, pose_rates
 from surefoot.controllers.stylized.three_link import yaw_rotation
-from surefoot.errors import SurefootError
+from surefoot.errors import OutputError, SurefootError
+from surefoot.motions.npz import load_arrays, npz_bytes
 
 if TYPE_CHECKING:
     from surefoot.characters.table import CharacterTable
@@ -186,13 +185,6 @@ class Reference:
         replace_file(path, npz_bytes({one.name: np.asarray(getattr(self, one.name)) for one in fields(self)}))
 
 
-def npz_bytes(arrays: dict[str, np.ndarray]) -> bytes:
-    """The content of an npz file of arrays."""
-    content = io.BytesIO()
-    np.savez(content, **arrays)  # type: ignore[arg-type]
-    return content.getvalue()
-
-
 def load_reference(path: Path) -> Reference:
     """Read a reference that `Reference.save` wrote.
 
@@ -204,16 +196,44 @@ def load_reference(path: Path) -> Reference:
     """
     wanted = {one.name for one in fields(Reference)}
     try:
-        with np.load(path) as file:
-            arrays: dict[str, Any] = {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise SurefootError(f"no reference in {path}: {error}; surefoot follow makes one from a clip") from None
+        arrays: dict[str, Any] = dict(load_arrays(path, "a reference"))
+    except OutputError as error:
+        raise SurefootError(f"{error}; surefoot follow makes one from a clip") from None
     if set(arrays) != wanted:
         raise SurefootError(
             f"{path} is no reference: it holds {', '.join(sorted(arrays))}, not {', '.join(sorted(wanted))}"
         )
+    wrong = _what_is_wrong(arrays)
+    if wrong:
+        raise SurefootError(f"{path} is no reference: {wrong}; surefoot follow makes one from a clip")
     arrays |= {"timestep": float(arrays["timestep"]), "loops": bool(arrays["loops"]), "turn": float(arrays["turn"])}
     return Reference(**arrays)
+
+
+def _what_is_wrong(arrays: dict[str, np.ndarray]) -> str:
+    """Why the arrays of a file are no reference, or nothing: kinds of numbers and shapes."""
+    for name, table in arrays.items():
+        if table.dtype.kind not in "fiub" or not np.isfinite(table).all():
+            return f"{name} does not hold finite numbers"
+    for name in ("timestep", "loops", "turn"):
+        if arrays[name].size != 1:
+            return f"{name} is not one number"
+    count = len(np.atleast_1d(arrays["poses"]))
+    shapes = {
+        "bearing": (count, 2), "ankles": (count, 2, 3), "axes": (count, 2, 3, 3), "twists": (count, 2, 6),
+        "com": (count, 3), "com_velocity": (count, 3),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            return f"{name} has shape {arrays[name].shape}, not {shape}"
+    for name in ("poses", "rates", "accelerations"):
+        if arrays[name].ndim != 2 or len(arrays[name]) != count or not count:
+            return f"{name} has shape {arrays[name].shape}, not a row for each of {max(count, 1)} frames"
+    if arrays["rates"].shape != arrays["accelerations"].shape:
+        return "rates and accelerations differ in shape"
+    if arrays["clip"].size and arrays["clip"].shape != arrays["poses"].shape:
+        return f"clip has shape {arrays['clip'].shape}, not that of poses"
+    return "" if float(arrays["timestep"]) > 0.0 else "its time step is not positive"
 
 
 def reference_from_poses(

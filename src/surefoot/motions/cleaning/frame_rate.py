@@ -12,10 +12,11 @@ from surefoot.motions.floor_fit import GRAVITY, StanceHeights, leg_length
 from surefoot.motions.foot_contacts import Contacts
 from surefoot.motions.forward_kinematics import world_poses
 from surefoot.motions.motion import Motion
-from surefoot.motions.signals import true_spans
+from surefoot.motions.signals import Span, true_spans
 
 _OFF = 0.02  # [leg lengths] above their stance: in flight all joints of both feet are higher
 _FRAMES, _TRIM = 7, 1  # fewest frames of a flight; frames cut at both ends, in which the feet may still push
+_FEWEST, _BODY_FALLS = 4, (0.4, 1.7)  # frames and acceleration [g] of a flight at the true frame rate
 _SLOWEST = 0.15  # [g] least acceleration that may be a fall
 _SEVERAL = 3  # flights needed to believe a slow fall: nobody falls faster than freely, but contacts are often misjudged
 _SURE = 0.15  # of the acceleration: largest standard error of a flight that counts
@@ -43,11 +44,16 @@ class FallRate:
             f"in {count} flight{'' if count == 1 else 's'} it falls at {GRAVITY * self.factor**2:.1f} m/s² on average"
         )
 
+    @property
+    def fits(self) -> bool:
+        """Whether the body falls about freely."""
+        return self.factor is not None and _RIGHT[0] <= self.factor <= _RIGHT[1]
+
     def describe(self, findings: Findings) -> None:
         """Say what the measurement means, supposing that a clear factor is corrected."""
         if self.factor is None:
             findings.add(self.measured)
-        elif _RIGHT[0] <= self.factor <= _RIGHT[1]:
+        elif self.fits:
             findings.add(f"{self.measured}; free fall is 9.8: the frame rate fits")
         elif self.clear is not None:
             findings.add(
@@ -65,6 +71,51 @@ def measure_fall_rate(
     In a flight both feet are above their stance heights and without contact. Heights alone would take a limp for a
     flight, and contacts alone are missed where the clock is too fast.
     """
+    found, weights = [], []
+    for fall in _falls(motion, parts, stances, contacts, _FRAMES + 2 * _TRIM):
+        if fall.acceleration < -_SLOWEST * GRAVITY and fall.error < _SURE * -fall.acceleration:
+            found.append(fall.acceleration)
+            weights.append(fall.lasts**2)
+    if not found:
+        return FallRate((), None, None)
+    mean = float(np.average(found, weights=weights))
+    factor = float(np.sqrt(-mean / GRAVITY))
+    if factor < _RIGHT[0] and len(found) < _SEVERAL:
+        return FallRate((), None, None)
+    alike = all(abs(a / mean - 1.0) < 0.5 for a in found)
+    clear = [f for f in _FACTORS if alike and abs(factor / f - 1.0) < _NEAR]
+    return FallRate(tuple(found), factor, clear[0] if clear else None)
+
+
+def find_flights(
+    motion: Motion, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights], contacts: Contacts
+) -> list[Span]:
+    """First frame and the frame after the last of each flight of a clip at its true frame rate.
+
+    Even a short one counts, as in a run at 30 frames a second, if the body falls in it about as fast as a body does.
+    """
+    low, high = _BODY_FALLS
+    return [
+        fall.span
+        for fall in _falls(motion, parts, stances, contacts, _FEWEST)
+        if low * GRAVITY < -fall.acceleration < high * GRAVITY
+    ]
+
+
+@dataclass(frozen=True)
+class _Fall:
+    """A span in which no foot is on the ground, the vertical acceleration in it and its standard error [m/s²]."""
+
+    span: Span
+    lasts: float  # [s] without its first and last frames
+    acceleration: float
+    error: float
+
+
+def _falls(
+    motion: Motion, parts: BodyParts, stances: tuple[StanceHeights, StanceHeights], contacts: Contacts, fewest: int
+) -> list[_Fall]:
+    """All spans of `fewest` frames or more in which no foot is on the ground."""
     places, _ = world_poses(motion)
     high = np.full(len(motion), np.inf)
     for limb, own in zip((parts.left, parts.right), stances, strict=True):
@@ -75,24 +126,15 @@ def measure_fall_rate(
         high = np.minimum(high, np.minimum.reduce(heights) / leg)
     center = center_of_mass(places, parts)[:, 2]
     air_borne = (high > _OFF) & ~contacts.left.mask(len(motion)) & ~contacts.right.mask(len(motion))
-    found, weights = [], []
+    found = []
     for first, stop in true_spans(air_borne):
-        air = slice(first + _TRIM, stop - _TRIM)
-        if stop - first - 2 * _TRIM < _FRAMES:
+        if stop - first < fewest:
             continue
+        trim = _TRIM if stop - first - 2 * _TRIM >= _FEWEST else 0
+        air = slice(first + trim, stop - trim)
         fall, error = _fall(motion.time[air], center[air])
-        if fall < -_SLOWEST * GRAVITY and error < _SURE * -fall:
-            found.append(fall)
-            weights.append(float(np.ptp(motion.time[air])) ** 2)
-    if not found:
-        return FallRate((), None, None)
-    mean = float(np.average(found, weights=weights))
-    factor = float(np.sqrt(-mean / GRAVITY))
-    if factor < _RIGHT[0] and len(found) < _SEVERAL:
-        return FallRate((), None, None)
-    alike = all(abs(a / mean - 1.0) < 0.5 for a in found)
-    clear = [f for f in _FACTORS if alike and abs(factor / f - 1.0) < _NEAR]
-    return FallRate(tuple(found), factor, clear[0] if clear else None)
+        found.append(_Fall((first, stop), float(np.ptp(motion.time[air])), fall, error))
+    return found
 
 
 def slow_down(motion: Motion, factor: float) -> Motion:

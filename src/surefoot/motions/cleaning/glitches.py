@@ -1,17 +1,23 @@
-"""Repairs what no body can do: a first frame in another pose, joints that jump or flip over, a root that teleports."""
+"""Repairs what no body can do: a first frame in another pose, joints that jump or flip over, a root that teleports.
+
+A joint that flips over is in another of two states from one frame to the next, mostly because two markers were taken
+for each other. Only the frames in the wrong state are turned back. A flip must not hide other faults: where the whole
+body is compared from frame to frame, the few joints that turn most do not count.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from surefoot.errors import SurefootError
 from surefoot.motions import quaternions as quat
 from surefoot.motions.body_parts import BodyParts
 from surefoot.motions.findings import Findings
 from surefoot.motions.forward_kinematics import chain_from_root
 from surefoot.motions.motion import Motion
-from surefoot.motions.signals import Span, frame_time
+from surefoot.motions.signals import Span, frame_time, span_mask, true_spans
 
 _FIRST = 0.05  # [s] at the start in which a pose that does not belong to the motion is looked for
 _POSE = (np.radians(4.0), 8.0)  # least mean step of all joints from it: [rad], and in largest later steps
@@ -19,9 +25,17 @@ _JUMP = (np.radians(1500.0), 4.0)  # least speed of a joint that jumps: [rad/s],
 _JOINT_AROUND = 0.15  # [s] before and after a jump: it is unlike both
 _JOINT_SPIKE = 0.1  # [s] within which a joint that jumped comes back
 _JOINT_BACK = 0.5  # of how far it strayed: how near it then comes
-_FLIP = np.radians(110.0)  # from one frame to the next: no joint does this at any usual frame rate
+_FLIP, _FLIPPING = np.radians(110.0), 0.025  # within [s]: no joint does this at any usual frame rate
+_CLOSER = np.radians(
+    30.0
+)  # by which the joint's right state is nearer to the rest pose, on average, than the wrong one
+_NEARLY = 0.95  # of a flip's angle: a later beginning with as much is the better one
+_SAME_TURN = np.radians(40.0)  # largest difference of a flip's turns there and back
+_OUTLIERS = 0.15  # of the joints: those that turn most do not count where the whole body is compared
 _WILD = np.radians(40.0)  # a jump that does not come back and is worth mentioning
 _SUDDEN = 3.0  # [m/s] change of the root's velocity from one frame to the next that no body can do
+_FASTEST = 13.0  # [m/s] of a root: no person has run as fast
+_MOST_TELEPORTS, _LONGEST_TELEPORTS = 5, 0.5  # of a clip that can be mended: their number, and [s] in all
 _ROOT_AROUND = 0.1  # [s] before and after whose median velocities are the usual ones
 _ROOT_SPIKE = 0.1  # [s] within which a root that strayed comes back
 _ROOT_BACK = 0.3  # of how far it strayed: how near it then comes
@@ -29,10 +43,14 @@ _SHORT = 0.15  # of the clip: a shorter piece before the first or after the last
 _OTHER = np.radians(10.0)  # mean step of all joints across a teleport: beyond, the pieces are different motions
 
 
+class BrokenClipError(SurefootError):
+    """A clip with more faults than can be repaired."""
+
+
 def drop_first_pose(motion: Motion, findings: Findings) -> Motion:
     """Drop the frames at the start (mostly a T-pose) from which the whole body jumps into the motion."""
     steps = _steps(motion.rotations)
-    mean = steps.mean(axis=1)
+    mean = _mean_of_most(steps)
     first = min(max(int(_FIRST / frame_time(motion.time)), 1), len(mean) // 2)
     if not first:
         return motion
@@ -47,6 +65,13 @@ def drop_first_pose(motion: Motion, findings: Findings) -> Motion:
     return motion.select(slice(jump + 1, None))
 
 
+def _mean_of_most(steps: np.ndarray) -> np.ndarray:
+    """(…) mean over the joints of their steps (…, joints), without those that turn most."""
+    count = steps.shape[-1]
+    kept = count - min(int(np.ceil(_OUTLIERS * count)), count - 1)
+    return np.asarray(np.sort(steps, axis=-1)[..., :kept].mean(axis=-1))
+
+
 def repair_joints(motion: Motion, parts: BodyParts, findings: Findings) -> Motion:
     """Interpolate where joints jump for a moment, and turn joints back that flip over.
 
@@ -58,11 +83,10 @@ def repair_joints(motion: Motion, parts: BodyParts, findings: Findings) -> Motio
         if wrists & set(chain_from_root(motion.skeleton, joint)[:-1]):
             continue
         mended, wild = _despike_joint(rotations, joint, frame)
-        turned = _unflip(rotations, joint)
-        wild = [jump for jump in wild if jump not in turned]
-        if turned:
-            at = _times(motion, turned)
-            findings.add(f"{name} flips over at {at} and does not come back: it was turned back from there on", False)
+        flips = _mend_flips(rotations, joint, frame)
+        wild = [jump for jump in wild if not any(a < jump <= b for a, b in flips.edges)]
+        if flips.edges:
+            findings.add(f"{name} {flips.describe(motion.time)}", False)
         if mended:
             at = _times(motion, [a for a, _ in mended])
             total = _count(sum(stop - first for first, stop in mended), "frame")
@@ -114,16 +138,97 @@ def _despike_joint(rotations: np.ndarray, joint: int, frame: float) -> tuple[lis
     return mended, wild
 
 
-def _unflip(rotations: np.ndarray, joint: int) -> list[int]:
-    """Turn a joint back in place from each flip on; returns the frames of the flips."""
-    turned = []
-    for jump in np.flatnonzero(_steps(rotations[:, joint]) > _FLIP):
-        before, after = rotations[jump, joint], rotations[jump + 1 :, joint]
-        if _angles(before, after[0]) > _FLIP:  # not undone with the flip before
-            turned.append(int(jump) + 1)
-            fixed = quat.multiply(after, quat.multiply(quat.inverse(after[0]), before)[None])
-            rotations[jump + 1 :, joint] = fixed / np.linalg.norm(fixed, axis=-1, keepdims=True)
-    return turned
+@dataclass(frozen=True)
+class _Flips:
+    """The flips of a joint: the frames before and after each, and the spans that were turned back or eased over."""
+
+    edges: tuple[Span, ...]
+    turned: tuple[Span, ...] = ()
+    eased: tuple[Span, ...] = ()
+
+    def describe(self, time: np.ndarray) -> str:
+        """What was found and done, given the times of the frames (n,)."""
+
+        def lasts(spans: tuple[Span, ...]) -> str:
+            return f"{sum(float(time[stop - 1] - time[first]) for first, stop in spans):.2f} s"
+
+        shown = ", ".join(f"{time[after]:.2f}" for _, after in self.edges[:4])
+        said = [f"flips over at {shown}{' …' if len(self.edges) > 4 else ''} s"]
+        if self.turned:
+            said.append(f"{lasts(self.turned)} in the wrong state were turned back")
+        if self.eased:
+            said.append(f"for {lasts(self.eased)} no single turn explains it: its own movement there is lost")
+        return f"{said[0]}: {', '.join(said[1:])}"
+
+
+def _mend_flips(rotations: np.ndarray, joint: int, frame: float) -> _Flips:
+    """Turn a joint back in place in the frames in which it is flipped over; all others stay as they are.
+
+    Every flip leads from one of two states to the other. The right one is nearer to the rest pose, or else the one of
+    more frames. A flipped piece is turned by what makes its ends go on from the frames around it. Where that turn is
+    not the same at both ends, the joint goes evenly from the frame before the piece to the one after it.
+    """
+    own = rotations[:, joint]
+    edges = _flip_edges(own, max(round(_FLIPPING / frame), 1))
+    if not edges:
+        return _Flips(())
+    starts, ends = [0, *(after for _, after in edges)], [*(before for before, _ in edges), len(own) - 1]
+    pieces = [(first, last + 1) for first, last in zip(starts, ends, strict=True)]
+    wrong = 1 - _right_state(own, pieces)
+    turned, eased = [], []
+    for k in range(wrong, len(pieces), 2):
+        first, stop = pieces[k]
+        turns = [
+            quat.multiply(quat.inverse(own[inside]), own[outside])
+            for inside, outside, there in (
+                (first, edges[k - 1][0] if k else 0, k > 0),
+                (stop - 1, edges[k][1] if k < len(edges) else 0, k < len(edges)),
+            )
+            if there
+        ]
+        if _angles(turns[0], turns[-1]) <= _SAME_TURN:
+            share = np.linspace(0.0, 1.0, stop - first)
+            fixed = quat.multiply(own[first:stop], quat.slerp(turns[0][None], turns[-1][None], share))
+            own[first:stop] = fixed / np.linalg.norm(fixed, axis=-1, keepdims=True)
+            turned.append(pieces[k])
+        else:
+            before, after = edges[k - 1][0], edges[k][1]
+            share = np.arange(1, after - before) / (after - before)
+            own[before + 1 : after] = quat.slerp(own[before][None], own[after][None], share)
+            eased.append(pieces[k])
+    for before, after in edges:  # frames on the way from one state to the other
+        if after > before + 1:
+            share = np.arange(1, after - before) / (after - before)
+            own[before + 1 : after] = quat.slerp(own[before][None], own[after][None], share)
+    return _Flips(tuple(edges), tuple(turned), tuple(eased))
+
+
+def _flip_edges(own: np.ndarray, reach: int) -> list[Span]:
+    """The last frame before and the first frame after each flip, which takes at most `reach` frames."""
+    far = np.zeros((reach + 1, len(own)))  # [rad] from each frame to the one so many frames later
+    for k in range(1, min(reach, len(own) - 1) + 1):
+        far[k, :-k] = _angles(own[:-k], own[k:])
+    found, i = list[Span](), 0
+    while i < len(own) - 1:
+        if far[:, i].max() <= max(_FLIP, _NEARLY * far[:, i + 1].max()):
+            i += 1  # no flip, or most of one that begins later
+            continue
+        begin, end = i, i + int(far[:, i].argmax())
+        while begin + 1 < end and far[end - begin - 1, begin + 1] >= _NEARLY * far[end - begin, begin]:
+            begin += 1
+        found.append((begin, end))
+        i = end
+    return found
+
+
+def _right_state(own: np.ndarray, pieces: list[Span]) -> int:
+    """Which pieces are not flipped over: 0 if the first, the third and so on, 1 if the others."""
+    frames = [np.concatenate([np.arange(*piece) for piece in pieces[k::2]]) for k in (0, 1)]
+    rest = np.array([1.0, 0.0, 0.0, 0.0])
+    bent = [float(np.median(_angles(rest[None], own[inside]))) for inside in frames]
+    if abs(bent[0] - bent[1]) > _CLOSER:
+        return int(bent[1] < bent[0])
+    return int(len(frames[1]) > len(frames[0]))
 
 
 def steps_around(steps: np.ndarray, i: int, near: int) -> list[np.ndarray]:
@@ -157,31 +262,47 @@ def repair_root(motion: Motion, findings: Findings) -> Motion:
 
     A short piece at either end is cut off, and so is the shorter one of two pieces in different poses. Otherwise the
     later piece is moved to where the earlier one would have gone on.
+
+    Raises:
+        BrokenClipError: there are so many that no piece can be trusted.
     """
     motion, strayed = _despike_root(motion)
     if strayed:
         findings.add(f"the root jumps and comes back at {', '.join(strayed)} s: interpolated")
-    for _ in range(20):
-        jumps = _jumps(motion)
-        if not len(jumps):
-            break
-        first = int(jumps[0])
-        last = first
-        while last + 1 in jumps:
-            last += 1
+    found = _teleports(motion)
+    lasts = sum(float(motion.time[last + 1] - motion.time[first]) for first, last in found)
+    if len(found) > _MOST_TELEPORTS or lasts > _LONGEST_TELEPORTS:
+        often = f"{len(found)} times" if len(found) > 1 else "again and again"
+        raise BrokenClipError(
+            f"the root teleports {often}, first at {motion.time[found[0][0]]:.2f} s, for {lasts:.2f} s in all; clips "
+            f"with up to {_MOST_TELEPORTS} teleports and {_LONGEST_TELEPORTS:g} s of them can be mended"
+        )
+    while found:
+        first, last = found[0]
         far = float(np.linalg.norm(motion.root_position[last + 1] - motion.root_position[first]))
         at = f"the root teleports by {far:.2f} m at {motion.time[first]:.2f} s"
         before, after, whole = first + 1, len(motion) - last - 1, len(motion)
-        turned = _angles(motion.rotations[first], motion.rotations[last + 1])
-        if min(before, after) < _SHORT * whole or turned.mean() > _OTHER:
+        turned = _mean_of_most(_angles(motion.rotations[first], motion.rotations[last + 1]))
+        if min(before, after) < _SHORT * whole or turned > _OTHER:
             keep = slice(last + 1, None) if before < after else slice(None, first + 1)
             cut = "before" if before < after else "after"
-            findings.add(f"{at}: the {min(before, after)} frames {cut} it were cut off")
+            fewer = min(before, after)
+            does = f"the {_count(fewer, 'frame')} {cut} it {'was' if fewer == 1 else 'were'} cut off"
+            findings.add(f"{at}: {does}", fewer < _SHORT * whole)
             motion = motion.select(keep)
         else:
             motion = _bridged(motion, first, last)
             findings.add(f"{at}: bridged, the later part was moved to where the earlier one would have gone on", False)
+        found = _teleports(motion)
     return motion
+
+
+def _teleports(motion: Motion) -> list[Span]:
+    """The first and the last step of each teleport."""
+    return [
+        (first, stop - 1)
+        for first, stop in true_spans(span_mask([(i, i + 1) for i in _jumps(motion).tolist()], len(motion)))
+    ]
 
 
 def _usual(motion: Motion, now: np.ndarray, i: int) -> list[np.ndarray]:
@@ -196,10 +317,14 @@ def _velocities(motion: Motion) -> np.ndarray:
 
 
 def _jumps(motion: Motion) -> np.ndarray:
-    """Frames after which the root jumps: the step is unlike those before it and unlike those after it."""
+    """Frames after which the root jumps: faster than anybody, or unlike the steps before it and those after it."""
     now = _velocities(motion)
-    fast = np.flatnonzero(np.linalg.norm(now, axis=1) > 0.5 * _SUDDEN)
-    found = [i for i in fast.tolist() if min(np.linalg.norm(now[i] - v) for v in _usual(motion, now, i)) > _SUDDEN]
+    speed = np.linalg.norm(now, axis=1)
+    found = [
+        i
+        for i in np.flatnonzero(speed > 0.5 * _SUDDEN).tolist()
+        if speed[i] > _FASTEST or min(np.linalg.norm(now[i] - v) for v in _usual(motion, now, i)) > _SUDDEN
+    ]
     return np.array(found, dtype=int)
 
 

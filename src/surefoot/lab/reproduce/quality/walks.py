@@ -15,6 +15,7 @@ from surefoot.lab.experiment import Result, Setting, find_clip
 from surefoot.lab.gait import BANDS, GaitCard, gait_card
 from surefoot.lab.gait_signals import record_signals
 from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.motions.clip_reading import ClipSource
 from surefoot.skills import load
 
 REPLICAS, SECONDS, SETTLED = 5, 30.0, 8.0  # [s] a replica walks, and from when on it is measured
@@ -149,7 +150,7 @@ def _likeness(result: Result, setting: Setting) -> None:
     path = find_clip(setting, skill.clip)  # type: ignore[attr-defined]
     if path is None:
         return
-    cycle = clip_skills.untuned_skills(clip_skills.read_gait_clip(clip_skills.ClipSource(path)), skill.name)[1]
+    cycle = clip_skills.untuned_skills(clip_skills.read_gait_clip(ClipSource(path)), skill.name)[1]
     done = clip_skills.measure_walk(skill, cycle, 10.0 if setting.quick else SECONDS, REPLICAS, setting.seed)
     result.add_row(f"{IMITATED}: like its clip", str(clip_skills.PAPER_TOLERANCE), done.likeness, "", done.is_alike)
 

@@ -15,11 +15,12 @@ from surefoot.characters import load as load_character
 from surefoot.controllers.imitation.parameters import Cycle
 from surefoot.controllers.simbicon.slot import body_gains, merge_gain
 from surefoot.engine.population import Population
-from surefoot.lab.clip_skills import ClipSource, read_gait_clip, untuned_skills
+from surefoot.lab.clip_skills import read_gait_clip, untuned_skills
 from surefoot.lab.experiment import Result, Setting, find_clip
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
 from surefoot.lab.tracking_error import FPS, BodyPoses, Frames, measure_tracking
+from surefoot.motions.clip_reading import ClipSource
 from surefoot.skills import with_parameters
 from surefoot.skills.schema import Skill
 

@@ -22,7 +22,9 @@ from surefoot.lab.pieces import Piece, tell
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.reproduce.simbicon.gaits import human, missing
 from surefoot.lab.reproduce.simbicon.parameter_sweeps import turning
+from surefoot.motions.clip_reading import ClipSource
 from surefoot.motions.filmstrip import filmstrip
+from surefoot.motions.gait_description import describe_gait
 from surefoot.motions.painter import View
 from surefoot.motions.retargeting import to_motion
 from surefoot.skills.schema import Skill
@@ -74,11 +76,7 @@ def run_seven(result: Result, setting: Setting) -> None:
 
 def _clip(setting: Setting, skill: Skill) -> clip_skills.GaitClip | None:
     path = find_clip(setting, getattr(skill, "clip", ""))
-    return (
-        clip_skills.read_gait_clip(clip_skills.ClipSource(path, in_place=getattr(skill, "in_place", False)))
-        if path
-        else None
-    )
+    return clip_skills.read_gait_clip(ClipSource(path, in_place=getattr(skill, "in_place", False))) if path else None
 
 
 def _draw(setting: Setting, word: str, found: clip_skills.GaitClip, skill: Skill) -> None:
@@ -129,7 +127,7 @@ def imitated(
         checkpoint: a stopped search resumes from files whose names begin so, if their folder is there.
     """
     try:
-        found = clip_skills.read_gait_clip(clip_skills.ClipSource(path))
+        found = clip_skills.read_gait_clip(ClipSource(path))
         documents, cycle = clip_skills.untuned_skills(found, "captured")
     except SurefootError as error:
         return {"clip": path.stem, "unfit": str(error)}
@@ -140,7 +138,7 @@ def imitated(
     return {
         "clip": path.stem, "holds": bool(done.stays_up and done.is_near(NEAR)), "told": told(done),
         "fallen_at": min(done.fallen_at), "joint_rmse_deg": float(np.degrees(done.error)), "cadence": done.cadence,
-        "travel_error": done.travel_error, "manner": found.said[-1],
+        "travel_error": done.travel_error, "manner": describe_gait(found.cycle, found.table),
     }  # fmt: skip
 
 
