@@ -108,14 +108,14 @@ def advance_steps(
     else:
         walker.period = step_time(numbers.step_time, numbers.quicker, walker.speed, limbs.biped[0].leg_length)
     if walker.mode == STEP:
-        _advance_step(world, row, limbs, style, walker, intent, com, velocity)
+        _advance_step(world, row, limbs, style, walker, com, velocity)
     else:
         _advance_double_stance(world, row, limbs, walker, com, velocity)
 
 
 @kernel
 def _advance_step(
-    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, intent: Any, com: Vector, velocity: Vector
+    world: World, row: Row, limbs: Limbs, style: Style, walker: Any, com: Vector, velocity: Vector
 ) -> None:
     """Advance the phase of a step; at footstrike, measure the step and begin the next one or stand."""
     side, time, numbers = int(walker.swing), world.time, style.numbers[0]
@@ -140,7 +140,7 @@ def _advance_step(
     walker.integral += numbers.speed_integral * (walker.speed - moved / taken)
     walker.integral = clamp(walker.integral, -_MOST_INTEGRAL, _MOST_INTEGRAL)
     landed = ankle_of(world, limbs, side)
-    _advance_side_integral(row, walker, intent, numbers, bearing, landed, taken)
+    _advance_side_integral(row, walker, numbers, bearing, landed, taken)
     switch_skill(row)
     stagger, _ = to_heading_frame(walker.heading, landed[0] - bearing[0], landed[1] - bearing[1])
     walker.usual += _USUAL_RATE * (stagger - walker.usual)
@@ -158,19 +158,16 @@ def _advance_step(
 
 
 @kernel
-def _advance_side_integral(
-    row: Row, walker: Any, intent: Any, numbers: Any, bearing: Vector, landed: Vector, taken: float
-) -> None:
+def _advance_side_integral(row: Row, walker: Any, numbers: Any, bearing: Vector, landed: Vector, taken: float) -> None:
     """At a footstrike, add what the last step missed of a commanded sideways speed.
 
-    The middle between the feet goes sideways evenly, while the COM sways. What is carried may be what stops it: then
-    nothing is added, which would only make it lean.
+    The middle between the feet goes sideways evenly, while the COM sways.
     """
     x, y = 0.5 * (bearing[0] + landed[0]), 0.5 * (bearing[1] + landed[1])
     wanted = command_or(row, _SIDEWAYS, 0.0)
     _, moved = to_heading_frame(walker.heading, x - walker.middle_x, y - walker.middle_y)
     walker.middle_x, walker.middle_y = x, y
-    if wanted == 0.0 or intent.load_mass > 0.0:
+    if wanted == 0.0:
         walker.side_integral = 0.0
         return
     missed = walker.side_integral + numbers.speed_integral * (wanted - moved / taken)
