@@ -1,0 +1,121 @@
+"""Many rows of one tracking skill, window by window: what reconstruction and learning run on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from surefoot.characters import load as load_character
+from surefoot.controllers.tracking import law
+from surefoot.controllers.tracking.table import TrackingTable
+from surefoot.engine.population import Population
+from surefoot.lab.tracking_document import tracking_document
+from surefoot.native import userdata
+from surefoot.native.kernels import python_impl
+from surefoot.skills import files
+
+_USERDATA = int(mujoco.mjtState.mjSTATE_USERDATA)
+
+
+class TrackingRows:
+    """Rows of one skill, with their states and the memory of their laws as arrays.
+
+    Attributes:
+        population: the rows.
+        table: what they follow.
+        model: MuJoCo's.
+        qpos: (n, nq) live view.
+        qvel: (n, nv) live view.
+        steps: physics steps of a window.
+    """
+
+    def __init__(
+        self, n: int, table: TrackingTable, character: str, folder: Path, timestep: float | None = None,
+        changes: dict[str, object] | None = None,
+    ) -> None:  # fmt: skip
+        """Make them.
+
+        Args:
+            n: how many.
+            table: what they follow.
+            character: the body's name.
+            folder: where the table is written for them.
+            timestep: physics step [s]; by default the body's own.
+            changes: parameters that differ from those of every tracking skill.
+        """
+        body, path = load_character(character), folder / "rows.npz"
+        table.save(path)
+        document = tracking_document(table, body, "rows", str(path), "rows")
+        document["parameters"] |= changes or {}
+        self.skill = files.validate(document, "rows")
+        self.population = Population(n, skill=self.skill, timestep=timestep)
+        scene = self.population.scene
+        self.n, self.table, self.body, self.model = n, table, body, scene.model
+        self.qpos, self.qvel = self.population.qpos, self.population.qvel
+        self.joints = np.array([int(self.model.joint(name).qposadr[0]) for name in body.gains])
+        self.dofs = np.array([int(self.model.joint(name).dofadr[0]) for name in body.gains])
+        self.steps = max(round(table.window / self.model.opt.timestep), 1)
+        self._batch, self._rows = self.population.batch, self.population.rows
+        self._memory = self._batch.bind("userdata")
+        self._at = scene.controllers["tracking"].tables[str(path)]
+        actuators = len(body.gains)
+        views = python_impl(law.memory_of)(self._rows[0].memory, actuators)
+        self._places = {name: userdata.place_of(self._rows[0], getattr(views, name)) for name in views._fields}
+        own = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+        before = mujoco.mj_stateSize(self.model, own & (_USERDATA - 1))
+        slots = userdata.place_of(self._rows[0], self._rows[0].slots)
+        keep = np.ones(self._batch.state.shape[1], bool)
+        keep[before + slots[0] : before + slots[1]] = False
+        self._kept = np.flatnonzero(keep)  # of a state: all but the parameters, which are the same for all rows
+        self.place(np.zeros(n, int))
+
+    def section(self, name: str) -> np.ndarray:
+        """(n, …) live view of a section of the laws' memory."""
+        begin, end = self._places[name]
+        return np.asarray(self._memory[:, begin:end])
+
+    @property
+    def fallen(self) -> np.ndarray:
+        """(n,) whether a row has fallen."""
+        return np.isfinite(self.population.fallen_at)
+
+    def follow(self, table: TrackingTable) -> None:
+        """Let all rows follow another table of the same size from their next window on."""
+        numbers = table.packed()
+        self.model.numeric_data[self._at : self._at + len(numbers)] = numbers
+        self.table = table
+
+    def states(self, rows: np.ndarray) -> np.ndarray:
+        """Copies of all that some rows are."""
+        return np.asarray(self._batch.state[np.ix_(rows, self._kept)])
+
+    def restore(self, states: np.ndarray, rows: np.ndarray | None = None) -> None:
+        """Put rows, by default all, into states that `states` gave."""
+        where = np.arange(self.n) if rows is None else rows
+        self._batch.state[np.ix_(where, self._kept)] = states
+
+    def place(self, windows: np.ndarray) -> None:
+        """Put rows into the states of the table's windows (n,), seen from where the reference begins."""
+        table = self.table
+        self._batch.state[:] = self._fresh()
+        tracker = self.section("tracker")
+        names = law.TRACKER.names or ()
+        self.qpos[:, :7], self.qvel[:, :6] = table.qpos[windows, :7], table.qvel[windows, :6]
+        self.qpos[:, self.joints] = table.qpos[windows, 7:]
+        self.qvel[:, self.dofs] = table.qvel[windows, 6:]
+        tracker[:, names.index("clock")] = windows
+
+    def _fresh(self) -> np.ndarray:
+        """The state of a row that has just been made."""
+        if not hasattr(self, "_first"):
+            self._first = self._batch.state[0].copy()
+        return self._first
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 7 + actuators) root and joints, (n, 6 + actuators) their velocities, joints as in the table."""
+        return (
+            np.column_stack([self.qpos[:, :7], self.qpos[:, self.joints]]),
+            np.column_stack([self.qvel[:, :6], self.qvel[:, self.dofs]]),
+        )
