@@ -38,6 +38,7 @@ _ATTEMPTS = 6
 _JOINTS, _TURN, _PLACE, _HEIGHT, _LIMBS, _BALANCE = 0.14, 0.16, 0.12, 0.04, 0.07, 0.06  # [rad], [rad], [m] …
 _RATES, _VELOCITY, _SPIN, _OFFSETS = 2.5, 0.4, 1.5, 0.5  # [rad/s], [m/s], [rad/s], [rad]
 _SAMPLE_TIME = 0.004  # [s] over which the speed of the center of mass is measured
+_MOST = 0.9  # [rad] of a sample
 _FALLEN = 1e6
 
 
@@ -169,7 +170,7 @@ class Reconstructor:
         factor = np.linalg.cholesky(before.covariance + 1e-9 * np.eye(len(before.covariance)))
         drawn = wider * rng.standard_normal((n, len(factor))) @ factor.T
         drawn[rng.uniform(size=n) < 0.5] *= 0.4  # half of the samples stay near
-        offsets = np.clip(_INHERITED * before.offsets[parents] + drawn, -0.8, 0.8)
+        offsets = np.clip(_INHERITED * before.offsets[parents] + drawn, -_MOST, _MOST)
         rows.restore(before.states[parents])
         rows.section("explore")[:] = offsets
         middle = []
@@ -233,12 +234,15 @@ class Reconstructor:
         for layer in reversed(layers[1:]):
             qpos += list(layer.qpos[index][::-1])
             qvel += list(layer.qvel[index][::-1])
-            offsets += [layer.offsets[index]] * SAMPLED
+            offsets += [layer.offsets[index]] * SAMPLED  # on top of the table's own
             costs += [layer.costs[index]] * SAMPLED
             index = int(layer.parents[index])
         qpos.append(layers[0].qpos[0, -1])
         qvel.append(layers[0].qvel[0, -1])
-        return Reconstruction(*(np.array(a[::-1]) for a in (qpos, qvel, offsets, costs)))
+        own = self.rows.table
+        at = np.arange(len(offsets)) % own.windows if own.loops else np.arange(len(offsets)).clip(0, own.windows - 1)
+        moved = np.array(offsets[::-1]) + own.offsets[at]
+        return Reconstruction(np.array(qpos[::-1]), np.array(qvel[::-1]), moved, np.array(costs[::-1]))
 
 
 @dataclass(frozen=True)

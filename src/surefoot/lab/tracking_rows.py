@@ -69,6 +69,7 @@ class TrackingRows:
         keep = np.ones(self._batch.state.shape[1], bool)
         keep[before + slots[0] : before + slots[1]] = False
         self._kept = np.flatnonzero(keep)  # of a state: all but the parameters, which are the same for all rows
+        self._first = self._batch.state[0, self._kept].copy()
         self.place(np.zeros(n, int))
 
     def section(self, name: str) -> np.ndarray:
@@ -96,22 +97,21 @@ class TrackingRows:
         where = np.arange(self.n) if rows is None else rows
         self._batch.state[np.ix_(where, self._kept)] = states
 
-    def place(self, windows: np.ndarray) -> None:
-        """Put rows into the states of the table's windows (n,), seen from where the reference begins."""
-        table = self.table
-        self._batch.state[:] = self._fresh()
-        tracker = self.section("tracker")
-        names = law.TRACKER.names or ()
-        self.qpos[:, :7], self.qvel[:, :6] = table.qpos[windows, :7], table.qvel[windows, :6]
-        self.qpos[:, self.joints] = table.qpos[windows, 7:]
-        self.qvel[:, self.dofs] = table.qvel[windows, 6:]
-        tracker[:, names.index("clock")] = windows
+    def place(self, windows: np.ndarray, rows: np.ndarray | None = None) -> None:
+        """Put rows, by default all, into the states of windows of the table, with the reference over the origin.
 
-    def _fresh(self) -> np.ndarray:
-        """The state of a row that has just been made."""
-        if not hasattr(self, "_first"):
-            self._first = self._batch.state[0].copy()
-        return self._first
+        Args:
+            windows: a number for each of the rows.
+            rows: numbers of the rows.
+        """
+        table, where = self.table, np.arange(self.n) if rows is None else rows
+        self._batch.state[np.ix_(where, self._kept)] = self._first
+        self.qpos[where, :7], self.qvel[where, :6] = table.qpos[windows, :7], table.qvel[windows, :6]
+        self.qpos[np.ix_(where, self.joints)] = table.qpos[windows, 7:]
+        self.qvel[np.ix_(where, self.dofs)] = table.qvel[windows, 6:]
+        tracker, names = self.section("tracker"), law.TRACKER.names or ()
+        tracker[where, names.index("clock")] = windows
+        tracker[where, names.index("began")] = 2.0
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 7 + actuators) root and joints, (n, 6 + actuators) their velocities, joints as in the table."""

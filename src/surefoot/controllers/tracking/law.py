@@ -36,7 +36,8 @@ PLAN = np.dtype([(n, "f8") for n in (
 TRACKER = np.dtype([(n, "f8") for n in (
     "began", "clock", "window", "x", "y", "heading", "pace", "loops", "steps", "swing",
     "left_aloft", "right_aloft", "asked")])  # fmt: skip
-"""`clock` counts windows. (`x`, `y`) is where the reference's origin is in the world, and `heading` by how much the
+"""`began` is 0 at first, and 1 once the motion goes on; 2 leaves the reference where it is said to be. `clock` counts
+windows. (`x`, `y`) is where the reference's origin is in the world, and `heading` by how much the
 reference is turned. `left_aloft` is for how long the left foot has been in the air [s]."""
 _PLAN, _TRACKER, _GAIN = PLAN.itemsize // 8, TRACKER.itemsize // 8, GAIN.itemsize // 8
 _ALMOST = 1e-9  # of a window: the clock is a sum of time steps
@@ -129,9 +130,10 @@ def _may_switch(world: World, row: Row, tracker: Any) -> bool:
 def _advance(world: World, row: Row, own: Memory, plan: Any, table: Table, actuators: int) -> None:
     """Move the clock on; at the beginning of a window, compare and displace."""
     tracker, head = own.tracker[0], table.head[0]
-    if tracker.began == 0.0:
+    if tracker.began != 1.0:
+        if tracker.began == 0.0:
+            _place(world, tracker, table, int(tracker.clock))
         tracker.began, tracker.window = 1.0, -1.0
-        _place(world, tracker, table, int(tracker.clock))
     else:
         tracker.clock += tracker.pace * world.dt / head.window
         if tracker.clock >= head.windows - _ALMOST:

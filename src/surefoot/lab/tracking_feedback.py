@@ -1,0 +1,286 @@
+"""Learns the feedback of a tracking skill: what displacements of targets bring a disturbed body back to its motion.
+
+Many disturbed rows follow the table with random displacements on top. For every window, a linear model is fitted to
+what happened from its beginning to that of the next one,
+
+    e' = A e + B u + c,
+
+with e the difference from the window's state and u the displacement. Because the rows are disturbed as much as they
+will be, the model is that of the disturbances that occur, and not of infinitely small ones: a foot that lands a little
+early or late is part of it. A linear regulator of these models gives each window's feedback matrix, and corrects its
+offsets for c. The rows follow the new table, and so on; the best table is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from surefoot.controllers.tracking import law
+from surefoot.controllers.tracking.controller import joint_kind
+from surefoot.controllers.tracking.table import ROOT, TrackingTable
+from surefoot.lab.replicas import ANGLE, RATE, SPEED, seeded_generator
+from surefoot.lab.tracking_rows import TrackingRows
+from surefoot.motions import quaternions as quat
+
+_TRACKER = law.TRACKER.names or ()
+# deviations at which a state costs 1: position, height, rotation, velocity, spin; joints and their rates
+_PLACE, _HEIGHT, _TURN, _VELOCITY, _SPIN, _JOINTS, _RATES = 0.3, 0.05, 0.12, 0.3, 1.2, 0.25, 4.0
+_EFFORT = {"hip": 0.12, "knee": 0.12, "ankle": 0.15, "waist": 0.08, "neck": 0.03, "shoulder": 0.08, "elbow": 0.06,
+           "wrist": 0.02}  # fmt: skip
+"""[rad] displacement that costs 1 by kind of joint."""
+_EXPLORE = 0.4  # of these, standard deviation of the random displacements
+_PUSHED = np.array([0.06, 0.06, 0.004, 0.04, 0.04, 0.04, 0.2, 0.2, 0.1, 0.4, 0.4, 0.3])
+"""Standard deviations of a disturbance of the root [m, rad, m/s, rad/s]."""
+_ANGLES, _RATES_PUSHED = 0.012, 0.5  # [rad], [rad/s] the same of joints
+_AGAIN = 0.04  # share of rows that are disturbed again in every window
+_LOST = 6.0  # root mean square of the weighted differences beyond which a row is begun anew
+_FORGET = 0.35  # weight of what earlier rounds saw
+_PRIOR = 25.0  # samples that the mean of all windows is worth in a window's model
+_CORRECTION = 0.25  # [rad] by which offsets change in a round at most
+_ROUNDS_BACK = 8  # cycles over which a loop's regulator is computed
+
+
+@dataclass
+class _Seen:
+    """Sums over samples of every window: of inputs times inputs, inputs times outputs, and their number."""
+
+    inner: np.ndarray  # (windows, d, d)
+    outer: np.ndarray  # (windows, d, outputs)
+    count: np.ndarray  # (windows,)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How replicas followed a table.
+
+    Attributes:
+        survived: (n,) share of the time that each stayed up.
+        joints: root mean square difference of the joints from the clip while they were up [rad].
+        turn: the same of the root's rotation [rad].
+        place: the same of the root's place [m]; for a loop, of its place since the last cycle began.
+    """
+
+    survived: np.ndarray
+    joints: float
+    turn: float
+    place: float
+
+    @property
+    def score(self) -> float:
+        """Large is good: first of all, all stay up."""
+        return float(self.survived.mean()) - 0.3 * self.joints - 0.1 * self.turn - 0.02 * min(self.place, 2.0)
+
+
+@dataclass
+class FeedbackLearner:
+    """Learns on rows of one table.
+
+    Attributes:
+        rows: of the table that is learned.
+        seed: of disturbances.
+        effort: factor of the costs of displacements: more of it gives gentler feedback.
+    """
+
+    rows: TrackingRows
+    seed: int = 0
+    effort: float = 1.0
+    _seen: _Seen | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Weights of states and displacements."""
+        kinds = [joint_kind(joint) for joint in self.rows.body.gains]
+        minor = np.array([0.3 if kind in ("wrist", "neck", "elbow", "shoulder") else 1.0 for kind in kinds])
+        self.scale = 1.0 / np.array(
+            [*[_PLACE] * 2, _HEIGHT, *[_TURN] * 3, *[_VELOCITY] * 3, *[_SPIN] * 3, *[_JOINTS] * len(kinds),
+             *[_RATES] * len(kinds)]
+        )  # fmt: skip
+        self.scale[ROOT:] *= np.tile(np.sqrt(minor), 2)
+        self.reach = np.array([_EFFORT.get(kind, 0.05) for kind in kinds])
+
+    def learn(
+        self, table: TrackingTable, rounds: int, samples: int = 300,
+        report: Callable[[str, float], None] = lambda text, share: None, seconds: float = 10.0,
+    ) -> tuple[TrackingTable, Trial]:  # fmt: skip
+        """Learn in rounds, and keep the best table.
+
+        Args:
+            table: to begin with.
+            rounds: of samples and new feedback.
+            samples: of every window in a round.
+            report: called with what is done and the share of the work.
+            seconds: how long replicas of a loop are tried [s].
+        """
+        best, found = table, self.trial(table, seconds)
+        current = table
+        for i in range(rounds):
+            report(f"learn {i + 1}: {found.survived.mean():.0%} stay up", i / rounds)
+            self._sample(current, samples, i)
+            current = self._regulated(current)
+            tried = self.trial(current, seconds)
+            if tried.score > found.score:
+                best, found = current, tried
+        return best, found
+
+    # ------------------------------------------------------------------------------------------- samples
+
+    def _sample(self, table: TrackingTable, samples: int, turn: int) -> None:
+        """Follow a table with disturbed rows and random displacements, and add what was seen."""
+        rows, n = self.rows, self.rows.n
+        rng = seeded_generator(self.seed, "feedback", turn)
+        rows.follow(table)
+        d, actuators = len(self.scale), len(self.reach)
+        inputs = d + actuators + 1
+        if self._seen is None:
+            w = table.windows
+            self._seen = _Seen(np.zeros((w, inputs, inputs)), np.zeros((w, inputs, d)), np.zeros(w))
+        seen = self._seen
+        for sums in (seen.inner, seen.outer, seen.count):
+            sums *= _FORGET
+        self._begin_anew(np.ones(n, bool), rng)
+        before = None
+        for _ in range(max(2, round(samples * table.windows / n))):
+            noise = _EXPLORE * self.reach * rng.standard_normal((n, actuators))
+            rows.section("explore")[:] = noise * rng.uniform(0.2, 1.0, (n, 1))
+            rows.population.step(rows.steps)
+            error = rows.section("error") * self.scale
+            window = rows.section("tracker")[:, _TRACKER.index("window")].astype(int)
+            moved = (rows.section("wanted") - table.offsets[window]) / self.reach
+            good = ~rows.fallen & (np.sqrt((error**2).mean(axis=1)) < _LOST)
+            if before is not None:
+                self._add(before, error, good)
+            lost = ~good
+            again = (rng.uniform(size=n) < _AGAIN) & ~lost
+            before = (window, np.column_stack([error, moved, np.ones(n)]), good & ~again)
+            self._disturb(again, rng)
+            self._begin_anew(lost, rng)
+        rows.section("explore")[:] = 0.0
+
+    def _add(self, before: tuple[np.ndarray, np.ndarray, np.ndarray], after: np.ndarray, good: np.ndarray) -> None:
+        """Add samples from one window to the next."""
+        window, inputs, began = before
+        seen = self._seen
+        assert seen is not None
+        use = began & good
+        order = np.argsort(window[use], kind="stable")
+        at, x, y = window[use][order], inputs[use][order], after[use][order]
+        starts = np.flatnonzero(np.diff(at, prepend=-1))
+        for first, last in zip(starts, [*starts[1:], len(at)], strict=True):
+            k = at[first]
+            seen.inner[k] += x[first:last].T @ x[first:last]
+            seen.outer[k] += x[first:last].T @ y[first:last]
+            seen.count[k] += last - first
+
+    def _begin_anew(self, which: np.ndarray, rng: np.random.Generator) -> None:
+        """Put rows into disturbed states of random windows."""
+        places = np.flatnonzero(which)
+        if len(places):
+            self.rows.place(rng.integers(0, self.rows.table.windows, len(places)), places)
+            self._disturb(which, rng)
+
+    def _disturb(self, which: np.ndarray, rng: np.random.Generator) -> None:
+        """Disturb the states of rows."""
+        rows, places = self.rows, np.flatnonzero(which)
+        n = len(places)
+        if not n:
+            return
+        size = rng.uniform(0.2, 1.2, (n, 1))
+        root = size * _PUSHED * rng.standard_normal((n, ROOT))
+        tracker = rows.section("tracker")
+        tracker[places, _TRACKER.index("x")] += root[:, 0]
+        tracker[places, _TRACKER.index("y")] += root[:, 1]
+        rows.qpos[places, 2] += np.abs(root[:, 2])
+        rows.qpos[places, 3:7] = quat.multiply(quat.exp(root[:, 3:6]), rows.qpos[places, 3:7])
+        rows.qvel[places, :6] += root[:, 6:]
+        count = len(rows.joints)
+        rows.qpos[np.ix_(places, rows.joints)] += size * _ANGLES * rng.standard_normal((n, count))
+        rows.qvel[np.ix_(places, rows.dofs)] += size * _RATES_PUSHED * rng.standard_normal((n, count))
+
+    # ----------------------------------------------------------------------------------------- regulator
+
+    def _models(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A (windows, d, d), B (windows, d, actuators) and c (windows, d) of weighted states and displacements."""
+        seen, d = self._seen, len(self.scale)
+        assert seen is not None
+        inner, outer = seen.inner.sum(axis=0), seen.outer.sum(axis=0)
+        total = max(seen.count.sum(), 1.0)
+        ridge = 1e-3 * np.eye(len(inner))
+        mean = np.linalg.solve(inner / total + ridge, outer / total)
+        spread = np.diag(np.diag(inner) / total + 1e-3)
+        a, b, c = [], [], []
+        for k in range(len(seen.count)):
+            prior = _PRIOR * spread
+            prior[-1, -1] = 1e-3  # the mean is each window's own
+            found = np.linalg.solve(seen.inner[k] + prior, seen.outer[k] + prior @ mean)
+            a.append(found[:d].T)
+            b.append(found[d:-1].T)
+            c.append(found[-1])
+        return np.array(a), np.array(b), np.array(c)
+
+    def _regulated(self, table: TrackingTable) -> TrackingTable:
+        """The table with the feedback and the corrected offsets of a linear regulator."""
+        a, b, c = self._models()
+        d, windows = len(self.scale), table.windows
+        effort = self.effort * np.eye(len(self.reach))
+        value, slope = np.eye(d), np.zeros(d)
+        gains, moves = np.zeros((windows, len(self.reach), d)), np.zeros((windows, len(self.reach)))
+        order = list(range(windows - 1, -1, -1))
+        if table.loops:
+            order = order * _ROUNDS_BACK
+        else:
+            order = [windows - 1] * 60 + order
+        for k in order:
+            right = b[k].T @ value
+            inner = effort + right @ b[k]
+            gains[k] = -np.linalg.solve(inner, right @ a[k])
+            moves[k] = -np.linalg.solve(inner, right @ c[k] + b[k].T @ slope)
+            closed = a[k] + b[k] @ gains[k]
+            off = c[k] + b[k] @ moves[k]
+            slope = closed.T @ (value @ off + slope) + self.effort * gains[k].T @ moves[k]
+            value = np.eye(d) + closed.T @ value @ closed + self.effort * gains[k].T @ gains[k]
+            value = 0.5 * (value + value.T)
+        gains = gains * self.reach[None, :, None] * self.scale[None, None, :]
+        moves = np.clip(moves * self.reach, -_CORRECTION, _CORRECTION)
+        return replace(table, gains=gains, offsets=table.offsets + moves)
+
+    # ---------------------------------------------------------------------------------------------- trial
+
+    def trial(self, table: TrackingTable, seconds: float, replicas: int = 24) -> Trial:
+        """Follow a table from its beginning in slightly different states.
+
+        Args:
+            table: to follow.
+            seconds: how long a loop is followed; any other motion, to its end.
+            replicas: how many.
+        """
+        rows = self.rows
+        replicas = min(replicas, rows.n)
+        chosen = np.arange(replicas)
+        rng = seeded_generator(self.seed, "trial")
+        rows.follow(table)
+        rows.place(np.zeros(rows.n, int))
+        rows.section("explore")[:] = 0.0
+        rows.qpos[:, rows.joints] += rng.uniform(-ANGLE, ANGLE, (rows.n, len(rows.joints)))
+        rows.qvel[:, rows.dofs] += rng.uniform(-RATE, RATE, (rows.n, len(rows.dofs)))
+        rows.qvel[:, 0] += rng.uniform(-SPEED, SPEED, rows.n)
+        long = seconds if table.loops else table.duration
+        count, lasted = round(long / table.window), np.zeros(replicas)
+        joints, turns, places, looked = 0.0, 0.0, 0.0, 0
+        for k in range(count):
+            up = chosen[~rows.fallen[chosen]]
+            if not len(up):
+                break
+            rows.population.step(rows.steps, up)
+            up = up[~rows.fallen[up]]
+            lasted[up] += 1.0
+            w = k % table.windows
+            error = rows.section("error")[up]
+            pose = table.qpos[w, 7:] + error[:, ROOT : ROOT + len(rows.joints)]
+            joints += float(((pose - table.clip[w, 7:]) ** 2).mean(axis=1).sum())
+            turns += float((error[:, 3:6] ** 2).sum())
+            places += float((error[:, :2] ** 2).sum())
+            looked += len(up)
+        looked = max(looked, 1)
+        return Trial(lasted / count, *(float(np.sqrt(v / looked)) for v in (joints, turns, places)))
