@@ -31,12 +31,13 @@ _PLACE, _HEIGHT, _TURN, _VELOCITY, _SPIN, _JOINTS, _RATES = 0.3, 0.05, 0.12, 0.3
 _EFFORT = {"hip": 0.12, "knee": 0.12, "ankle": 0.15, "waist": 0.08, "neck": 0.03, "shoulder": 0.08, "elbow": 0.06,
            "wrist": 0.02}  # fmt: skip
 """[rad] displacement that costs 1 by kind of joint."""
-_EXPLORE = 0.4  # of these, standard deviation of the random displacements
-_PUSHED = np.array([0.06, 0.06, 0.004, 0.04, 0.04, 0.04, 0.2, 0.2, 0.1, 0.4, 0.4, 0.3])
+_EXPLORE = 0.15  # of these, standard deviation of the random displacements
+_PUSHED = np.array([0.04, 0.04, 0.002, 0.02, 0.02, 0.02, 0.1, 0.1, 0.05, 0.2, 0.2, 0.15])
 """Standard deviations of a disturbance of the root [m, rad, m/s, rad/s]."""
-_ANGLES, _RATES_PUSHED = 0.012, 0.5  # [rad], [rad/s] the same of joints
+_ANGLES, _RATES_PUSHED = 0.006, 0.25  # [rad], [rad/s] the same of joints
+_SMALL, _SMALL_RATE, _SMALL_MOVE = 0.05, 0.1, 0.2  # steps of finite differences, in what costs 1
 _AGAIN = 0.04  # share of rows that are disturbed again in every window
-_LOST = 6.0  # root mean square of the weighted differences beyond which a row is begun anew
+_LOST = 1.0  # root mean square of the weighted differences beyond which a row is begun anew
 _FORGET = 0.35  # weight of what earlier rounds saw
 _PRIOR = 25.0  # samples that the mean of all windows is worth in a window's model
 _CORRECTION = 0.25  # [rad] by which offsets change in a round at most
@@ -88,6 +89,7 @@ class FeedbackLearner:
     seed: int = 0
     effort: float = 1.0
     _seen: _Seen | None = field(default=None, init=False)
+    _base: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), init=False)  # offsets that moves are added to
 
     def __post_init__(self) -> None:
         """Weights of states and displacements."""
@@ -118,7 +120,7 @@ class FeedbackLearner:
         for i in range(rounds):
             report(f"learn {i + 1}: {found.survived.mean():.0%} stay up", i / rounds)
             self._sample(current, samples, i)
-            current = self._regulated(current)
+            current = self.regulated(current, self._models(), self._base)
             tried = self.trial(current, seconds)
             if tried.score > found.score:
                 best, found = current, tried
@@ -135,6 +137,7 @@ class FeedbackLearner:
         inputs = d + actuators + 1
         if self._seen is None:
             w = table.windows
+            self._base = table.offsets
             self._seen = _Seen(np.zeros((w, inputs, inputs)), np.zeros((w, inputs, d)), np.zeros(w))
         seen = self._seen
         for sums in (seen.inner, seen.outer, seen.count):
@@ -147,7 +150,7 @@ class FeedbackLearner:
             rows.population.step(rows.steps)
             error = rows.section("error") * self.scale
             window = rows.section("tracker")[:, _TRACKER.index("window")].astype(int)
-            moved = (rows.section("wanted") - table.offsets[window]) / self.reach
+            moved = (rows.section("wanted") - self._base[window]) / self.reach
             good = ~rows.fallen & (np.sqrt((error**2).mean(axis=1)) < _LOST)
             if before is not None:
                 self._add(before, error, good)
@@ -198,6 +201,73 @@ class FeedbackLearner:
         rows.qpos[np.ix_(places, rows.joints)] += size * _ANGLES * rng.standard_normal((n, count))
         rows.qvel[np.ix_(places, rows.dofs)] += size * _RATES_PUSHED * rng.standard_normal((n, count))
 
+    # --------------------------------------------------------------------------------------- differences
+
+    def differences(self, table: TrackingTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The models of all windows by finite differences: A, B and c of weighted states and displacements."""
+        rows, d, actuators = self.rows, len(self.scale), len(self.reach)
+        rows.follow(replace(table, gains=np.zeros_like(table.gains)))
+        count = 2 * (d + actuators) + 1
+        size = np.full(d, _SMALL)
+        size[6:ROOT] = size[ROOT + actuators :] = _SMALL_RATE
+        steps = np.concatenate([size / self.scale, _SMALL_MOVE * self.reach])
+        ends = np.empty((table.windows, count, d))
+        pairs = [(k, i) for k in range(table.windows) for i in range(count)]
+        for first in range(0, len(pairs), rows.n):
+            some = np.array(pairs[first : first + rows.n])
+            window, change = np.zeros(rows.n, int), np.full(rows.n, count - 1)
+            window[: len(some)], change[: len(some)] = some.T
+            rows.place(window)
+            e, u = np.zeros((rows.n, d)), np.zeros((rows.n, actuators))
+            for r, i in enumerate(change):
+                which, sign = i // 2, 1.0 - 2.0 * (i % 2)
+                if i < 2 * d:
+                    e[r, which] = sign * steps[which]
+                elif i < count - 1:
+                    u[r, which - d] = sign * steps[which]
+            rows.displace(e, window)
+            rows.section("explore")[:] = u
+            rows.population.step(rows.steps + 1)  # the next window's comparison is made when it begins
+            ends[some[:, 0], some[:, 1]] = (rows.section("error") * self.scale)[: len(some)]
+        rows.section("explore")[:] = 0.0
+        slopes = (ends[:, 0:-1:2] - ends[:, 1:-1:2]) / 2.0
+        a = np.swapaxes(slopes[:, :d] / size[None, :, None], 1, 2)
+        b = np.swapaxes(slopes[:, d:] / _SMALL_MOVE, 1, 2)
+        return a, b, ends[:, -1]
+
+    def centered(self, table: TrackingTable, cycles: int = 4) -> TrackingTable:
+        """The table with the states and displacements of an undisturbed run, if it lasts; else the same table."""
+        rows = self.rows
+        rows.follow(table)
+        rows.place(np.zeros(rows.n, int))
+        rows.section("explore")[:] = 0.0
+        total = table.windows * cycles if table.loops else table.windows
+        first = total - table.windows
+        qpos, qvel, offsets = [], [], []
+        for k in range(total):
+            if k >= first:
+                pose, rates = rows.poses()
+                tracker = rows.section("tracker")[0]
+                turn = -tracker[_TRACKER.index("heading")] if k else 0.0
+                place = [tracker[_TRACKER.index("x")], tracker[_TRACKER.index("y")], 0.0] if k else np.zeros(3)
+                if k == first and table.loops:  # the law goes on with the next cycle only when it is evaluated
+                    c, s = np.cos(-turn), np.sin(-turn)
+                    place = place + np.array([*(np.array([[c, -s], [s, c]]) @ table.travel), 0.0])
+                    turn -= table.turn
+                about = quat.about_vertical(np.array([turn]))
+                own, moves = pose[0].copy(), rates[0].copy()
+                own[:3] = quat.rotate(about, (pose[:1, :3] - place))[0]
+                own[3:7] = quat.multiply(about, pose[:1, 3:7])[0]
+                moves[:3] = quat.rotate(about, rates[:1, :3])[0]
+                qpos.append(own)
+                qvel.append(moves)
+            rows.population.step(rows.steps)
+            if k >= first:
+                offsets.append(rows.section("wanted")[0].copy())
+            if rows.fallen[0]:
+                return table
+        return replace(table, qpos=np.array(qpos), qvel=np.array(qvel), offsets=np.array(offsets))
+
     # ----------------------------------------------------------------------------------------- regulator
 
     def _models(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -219,9 +289,17 @@ class FeedbackLearner:
             c.append(found[-1])
         return np.array(a), np.array(b), np.array(c)
 
-    def _regulated(self, table: TrackingTable) -> TrackingTable:
-        """The table with the feedback and the corrected offsets of a linear regulator."""
-        a, b, c = self._models()
+    def regulated(
+        self, table: TrackingTable, models: tuple[np.ndarray, np.ndarray, np.ndarray], base: np.ndarray
+    ) -> TrackingTable:
+        """The table with the feedback and the corrected offsets of a linear regulator.
+
+        Args:
+            table: whose windows the models are of.
+            models: A, B and c.
+            base: (windows, actuators) offsets from which displacements count.
+        """
+        a, b, c = models
         d, windows = len(self.scale), table.windows
         effort = self.effort * np.eye(len(self.reach))
         value, slope = np.eye(d), np.zeros(d)
@@ -243,7 +321,7 @@ class FeedbackLearner:
             value = 0.5 * (value + value.T)
         gains = gains * self.reach[None, :, None] * self.scale[None, None, :]
         moves = np.clip(moves * self.reach, -_CORRECTION, _CORRECTION)
-        return replace(table, gains=gains, offsets=table.offsets + moves)
+        return replace(table, gains=gains, offsets=base + moves)
 
     # ---------------------------------------------------------------------------------------------- trial
 

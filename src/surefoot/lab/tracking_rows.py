@@ -9,9 +9,10 @@ import numpy as np
 
 from surefoot.characters import load as load_character
 from surefoot.controllers.tracking import law
-from surefoot.controllers.tracking.table import TrackingTable
+from surefoot.controllers.tracking.table import ROOT, TrackingTable
 from surefoot.engine.population import Population
 from surefoot.lab.tracking_document import tracking_document
+from surefoot.motions import quaternions as quat
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.skills import files
@@ -63,6 +64,8 @@ class TrackingRows:
         actuators = len(body.gains)
         views = python_impl(law.memory_of)(self._rows[0].memory, actuators)
         self._places = {name: userdata.place_of(self._rows[0], getattr(views, name)) for name in views._fields}
+        clock = userdata.place_of(self._rows[0], self._rows[0].clock)[0]
+        self._advanced = clock + (userdata.CLOCK.names or ()).index("advanced")
         own = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         before = mujoco.mj_stateSize(self.model, own & (_USERDATA - 1))
         slots = userdata.place_of(self._rows[0], self._rows[0].slots)
@@ -86,6 +89,7 @@ class TrackingRows:
         """Let all rows follow another table of the same size from their next window on."""
         numbers = table.packed()
         self.model.numeric_data[self._at : self._at + len(numbers)] = numbers
+        self._batch.set_models(self.model)  # which the batch had copied
         self.table = table
 
     def states(self, rows: np.ndarray) -> np.ndarray:
@@ -112,6 +116,26 @@ class TrackingRows:
         tracker, names = self.section("tracker"), law.TRACKER.names or ()
         tracker[where, names.index("clock")] = windows
         tracker[where, names.index("began")] = 2.0
+        for name in ("x", "y", "heading"):
+            tracker[where, names.index(name)] = 0.0
+        self._memory[where, self._advanced] = -1.0  # nothing has been evaluated yet
+        begin, end = self._places["applied"]
+        self._memory[where, begin:end] = table.offsets[np.where(windows > 0, windows, table.windows) - 1]
+
+    def displace(self, errors: np.ndarray, windows: np.ndarray) -> None:
+        """Move all rows, which are placed in the states of windows, by differences as the law measures them.
+
+        Args:
+            errors: (n, ROOT + 2 · actuators).
+            windows: (n,) where they are.
+        """
+        about, count = quat.about_vertical(self.table.headings[windows]), len(self.joints)
+        self.qpos[:, :3] += quat.rotate(about, errors[:, :3])
+        self.qpos[:, 3:7] = quat.multiply(quat.exp(quat.rotate(about, errors[:, 3:6])), self.qpos[:, 3:7])
+        self.qvel[:, :3] += quat.rotate(about, errors[:, 6:9])
+        self.qvel[:, 3:6] += errors[:, 9:ROOT]
+        self.qpos[:, self.joints] += errors[:, ROOT : ROOT + count]
+        self.qvel[:, self.dofs] += errors[:, ROOT + count :]
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 7 + actuators) root and joints, (n, 6 + actuators) their velocities, joints as in the table."""
