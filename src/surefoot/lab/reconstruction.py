@@ -19,7 +19,6 @@ import numpy as np
 
 from surefoot.atomic_file import replace_file
 from surefoot.controllers.tracking.controller import joint_kind
-from surefoot.controllers.tracking.table import FRAMES, TrackingTable
 from surefoot.lab.replicas import seeded_generator
 from surefoot.lab.tracking_rows import TrackingRows
 from surefoot.motions import quaternions as quat
@@ -294,20 +293,3 @@ def _load_layers(path: Path) -> list[_Layer]:
                 })
             )  # fmt: skip
     return found
-
-
-def reconstructed_table(table: TrackingTable, found: Reconstruction, first: int = 0) -> TrackingTable:
-    """A table with the states and offsets of a reconstruction, from one of its windows on.
-
-    Args:
-        table: that was reconstructed.
-        found: at least as many windows.
-        first: window of the reconstruction that becomes the table's first one.
-    """
-    from dataclasses import replace
-
-    last = first + table.windows
-    return replace(
-        table, offsets=found.offsets[first:last], qpos=found.qpos[first:last], qvel=found.qvel[first:last],
-        angles=table.angles[: table.windows * FRAMES + 1],
-    )  # fmt: skip

@@ -23,6 +23,7 @@ from surefoot.controllers.tracking.controller import joint_kind
 from surefoot.controllers.tracking.table import ROOT, TrackingTable
 from surefoot.lab.replicas import ANGLE, RATE, SPEED, seeded_generator
 from surefoot.lab.tracking_rows import TrackingRows
+from surefoot.lab.tracking_states import displaced, in_first_cycle, whole_table
 from surefoot.motions import quaternions as quat
 
 _TRACKER = law.TRACKER.names or ()
@@ -40,6 +41,7 @@ _AGAIN = 0.04  # share of rows that are disturbed again in every window
 _LOST = 1.0  # root mean square of the weighted differences beyond which a row is begun anew
 _FORGET = 0.35  # weight of what earlier rounds saw
 _PRIOR = 25.0  # samples that the mean of all windows is worth in a window's model
+_FARTHEST = 0.4  # root mean square of the weighted differences by which states are moved at most
 _CORRECTION = 0.25  # [rad] by which offsets change in a round at most
 _ROUNDS_BACK = 8  # cycles over which a loop's regulator is computed
 
@@ -241,32 +243,43 @@ class FeedbackLearner:
         rows.follow(table)
         rows.place(np.zeros(rows.n, int))
         rows.section("explore")[:] = 0.0
-        total = table.windows * cycles if table.loops else table.windows
-        first = total - table.windows
+        total, n = table.windows * cycles if table.loops else table.windows, table.windows
         qpos, qvel, offsets = [], [], []
-        for k in range(total):
-            if k >= first:
-                pose, rates = rows.poses()
-                tracker = rows.section("tracker")[0]
-                turn = -tracker[_TRACKER.index("heading")] if k else 0.0
-                place = [tracker[_TRACKER.index("x")], tracker[_TRACKER.index("y")], 0.0] if k else np.zeros(3)
-                if k == first and table.loops:  # the law goes on with the next cycle only when it is evaluated
-                    c, s = np.cos(-turn), np.sin(-turn)
-                    place = place + np.array([*(np.array([[c, -s], [s, c]]) @ table.travel), 0.0])
-                    turn -= table.turn
-                about = quat.about_vertical(np.array([turn]))
-                own, moves = pose[0].copy(), rates[0].copy()
-                own[:3] = quat.rotate(about, (pose[:1, :3] - place))[0]
-                own[3:7] = quat.multiply(about, pose[:1, 3:7])[0]
-                moves[:3] = quat.rotate(about, rates[:1, :3])[0]
-                qpos.append(own)
-                qvel.append(moves)
+        for _ in range(total):
+            pose, rates = rows.poses()
+            qpos.append(pose[0])
+            qvel.append(rates[0])
             rows.population.step(rows.steps)
-            if k >= first:
-                offsets.append(rows.section("wanted")[0].copy())
+            offsets.append(rows.section("wanted")[0].copy())
             if rows.fallen[0]:
                 return table
-        return replace(table, qpos=np.array(qpos), qvel=np.array(qvel), offsets=np.array(offsets))
+        last = [np.array(values[-n:]) for values in (qpos, qvel, offsets)]
+        own = in_first_cycle(table, last[0], last[1], cycles - 1 if table.loops else 0)
+        return whole_table(table, *own, last[2])
+
+    def planned(
+        self, table: TrackingTable, models: tuple[np.ndarray, np.ndarray, np.ndarray], base: np.ndarray
+    ) -> TrackingTable:
+        """A regulated table with its states where the models say that it will go.
+
+        Args:
+            table: regulated.
+            models: A, B and c of weighted differences.
+            base: (windows, actuators) offsets from which displacements count.
+        """
+        a, b, c = models
+        moves = (table.offsets - base) / self.reach
+        gains = table.gains / self.reach[None, :, None] / self.scale[None, None, :]
+        error, found = np.zeros(len(self.scale)), np.zeros((table.windows, len(self.scale)))
+        for _ in range(_ROUNDS_BACK if table.loops else 1):
+            for k in range(table.windows):
+                found[k] = error
+                error = a[k] @ error + b[k] @ (gains[k] @ error + moves[k]) + c[k]
+        size = np.sqrt((found**2).mean(axis=1).max())
+        found *= min(1.0, _FARTHEST / max(size, 1e-9))
+        qpos, qvel = displaced(table.qpos, table.qvel, table.headings, found / self.scale)
+        answered = np.einsum("kij,kj->ki", gains, found) * self.reach
+        return replace(table, qpos=qpos, qvel=qvel, offsets=table.offsets + answered)
 
     # ----------------------------------------------------------------------------------------- regulator
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from surefoot.characters import load as load_character
 from surefoot.controllers.tracking import law
-from surefoot.controllers.tracking.table import ROOT, TrackingTable
+from surefoot.controllers.tracking.table import TrackingTable
 from surefoot.engine.population import Population
 from surefoot.lab.tracking_document import tracking_document
-from surefoot.motions import quaternions as quat
+from surefoot.lab.tracking_states import displaced
 from surefoot.native import userdata
 from surefoot.native.kernels import python_impl
 from surefoot.skills import files
@@ -129,13 +129,9 @@ class TrackingRows:
             errors: (n, ROOT + 2 · actuators).
             windows: (n,) where they are.
         """
-        about, count = quat.about_vertical(self.table.headings[windows]), len(self.joints)
-        self.qpos[:, :3] += quat.rotate(about, errors[:, :3])
-        self.qpos[:, 3:7] = quat.multiply(quat.exp(quat.rotate(about, errors[:, 3:6])), self.qpos[:, 3:7])
-        self.qvel[:, :3] += quat.rotate(about, errors[:, 6:9])
-        self.qvel[:, 3:6] += errors[:, 9:ROOT]
-        self.qpos[:, self.joints] += errors[:, ROOT : ROOT + count]
-        self.qvel[:, self.dofs] += errors[:, ROOT + count :]
+        pose, rates = displaced(*self.poses(), self.table.headings[windows], errors)
+        self.qpos[:, :7], self.qpos[:, self.joints] = pose[:, :7], pose[:, 7:]
+        self.qvel[:, :6], self.qvel[:, self.dofs] = rates[:, :6], rates[:, 6:]
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 7 + actuators) root and joints, (n, 6 + actuators) their velocities, joints as in the table."""
