@@ -46,10 +46,10 @@ def imitate_clip(
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
-    path, name = _output_path(clip, save)
+    path, name = output_path(clip, save)
     source = clip_skills.ClipSource(clip, asf, character, in_place, scale, up, fps, knee_bias)
     found = clip_skills.read_gait_clip(source)
-    _print_findings(found.said, found.unsure)
+    print_findings(found.said, found.unsure)
     if only_read:
         return 0
     documents, cycle = clip_skills.untuned_skills(found, name, credit)
@@ -88,10 +88,10 @@ def follow_clip(
     from surefoot.lab import clip_skills
     from surefoot.skills import files
 
-    path, _ = _output_path(clip, save)
+    path, _ = output_path(clip, save)
     source = clip_skills.ClipSource(clip, asf, character, False, scale, up, fps, knee_bias)
     found = clip_skills.read_clip_to_follow(source, once)
-    _print_findings(found.said, found.unsure)
+    print_findings(found.said, found.unsure)
     if only_read:
         return 0
     with Bar() as tick:
@@ -102,7 +102,7 @@ def follow_clip(
     return 0 if followed.stays_up else 1
 
 
-def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
+def output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     """Where a skill is written, and its name."""
     from surefoot.cli.simulate import check_place
     from surefoot.lab.parameter_tuning import skill_name, tuned_name
@@ -113,7 +113,7 @@ def _output_path(clip: Path, save: Path | None) -> tuple[Path, str]:
     return path, name
 
 
-def _print_findings(said: Sequence[str], unsure: Sequence[str]) -> None:
+def print_findings(said: Sequence[str], unsure: Sequence[str]) -> None:
     """Print what was understood of a clip."""
     for line in said:
         screen.print(f"  {line}", highlight=False)

@@ -17,6 +17,7 @@ from surefoot.cli.list import list_all
 from surefoot.cli.reproduce import reproduce
 from surefoot.cli.simulate import simulate
 from surefoot.cli.studio import studio
+from surefoot.cli.track import track_clip
 from surefoot.cli.tune import tune
 from surefoot.errors import SurefootError
 
@@ -60,6 +61,7 @@ def _options(
 for _name, _command in (
     ("simulate", simulate), ("list", list_all), ("gait", gait), ("reproduce", reproduce), ("tune", tune),
     ("find-gait", find_gait), ("join-speeds", join_speeds), ("imitate", imitate_clip), ("follow", follow_clip),
+    ("track", track_clip),
     ("studio", studio), ("bench", bench),
 ):  # fmt: skip
     app.command(_name)(_command)

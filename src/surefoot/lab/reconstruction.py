@@ -131,7 +131,7 @@ class Reconstructor:
         begin = rows.states(np.arange(self.kept))
         qpos, qvel = rows.poses()
         layers = [_Layer.first(begin, qpos[: self.kept], qvel[: self.kept], actuators, self.first)]
-        attempts, best_far, failed_at = 0, 0, 0
+        attempts, failed_at = 0, 0
         far: list[_Layer] = layers[:]
         if checkpoint is not None and checkpoint.exists():
             layers = _load_layers(checkpoint)
@@ -283,13 +283,14 @@ def _save_layers(layers: list[_Layer], path: Path) -> None:
 
 def _load_layers(path: Path) -> list[_Layer]:
     """Read a checkpoint."""
-    found, none = [], np.zeros((0, 0))
+    found: list[_Layer] = []
+    none = np.zeros((0, 0))
     with np.load(path) as file:
         while f"parents_{len(found)}" in file:
             i = len(found)
             found.append(
                 _Layer(**{
-                    name: file[f"{name}_{i}"] if f"{name}_{i}" in file else none for name in _Layer.__annotations__
+                    name: file.get(f"{name}_{i}", none) for name in _Layer.__annotations__
                 })
             )  # fmt: skip
     return found

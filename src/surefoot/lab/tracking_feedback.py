@@ -43,6 +43,7 @@ _FORGET = 0.35  # weight of what earlier rounds saw
 _PRIOR = 25.0  # samples that the mean of all windows is worth in a window's model
 _FARTHEST = 0.4  # root mean square of the weighted differences by which states are moved at most
 _CORRECTION = 0.25  # [rad] by which offsets change in a round at most
+_HELD = 60  # windows for which the last pose of a motion that does not loop is held, for its regulator
 _ROUNDS_BACK = 8  # cycles over which a loop's regulator is computed
 
 
@@ -317,11 +318,8 @@ class FeedbackLearner:
         effort = self.effort * np.eye(len(self.reach))
         value, slope = np.eye(d), np.zeros(d)
         gains, moves = np.zeros((windows, len(self.reach), d)), np.zeros((windows, len(self.reach)))
-        order = list(range(windows - 1, -1, -1))
-        if table.loops:
-            order = order * _ROUNDS_BACK
-        else:
-            order = [windows - 1] * 60 + order
+        backwards = list(range(windows - 1, -1, -1))
+        order = backwards * _ROUNDS_BACK if table.loops else [windows - 1] * _HELD + backwards
         for k in order:
             right = b[k].T @ value
             inner = effort + right @ b[k]

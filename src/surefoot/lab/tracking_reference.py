@@ -134,7 +134,7 @@ def _beyond(poses: np.ndarray, turn: float, index: int) -> np.ndarray:
     found[:3] = quat.rotate(about, (poses[index, :3] - first[:3])[None])[0] + last[:3]
     found[2] = poses[index, 2]
     found[3:7] = quat.multiply(about, poses[index : index + 1, 3:7])[0]
-    return found
+    return np.asarray(found)
 
 
 def blank_table(model: mujoco.MjModel, table: CharacterTable, motion: MotionToTrack) -> TrackingTable:

@@ -83,7 +83,8 @@ class TrackingRows:
     @property
     def fallen(self) -> np.ndarray:
         """(n,) whether a row has fallen."""
-        return np.isfinite(self.population.fallen_at)
+        fallen: np.ndarray = np.isfinite(self.population.fallen_at)
+        return fallen
 
     def follow(self, table: TrackingTable) -> None:
         """Let all rows follow another table of the same size from their next window on."""
@@ -94,7 +95,8 @@ class TrackingRows:
 
     def states(self, rows: np.ndarray) -> np.ndarray:
         """Copies of all that some rows are."""
-        return np.asarray(self._batch.state[np.ix_(rows, self._kept)])
+        states: np.ndarray = self._batch.state[np.ix_(rows, self._kept)]
+        return states
 
     def restore(self, states: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Put rows, by default all, into states that `states` gave."""

@@ -31,7 +31,8 @@ COMMANDS = {
 SPEED, HEADING = range(2)
 
 PLAN = np.dtype([(n, "f8") for n in (
-    *(SLOT.names or ()), "table", "feedback", "most", "leash", "turn_rate", "speed", "slowest", "fastest")])  # fmt: skip
+    *(SLOT.names or ()),
+    "table", "feedback", "most", "leash", "turn_rate", "speed", "slowest", "fastest")])  # fmt: skip
 """`table` is where it begins in the numeric data, `slowest` and `fastest` the paces that may be commanded."""
 TRACKER = np.dtype([(n, "f8") for n in (
     "began", "clock", "window", "x", "y", "heading", "pace", "loops", "steps", "swing",

@@ -122,16 +122,14 @@ class TrackingTable:
              self.qvel[:, 6:]]
         )  # fmt: skip
         head = np.array([self.windows, self.window, self.back_to, *self.travel, self.turn], dtype=float)
-        return np.concatenate(
-            [head, *(a.ravel() for a in (self.angles, self.rates, self.offsets, states, self.gains))]
-        )
+        return np.concatenate([head, *(a.ravel() for a in (self.angles, self.rates, self.offsets, states, self.gains))])
 
     def save(self, path: Path) -> None:
         """Write an npz file; what is large is written with the digits that matter."""
         content = io.BytesIO()
         small = {"gains": np.float32, "clip": np.float32}
         arrays = {f.name: np.asarray(getattr(self, f.name), dtype=small.get(f.name)) for f in fields(self)}
-        np.savez_compressed(content, **arrays)
+        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
         replace_file(path, content.getvalue())
 
 

@@ -1,0 +1,294 @@
+"""Tracking skills from clips: reconstruct what was captured, learn what keeps it up, measure, write.
+
+`surefoot track` does it: a clip on a body becomes a table (`controllers.tracking.table`) and the file of a skill.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.characters import load as load_character
+from surefoot.controllers.tracking.controller import table_of_skill
+from surefoot.controllers.tracking.table import TrackingTable, load_table
+from surefoot.engine.population import Population
+from surefoot.engine.scene import Push, Scene, Setup
+from surefoot.errors import SurefootError
+from surefoot.lab.reconstruction import Reconstruction, Reconstructor
+from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.tracking_document import tracking_document
+from surefoot.lab.tracking_feedback import FeedbackLearner, Trial
+from surefoot.lab.tracking_guess import guessed_offsets
+from surefoot.lab.tracking_reference import MotionToTrack, blank_table, looping_motion, whole_motion
+from surefoot.lab.tracking_rows import TrackingRows
+from surefoot.lab.tracking_states import closed_table, whole_table
+from surefoot.motions import quaternions as quat
+from surefoot.motions.gait_search import find_periodic_span
+from surefoot.motions.retargeting import RetargetedClip
+from surefoot.skills import files
+from surefoot.skills.schema import Skill
+
+CLOSELY = 0.25  # mismatch up to which what repeats in a clip is looped
+_TIMESTEP = 0.002  # [s] of physics while sampling; feedback is learned at the body's own
+_CYCLES = 5  # of a loop, that are reconstructed
+_SAMPLES, _KEPT = 400, 80
+_ROWS = 200  # of learning
+Report = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How replicas of a skill followed their clip; errors are of the time that they were up, at window's beginnings.
+
+    Attributes:
+        seconds: how long they were to follow it [s].
+        fallen_at: when each fell, inf if it did not [s].
+        joints: root mean square difference of the joints from the clip of each [rad].
+        turn: the same of the root's rotation [rad].
+        path: the same of the root's place on the ground [m].
+        way: length of the clip's path in this time [m].
+    """
+
+    seconds: float
+    fallen_at: tuple[float, ...]
+    joints: tuple[float, ...]
+    turn: tuple[float, ...]
+    path: tuple[float, ...]
+    way: float
+
+    @property
+    def stays_up(self) -> bool:
+        """Whether all replicas reached the end."""
+        return all(at >= self.seconds for at in self.fallen_at)
+
+    @property
+    def is_like(self) -> bool:
+        """Whether all replicas stay up, with joints within 8°, the root's rotation within 15°, and on the path."""
+        near = max(self.joints) <= JOINTS and max(self.turn) <= TURN and max(self.path) <= PATH + SHARE * self.way
+        return self.stays_up and near
+
+    def __str__(self) -> str:
+        """In words."""
+        first = min(self.fallen_at)
+        how = f"{self.seconds:.1f} s" if self.stays_up else f"fell at {first:.1f} of {self.seconds:.1f} s"
+        joints, turn = np.degrees(max(self.joints)), np.degrees(max(self.turn))
+        return f"{how}, joints {joints:.1f}°, root {turn:.1f}°, path {max(self.path):.2f} m of {self.way:.1f} m"
+
+
+JOINTS, TURN, PATH, SHARE = float(np.radians(8.0)), float(np.radians(15.0)), 0.3, 0.02
+
+
+@dataclass(frozen=True)
+class ClipOnBody:
+    """A retargeted clip, the body it was retargeted to, and whether its best cycle is looped."""
+
+    found: RetargetedClip
+    character: str
+    loops: bool
+
+    def motion(self, timestep: float) -> MotionToTrack:
+        """What is followed, in windows of whole physics steps [s]."""
+        table = load_character(self.character)
+        return (looping_motion if self.loops else whole_motion)(table, self.found, timestep)
+
+
+def repeats(found: RetargetedClip, character: str) -> bool:
+    """Whether a clip repeats itself so closely that a cycle of it stands for all of it."""
+    span = find_periodic_span(found, load_character(character))
+    return span is not None and span.mismatch <= CLOSELY
+
+
+@dataclass
+class TrackingSearch:
+    """Makes the table of a clip: reconstruction, closing of a loop, feedback.
+
+    Attributes:
+        clip: on its body.
+        folder: where checkpoints are kept; a stopped search resumes from them.
+        seed: of everything random.
+        report: called with what is done and the share of the work.
+        rounds: of feedback.
+    """
+
+    clip: ClipOnBody
+    folder: Path
+    seed: int = 0
+    report: Report = lambda text, share: None
+    rounds: int = 6
+    notes: list[str] = field(default_factory=list)
+
+    def run(self) -> TrackingTable:
+        """Reconstruct and learn.
+
+        Raises:
+            SurefootError: the clip is followed for less than a window.
+        """
+        done = self.folder / "learned.npz"
+        if done.exists():
+            return load_table(done)
+        body = load_character(self.clip.character)
+        motion = self.clip.motion(_TIMESTEP)
+        scene = Scene(Setup(character=self.clip.character, skill="stand"))
+        blank = blank_table(scene.model, body, motion)
+        guess = replace(blank, offsets=guessed_offsets(scene.model, body, motion))
+        made = self._reconstruct(guess)
+        rows = TrackingRows(_ROWS, guess, self.clip.character, self.folder)
+        learner = FeedbackLearner(rows, self.seed)
+        count = len(made.offsets)
+        if guess.loops:
+            if count < 2 * guess.windows:
+                raise SurefootError(f"only {count * guess.window:.1f} s of the loop could be reconstructed")
+            begun = closed_table(guess, made.qpos, made.qvel, made.offsets, learner.scale)
+        else:
+            begun = whole_table(_shortened(guess, count), made.qpos, made.qvel, made.offsets)
+            if count < guess.back_to:
+                self.notes.append(f"reconstructed up to {count * guess.window:.1f} of {guess.duration:.1f} s")
+                rows = TrackingRows(_ROWS, begun, self.clip.character, self.folder)
+                learner = FeedbackLearner(rows, self.seed)
+        table, _ = learn(learner, begun, self.rounds, lambda text, share: self.report(text, 0.4 + 0.6 * share))
+        table.save(done)
+        return table
+
+    def _reconstruct(self, table: TrackingTable) -> Reconstruction:
+        rows = TrackingRows(_SAMPLES, table, self.clip.character, self.folder, _TIMESTEP)
+        windows = table.windows * (_CYCLES if table.loops else 1)
+        sampler = Reconstructor(rows, windows, _KEPT, self.seed)
+        return sampler.run(self.folder / "sampled.npz", lambda text, share: self.report(text, 0.4 * share))
+
+
+def _shortened(table: TrackingTable, windows: int) -> TrackingTable:
+    """The first windows of a table that does not loop, if it has more."""
+    if windows >= table.windows:
+        return table
+    frames = windows * ((len(table.angles) - 1) // table.windows) + 1
+    cut = {name: getattr(table, name)[:windows] for name in ("offsets", "qpos", "qvel", "headings", "gains", "clip")}
+    return replace(table, back_to=windows - 1, angles=table.angles[:frames], rates=table.rates[:frames], **cut)
+
+
+def learn(learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: Report) -> tuple[TrackingTable, Trial]:
+    """Learn feedback by finite differences around the motion, which moves to where the feedback keeps it.
+
+    Args:
+        learner: of the table.
+        begun: the motion, with its states.
+        rounds: at most.
+        report: called with what is done and the share of the work.
+    """
+    best, found = begun, learner.trial(begun, _TRIED)
+    current, good = begun, 0
+    for i in range(rounds):
+        report(f"learn {i + 1}: {found.survived.mean():.0%} of the time up", i / rounds)
+        models, base = learner.differences(current), current.offsets
+        regulated = learner.regulated(current, models, base)
+        centered = learner.centered(regulated)
+        for tried in (regulated, centered) if centered is not regulated else (regulated,):
+            outcome = learner.trial(tried, _TRIED)
+            if outcome.score > found.score:
+                best, found = tried, outcome
+        current = centered if centered is not regulated else learner.planned(regulated, models, base)
+        good += bool((found.survived >= 1.0).all())
+        if good >= _GOOD:
+            break
+    return best, found
+
+
+_TRIED = 10.0  # [s] that a loop is tried
+_GOOD = 2  # rounds after all replicas stay up
+
+
+def measure(
+    skill: Skill, seconds: float | None = None, replicas: int = 3, seed: int = 0, pushes: tuple[Push, ...] = ()
+) -> Measure:
+    """Let replicas of a skill follow their clip.
+
+    Args:
+        skill: of tracking.
+        seconds: how long; by default a loop 60 s, any other motion to its end.
+        replicas: that begin in slightly different states.
+        seed: of their noise.
+        pushes: on all of them.
+    """
+    table = table_of_skill(skill)
+    seconds = (60.0 if table.loops else table.duration) if seconds is None else seconds
+    population = Population(replicas, skill=skill, pushes=pushes)
+    perturb_population(population, [seeded_generator(seed, "track", k) for k in range(replicas)])
+    joints = [int(population.scene.model.joint(name).qposadr[0]) for name in population.scene.table.gains]
+    steps = max(round(table.window / population.scene.timestep), 1)
+    squares, looked = np.zeros((replicas, 3)), np.zeros(replicas)
+    turn, way, last = 0.0, 0.0, None
+    place = -table.qpos[0, :2]  # the body begins over the origin
+    for k in range(int(seconds / table.window) + 1):
+        w = k % table.windows if table.loops else min(k, table.windows - 1)
+        if k and w == 0 and table.loops:
+            c, s = np.cos(turn), np.sin(turn)
+            place, turn = place + np.array([[c, -s], [s, c]]) @ table.travel, turn + table.turn
+        up = np.flatnonzero(np.isinf(population.fallen_at))
+        about, clip = quat.about_vertical(np.array([turn])), table.clip[w]
+        where = place + quat.rotate(about, clip[None, :3])[0, :2]
+        way, last = way + (0.0 if last is None else float(np.linalg.norm(where - last))), where
+        qpos = population.qpos[up]
+        off = quat.log(quat.multiply(qpos[:, 3:7], quat.inverse(quat.multiply(about, clip[None, 3:7]))))
+        squares[up, 0] += ((qpos[:, joints] - clip[7:]) ** 2).mean(axis=1)
+        squares[up, 1] += (off**2).sum(axis=1)
+        squares[up, 2] += ((qpos[:, :2] - where) ** 2).sum(axis=1)
+        looked[up] += 1
+        if not len(up):
+            break
+        population.step(steps, up)
+    found = np.sqrt(squares / looked[:, None])
+    joint_errors, turns, paths = (tuple(map(float, found[:, i])) for i in range(3))
+    return Measure(seconds, tuple(map(float, population.fallen_at)), joint_errors, turns, paths, way)
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A tracking skill as it was written, and how it follows its clip."""
+
+    document: dict[str, Any]
+    measure: Measure
+    notes: tuple[str, ...]
+
+
+def make_tracking_skill(
+    clip: ClipOnBody, path: Path, name: str, stem: str, credit: str = "", seed: int = 0,
+    report: Report = lambda text, share: None, folder: Path | None = None, rounds: int = 6,
+) -> Tracked:  # fmt: skip
+    """Make a skill of a clip; its table is written beside it.
+
+    Args:
+        clip: on its body.
+        path: of the skill's file.
+        name: of the skill.
+        stem: the clip's file name without its suffix.
+        credit: line that the clip's licence asks for.
+        seed: of everything random.
+        report: called with what is done and the share of the work.
+        folder: where checkpoints are kept; by default none are.
+        rounds: of feedback.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        where = folder or Path(temporary)
+        where.mkdir(parents=True, exist_ok=True)
+        search = TrackingSearch(clip, where, seed, report, rounds)
+        table = search.run()
+    beside = path.with_suffix(".npz")
+    table.save(beside)
+    document = tracking_document(table, load_character(clip.character), name, str(beside), stem, credit)
+    found = measure(files.validate(document, name), seed=seed + 1)
+    document["parameters"]["reference"] = beside.name
+    document["provenance"]["why"] = f"followed as measured: {found}"
+    files.write(document, path)
+    return Tracked(document, found, tuple(search.notes))
+
+
+def remove_search(folder: Path) -> None:
+    """Remove the checkpoints of a finished search."""
+    for name in ("sampled.npz", "learned.npz", "rows.npz"):
+        (folder / name).unlink(missing_ok=True)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
