@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from surefoot.characters.table import CharacterTable
 from surefoot.controllers.tracking import law
 from surefoot.controllers.tracking.controller import joint_kind
 from surefoot.controllers.tracking.table import ROOT, TrackingTable
@@ -45,6 +46,18 @@ _FARTHEST = 0.4  # root mean square of the weighted differences by which states 
 _CORRECTION = 0.25  # [rad] by which offsets change in a round at most
 _HELD = 60  # windows for which the last pose of a motion that does not loop is held, for its regulator
 _ROUNDS_BACK = 8  # cycles over which a loop's regulator is computed
+
+
+def difference_weights(body: CharacterTable) -> np.ndarray:
+    """(ROOT + 2 · actuators,) weights of differences: one that is weighted to 1 costs 1."""
+    kinds = [joint_kind(joint) for joint in body.gains]
+    minor = np.array([0.3 if kind in ("wrist", "neck", "elbow", "shoulder") else 1.0 for kind in kinds])
+    weights = 1.0 / np.array(
+        [*[_PLACE] * 2, _HEIGHT, *[_TURN] * 3, *[_VELOCITY] * 3, *[_SPIN] * 3, *[_JOINTS] * len(kinds),
+         *[_RATES] * len(kinds)]
+    )  # fmt: skip
+    weights[ROOT:] *= np.tile(np.sqrt(minor), 2)
+    return weights
 
 
 @dataclass
@@ -96,14 +109,8 @@ class FeedbackLearner:
 
     def __post_init__(self) -> None:
         """Weights of states and displacements."""
-        kinds = [joint_kind(joint) for joint in self.rows.body.gains]
-        minor = np.array([0.3 if kind in ("wrist", "neck", "elbow", "shoulder") else 1.0 for kind in kinds])
-        self.scale = 1.0 / np.array(
-            [*[_PLACE] * 2, _HEIGHT, *[_TURN] * 3, *[_VELOCITY] * 3, *[_SPIN] * 3, *[_JOINTS] * len(kinds),
-             *[_RATES] * len(kinds)]
-        )  # fmt: skip
-        self.scale[ROOT:] *= np.tile(np.sqrt(minor), 2)
-        self.reach = np.array([_EFFORT.get(kind, 0.05) for kind in kinds])
+        self.scale = difference_weights(self.rows.body)
+        self.reach = np.array([_EFFORT.get(joint_kind(joint), 0.05) for joint in self.rows.body.gains])
 
     def learn(
         self, table: TrackingTable, rounds: int, samples: int = 300,
@@ -250,7 +257,7 @@ class FeedbackLearner:
             pose, rates = rows.poses()
             qpos.append(pose[0])
             qvel.append(rates[0])
-            rows.population.step(rows.steps)
+            rows.population.step(rows.steps, [0])
             offsets.append(rows.section("wanted")[0].copy())
             if rows.fallen[0]:
                 return table

@@ -22,7 +22,7 @@ from surefoot.errors import SurefootError
 from surefoot.lab.reconstruction import Reconstruction, Reconstructor
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.lab.tracking_document import tracking_document
-from surefoot.lab.tracking_feedback import FeedbackLearner, Trial
+from surefoot.lab.tracking_feedback import FeedbackLearner, Trial, difference_weights
 from surefoot.lab.tracking_guess import guessed_offsets
 from surefoot.lab.tracking_reference import MotionToTrack, blank_table, looping_motion, whole_motion
 from surefoot.lab.tracking_rows import TrackingRows
@@ -137,28 +137,35 @@ class TrackingSearch:
         blank = blank_table(scene.model, body, motion)
         guess = replace(blank, offsets=guessed_offsets(scene.model, body, motion))
         made = self._reconstruct(guess)
-        rows = TrackingRows(_ROWS, guess, self.clip.character, self.folder)
-        learner = FeedbackLearner(rows, self.seed)
+        begun = self._begun(guess, made)
+        table = begun
+        for i, timestep in enumerate((_TIMESTEP, None)):  # coarse steps first: they take half the time
+            learner = FeedbackLearner(TrackingRows(_ROWS, table, self.clip.character, self.folder, timestep), self.seed)
+            table, _ = learn(learner, table, self.rounds, self._part(0.4 + 0.3 * i, 0.3))
+        table.save(done)
+        return table
+
+    def _begun(self, guess: TrackingTable, made: Reconstruction) -> TrackingTable:
+        """The table with the states and offsets of a reconstruction, before any feedback."""
         count = len(made.offsets)
         if guess.loops:
             if count < 2 * guess.windows:
                 raise SurefootError(f"only {count * guess.window:.1f} s of the loop could be reconstructed")
-            begun = closed_table(guess, made.qpos, made.qvel, made.offsets, learner.scale)
-        else:
-            begun = whole_table(_shortened(guess, count), made.qpos, made.qvel, made.offsets)
-            if count < guess.back_to:
-                self.notes.append(f"reconstructed up to {count * guess.window:.1f} of {guess.duration:.1f} s")
-                rows = TrackingRows(_ROWS, begun, self.clip.character, self.folder)
-                learner = FeedbackLearner(rows, self.seed)
-        table, _ = learn(learner, begun, self.rounds, lambda text, share: self.report(text, 0.4 + 0.6 * share))
-        table.save(done)
-        return table
+            weights = difference_weights(load_character(self.clip.character))
+            return closed_table(guess, made.qpos, made.qvel, made.offsets, weights)
+        if count < guess.back_to:
+            self.notes.append(f"reconstructed up to {count * guess.window:.1f} of {guess.duration:.1f} s")
+        return whole_table(_shortened(guess, count), made.qpos, made.qvel, made.offsets)
+
+    def _part(self, begin: float, share: float) -> Report:
+        """A report of one part of the work."""
+        return lambda text, done: self.report(text, begin + share * done)
 
     def _reconstruct(self, table: TrackingTable) -> Reconstruction:
         rows = TrackingRows(_SAMPLES, table, self.clip.character, self.folder, _TIMESTEP)
         windows = table.windows * (_CYCLES if table.loops else 1)
         sampler = Reconstructor(rows, windows, _KEPT, self.seed)
-        return sampler.run(self.folder / "sampled.npz", lambda text, share: self.report(text, 0.4 * share))
+        return sampler.run(self.folder / "sampled.npz", self._part(0.0, 0.4))
 
 
 def _shortened(table: TrackingTable, windows: int) -> TrackingTable:
@@ -179,9 +186,10 @@ def learn(learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: R
         rounds: at most.
         report: called with what is done and the share of the work.
     """
-    best, found = begun, learner.trial(begun, _TRIED)
-    current, good = begun, 0
-    for i in range(rounds):
+    centered = learner.centered(begun) if begun.gains.any() else begun
+    best, found = centered, learner.trial(centered, _TRIED)
+    current, good = centered, bool((found.survived >= 1.0).all())
+    for i in range(0 if good else rounds):
         report(f"learn {i + 1}: {found.survived.mean():.0%} of the time up", i / rounds)
         models, base = learner.differences(current), current.offsets
         regulated = learner.regulated(current, models, base)
@@ -191,14 +199,12 @@ def learn(learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: R
             if outcome.score > found.score:
                 best, found = tried, outcome
         current = centered if centered is not regulated else learner.planned(regulated, models, base)
-        good += bool((found.survived >= 1.0).all())
-        if good >= _GOOD:
+        if (found.survived >= 1.0).all():
             break
     return best, found
 
 
 _TRIED = 10.0  # [s] that a loop is tried
-_GOOD = 2  # rounds after all replicas stay up
 
 
 def measure(
