@@ -153,7 +153,7 @@ class TrackingSearch:
                 raise SurefootError(f"only {count * guess.window:.1f} s of the loop could be reconstructed")
             weights = difference_weights(load_character(self.clip.character))
             return closed_table(guess, made.qpos, made.qvel, made.offsets, weights)
-        if count < guess.back_to:
+        if count < guess.windows - guess.held:
             self.notes.append(f"reconstructed up to {count * guess.window:.1f} of {guess.duration:.1f} s")
         return whole_table(_shortened(guess, count), made.qpos, made.qvel, made.offsets)
 
@@ -174,7 +174,10 @@ def _shortened(table: TrackingTable, windows: int) -> TrackingTable:
         return table
     frames = windows * ((len(table.angles) - 1) // table.windows) + 1
     cut = {name: getattr(table, name)[:windows] for name in ("offsets", "qpos", "qvel", "headings", "gains", "clip")}
-    return replace(table, back_to=windows - 1, angles=table.angles[:frames], rates=table.rates[:frames], **cut)
+    held = max(table.held - table.windows + windows, 0)
+    return replace(
+        table, back_to=windows - 1, held=held, angles=table.angles[:frames], rates=table.rates[:frames], **cut
+    )
 
 
 def learn(learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: Report) -> tuple[TrackingTable, Trial]:

@@ -75,6 +75,7 @@ class TrackingTable:
     Attributes:
         window: length of a window [s].
         back_to: number of the window that follows the last one.
+        held: windows at the end that hold the last pose; 0 for a loop.
         travel: (2,) way from window `back_to` to the end, in the reference's own axes [m].
         turn: by which the reference is turned at the end [rad].
         angles: (windows · FRAMES + 1, actuators) of the reference [rad].
@@ -89,6 +90,7 @@ class TrackingTable:
 
     window: float
     back_to: int
+    held: int
     travel: np.ndarray
     turn: float
     angles: np.ndarray
@@ -112,8 +114,8 @@ class TrackingTable:
 
     @property
     def duration(self) -> float:
-        """How long it lasts until it loops, or holds its last window [s]."""
-        return (self.windows if self.loops else self.back_to) * self.window
+        """How long it lasts until it loops, or holds its last pose [s]."""
+        return (self.windows - self.held) * self.window
 
     def packed(self) -> np.ndarray:
         """The numbers in the order in which `table_of` reads them."""
@@ -152,7 +154,12 @@ def load_table(path: Path) -> TrackingTable:
         raise SurefootError(f"{path} is no table of a tracking skill: it holds {', '.join(sorted(found))}")
     if not all(np.isfinite(array).all() for array in found.values()):
         raise SurefootError(f"{path} holds numbers that are not finite")
-    found |= {"window": float(found["window"]), "back_to": int(found["back_to"]), "turn": float(found["turn"])}
+    found |= {
+        "window": float(found["window"]),
+        "back_to": int(found["back_to"]),
+        "held": int(found["held"]),
+        "turn": float(found["turn"]),
+    }
     table = TrackingTable(**found)
     windows, actuators = table.offsets.shape if table.offsets.ndim == 2 else (0, 0)
     shapes = {
@@ -161,6 +168,12 @@ def load_table(path: Path) -> TrackingTable:
         "gains": (windows, actuators, ROOT + 2 * actuators), "clip": (windows, 7 + actuators),
     }  # fmt: skip
     wrong = [name for name, shape in shapes.items() if getattr(table, name).shape != shape]
-    if not windows or wrong or not 0 <= table.back_to < windows or not 1e-3 <= table.window <= 1.0:
+    if (
+        not windows
+        or wrong
+        or not 0 <= table.back_to < windows
+        or not 0 <= table.held < windows
+        or not 1e-3 <= table.window <= 1.0
+    ):
         raise SurefootError(f"{path} is no table of a tracking skill: {', '.join(wrong) or 'its windows'} do not fit")
     return table
