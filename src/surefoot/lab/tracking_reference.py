@@ -149,7 +149,8 @@ def blank_table(model: mujoco.MjModel, table: CharacterTable, motion: MotionToTr
     headings = np.arange(len(poses)) / len(poses) * motion.turn if motion.loops else yaw
     count = len(at)
     return TrackingTable(
-        window=motion.window, back_to=0 if motion.loops else motion.windows - 1, held=motion.held, travel=far, turn=motion.turn,
+        window=motion.window, back_to=0 if motion.loops else motion.windows - 1, held=motion.held, travel=far,
+        turn=motion.turn,
         angles=motion.poses[:, at], rates=rates[:, dof], offsets=np.zeros((motion.windows, count)),
         qpos=np.column_stack([poses[:, :7], poses[:, at]]), qvel=np.column_stack([moves[:, :6], moves[:, dof]]),
         headings=headings, gains=np.zeros((motion.windows, count, ROOT + 2 * count)),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ _TIMESTEP = 0.002  # [s] of physics while sampling; feedback is learned at the b
 _CYCLES = 5  # of a loop, that are reconstructed
 _SAMPLES, _KEPT = 400, 80
 _ROWS = 200  # of learning
+_HOW = (_TIMESTEP, _CYCLES, _SAMPLES, _KEPT, _ROWS)  # checkpoints of other numbers are not taken up
 Report = Callable[[str, float], None]
 
 
@@ -121,6 +123,7 @@ class TrackingSearch:
     report: Report = lambda text, share: None
     rounds: int = 6
     notes: list[str] = field(default_factory=list)
+    key: str = field(default="", init=False)  # of what is searched for, in the names of checkpoints
 
     def run(self) -> TrackingTable:
         """Reconstruct and learn.
@@ -128,14 +131,16 @@ class TrackingSearch:
         Raises:
             SurefootError: the clip is followed for less than a window.
         """
-        done = self.folder / "learned.npz"
-        if done.exists():
-            return load_table(done)
         body = load_character(self.clip.character)
         motion = self.clip.motion(_TIMESTEP)
         scene = Scene(Setup(character=self.clip.character, skill="stand"))
         blank = blank_table(scene.model, body, motion)
         guess = replace(blank, offsets=guessed_offsets(scene.model, body, motion))
+        numbers = np.concatenate([guess.packed(), [self.seed, self.rounds]])
+        self.key = hashlib.sha256(numbers.tobytes() + repr(_HOW).encode()).hexdigest()[:12]
+        done = self.folder / f"learned-{self.key}.npz"
+        if done.exists():
+            return load_table(done)
         made = self._reconstruct(guess)
         begun = self._begun(guess, made)
         table = begun
@@ -165,7 +170,7 @@ class TrackingSearch:
         rows = TrackingRows(_SAMPLES, table, self.clip.character, self.folder, _TIMESTEP)
         windows = table.windows * (_CYCLES if table.loops else 1)
         sampler = Reconstructor(rows, windows, _KEPT, self.seed)
-        return sampler.run(self.folder / "sampled.npz", self._part(0.0, 0.4))
+        return sampler.run(self.folder / f"sampled-{self.key}.npz", self._part(0.0, 0.4))
 
 
 def _shortened(table: TrackingTable, windows: int) -> TrackingTable:
@@ -254,6 +259,46 @@ def measure(
     return Measure(seconds, tuple(map(float, population.fallen_at)), joint_errors, turns, paths, way)
 
 
+_PACES = (0.7, 0.8, 0.9, 1.1, 1.2, 1.3)  # that are tried
+_TURN_RATES, _QUARTER = (0.6, 0.3, 0.15), 0.5 * np.pi  # [rad/s], [rad]
+_COMMANDED, _REPLICAS = 15.0, 3  # [s], how many
+_SLOWEST = 0.2  # [m/s] a loop that goes ahead by less takes no speed
+
+
+def _add_commands(document: dict[str, Any], table: TrackingTable, seed: int) -> None:
+    """Let a loop take the speeds and turns that its replicas bear, in place."""
+    parameters, name = document["parameters"], document["name"]
+    document["commands"] = []
+    speed = float(table.travel[0] * np.cos(table.turn / 2) + table.travel[1] * np.sin(table.turn / 2)) / table.duration
+    if abs(speed) > _SLOWEST:
+        parameters["speed"] = round(speed, 4)
+        wide = {**document, "commands": ["speed"], "parameters": parameters | {"speeds": [0.5 * speed, 1.5 * speed]}}
+        up = [_bears(files.validate(wide, name), seed, speed=pace * speed) for pace in _PACES]
+        slow = [pace for i, pace in enumerate(_PACES) if pace < 1.0 and all(up[i : sum(p < 1.0 for p in _PACES)])]
+        fast = [pace for i, pace in enumerate(_PACES) if pace > 1.0 and all(up[sum(p < 1.0 for p in _PACES) : i + 1])]
+        if slow or fast:
+            ends = (min(slow, default=1.0) * speed, max(fast, default=1.0) * speed)
+            parameters["speeds"], document["commands"] = [round(end, 4) for end in ends], ["speed"]
+    for rate in _TURN_RATES if abs(table.turn) < _TURNS else ():
+        turning = {**document, "commands": ["heading"], "parameters": parameters | {"turn_rate": rate}}
+        if all(_bears(files.validate(turning, name), seed, heading=side * _QUARTER) for side in (1.0, -1.0)):
+            parameters["turn_rate"], document["commands"] = rate, [*document["commands"], "heading"]
+            break
+
+
+_TURNS = 0.15  # [rad] a cycle; a loop that turns by more goes round by itself
+
+
+def _bears(skill: Skill, seed: int, **commands: float) -> bool:
+    """Whether replicas of a skill stay up that are told something."""
+    population = Population(_REPLICAS, skill=skill)
+    perturb_population(population, [seeded_generator(seed, "commands", k) for k in range(_REPLICAS)])
+    population.run(2.0)
+    population.command(None, **commands)
+    population.run(_COMMANDED, stop_fallen=True)
+    return bool(np.isinf(population.fallen_at).all())
+
+
 @dataclass(frozen=True)
 class Tracked:
     """A tracking skill as it was written, and how it follows its clip."""
@@ -289,6 +334,9 @@ def make_tracking_skill(
     table.save(beside)
     document = tracking_document(table, load_character(clip.character), name, str(beside), stem, credit)
     found = measure(files.validate(document, name), seed=seed + 1)
+    if table.loops and found.stays_up:
+        report("commands", 1.0)
+        _add_commands(document, table, seed + 1)
     document["parameters"]["reference"] = beside.name
     document["provenance"]["why"] = f"followed as measured: {found}"
     files.write(document, path)
@@ -297,7 +345,8 @@ def make_tracking_skill(
 
 def remove_search(folder: Path) -> None:
     """Remove the checkpoints of a finished search."""
-    for name in ("sampled.npz", "learned.npz", "rows.npz"):
-        (folder / name).unlink(missing_ok=True)
+    for pattern in ("sampled-*.npz", "learned-*.npz", "rows.npz"):
+        for file in folder.glob(pattern):
+            file.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()

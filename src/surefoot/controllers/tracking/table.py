@@ -129,7 +129,7 @@ class TrackingTable:
     def save(self, path: Path) -> None:
         """Write an npz file; what is large is written with the digits that matter."""
         content = io.BytesIO()
-        small = {"gains": np.float32, "clip": np.float32}
+        small = {"gains": np.float16, "clip": np.float32}
         arrays = {f.name: np.asarray(getattr(self, f.name), dtype=small.get(f.name)) for f in fields(self)}
         np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
         replace_file(path, content.getvalue())
@@ -148,7 +148,7 @@ def load_table(path: Path) -> TrackingTable:
     try:
         with np.load(path) as file:
             found: dict[str, Any] = {name: np.asarray(file[name], dtype=float) for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise SurefootError(f"no table of a tracking skill in {path}: {error}; surefoot track makes one") from None
     if set(found) != set(wanted):
         raise SurefootError(f"{path} is no table of a tracking skill: it holds {', '.join(sorted(found))}")
