@@ -549,7 +549,10 @@ def test_experiments_are_chosen_by_name_or_paper() -> None:
     every = list(experiments().values())
     assert select([]) == every
     assert select(["simbicon"]) == [e for e in every if e.name.startswith("simbicon/")]
-    assert select(["genbicon", "limit_cycle", "motions", "quality", "simbicon", "stepping", "stylized"]) == every
+    assert (
+        select(["genbicon", "limit_cycle", "motions", "quality", "simbicon", "stepping", "stylized", "tracking"])
+        == every
+    )
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):
         select(["simbicon/nothing"])

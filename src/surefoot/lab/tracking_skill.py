@@ -22,6 +22,7 @@ from surefoot.engine.scene import Push, Scene, Setup
 from surefoot.errors import SurefootError
 from surefoot.lab.reconstruction import Reconstruction, Reconstructor
 from surefoot.lab.replicas import perturb_population, seeded_generator
+from surefoot.lab.skill_metadata import measure_skill
 from surefoot.lab.tracking_document import tracking_document
 from surefoot.lab.tracking_feedback import FeedbackLearner, Trial, difference_weights
 from surefoot.lab.tracking_guess import guessed_offsets
@@ -337,6 +338,9 @@ def make_tracking_skill(
     if table.loops and found.stays_up:
         report("commands", 1.0)
         _add_commands(document, table, seed + 1)
+        card = measure_skill(files.validate(document, name))
+        if card is not None:
+            document["measured"] = card.model_dump(exclude_none=True)
     document["parameters"]["reference"] = beside.name
     document["provenance"]["why"] = f"followed as measured: {found}"
     files.write(document, path)
