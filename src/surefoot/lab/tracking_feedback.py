@@ -29,7 +29,7 @@ from surefoot.motions import quaternions as quat
 
 _TRACKER = law.TRACKER.names or ()
 # deviations at which a state costs 1: position, height, rotation, velocity, spin; joints and their rates
-_PLACE, _HEIGHT, _TURN, _VELOCITY, _SPIN, _JOINTS, _RATES = 0.3, 0.05, 0.12, 0.3, 1.2, 0.25, 4.0
+_PLACE, _HEIGHT, _TURN, _VELOCITY, _SPIN, _JOINTS, _RATES = 1.0, 0.05, 0.12, 0.3, 1.2, 0.25, 4.0
 _EFFORT = {"hip": 0.12, "knee": 0.12, "ankle": 0.15, "waist": 0.08, "neck": 0.03, "shoulder": 0.08, "elbow": 0.06,
            "wrist": 0.02}  # fmt: skip
 """[rad] displacement that costs 1 by kind of joint."""
