@@ -1,47 +1,34 @@
 """Learns the feedback of a tracking skill: what displacements of targets bring a disturbed body back to its motion.
 
-Many disturbed rows follow the table with random displacements on top. For every window, a linear model is fitted to
-what happened from its beginning to that of the next one,
+Finite differences of whole windows give linear models of what happens from the beginning of one to that of the next,
 
     e' = A e + B u + c,
 
-with e the difference from the window's state and u the displacement. Because the rows are disturbed as much as they
-will be, the model is that of the disturbances that occur, and not of infinitely small ones: a foot that lands a little
-early or late is part of it. A linear regulator of these models gives each window's feedback matrix, and corrects its
-offsets for c. The rows follow the new table, and so on; the best table is kept.
+with e the difference from the window's state and u the displacement. A linear regulator of these models gives each
+window's feedback matrix, and corrects its offsets for c, which is what a reconstruction leaves open: where a loop was
+closed, and what other physics steps change. The motion then moves to where the feedback keeps it, or, while it does not
+stay up, to where the models say that it would go; there the next round begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from surefoot.characters.table import CharacterTable
-from surefoot.controllers.tracking import law
 from surefoot.controllers.tracking.controller import joint_kind
 from surefoot.controllers.tracking.table import ROOT, TrackingTable
 from surefoot.lab.replicas import ANGLE, RATE, SPEED, seeded_generator
 from surefoot.lab.tracking_rows import TrackingRows
 from surefoot.lab.tracking_states import displaced, in_first_cycle, whole_table
-from surefoot.motions import quaternions as quat
 
-_TRACKER = law.TRACKER.names or ()
 # deviations at which a state costs 1: position, height, rotation, velocity, spin; joints and their rates
 _PLACE, _HEIGHT, _TURN, _VELOCITY, _SPIN, _JOINTS, _RATES = 1.0, 0.05, 0.12, 0.3, 1.2, 0.25, 4.0
 _EFFORT = {"hip": 0.12, "knee": 0.12, "ankle": 0.15, "waist": 0.08, "neck": 0.03, "shoulder": 0.08, "elbow": 0.06,
            "wrist": 0.02}  # fmt: skip
 """[rad] displacement that costs 1 by kind of joint."""
-_EXPLORE = 0.15  # of these, standard deviation of the random displacements
-_PUSHED = np.array([0.04, 0.04, 0.002, 0.02, 0.02, 0.02, 0.1, 0.1, 0.05, 0.2, 0.2, 0.15])
-"""Standard deviations of a disturbance of the root [m, rad, m/s, rad/s]."""
-_ANGLES, _RATES_PUSHED = 0.006, 0.25  # [rad], [rad/s] the same of joints
 _SMALL, _SMALL_RATE, _SMALL_MOVE = 0.05, 0.1, 0.2  # steps of finite differences, in what costs 1
-_AGAIN = 0.04  # share of rows that are disturbed again in every window
-_LOST = 1.0  # root mean square of the weighted differences beyond which a row is begun anew
-_FORGET = 0.35  # weight of what earlier rounds saw
-_PRIOR = 25.0  # samples that the mean of all windows is worth in a window's model
 _FARTHEST = 0.4  # root mean square of the weighted differences by which states are moved at most
 _CORRECTION = 0.25  # [rad] by which offsets change in a round at most
 _HELD = 60  # windows for which the last pose of a motion that does not loop is held, for its regulator
@@ -60,15 +47,6 @@ def difference_weights(body: CharacterTable) -> np.ndarray:
     return weights
 
 
-@dataclass
-class _Seen:
-    """Sums over samples of every window: of inputs times inputs, inputs times outputs, and their number."""
-
-    inner: np.ndarray  # (windows, d, d)
-    outer: np.ndarray  # (windows, d, outputs)
-    count: np.ndarray  # (windows,)
-
-
 @dataclass(frozen=True)
 class Trial:
     """How replicas followed a table.
@@ -76,8 +54,8 @@ class Trial:
     Attributes:
         survived: (n,) share of the time that each stayed up.
         joints: root mean square difference of the joints from the clip while they were up [rad].
-        turn: the same of the root's rotation [rad].
-        place: the same of the root's place [m]; for a loop, of its place since the last cycle began.
+        turn: the same of the root's rotation from the windows' own [rad].
+        place: the same of the root's place from the windows' own, as far as the leash goes [m].
     """
 
     survived: np.ndarray
@@ -104,112 +82,11 @@ class FeedbackLearner:
     rows: TrackingRows
     seed: int = 0
     effort: float = 1.0
-    _seen: _Seen | None = field(default=None, init=False)
-    _base: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), init=False)  # offsets that moves are added to
 
     def __post_init__(self) -> None:
         """Weights of states and displacements."""
         self.scale = difference_weights(self.rows.body)
         self.reach = np.array([_EFFORT.get(joint_kind(joint), 0.05) for joint in self.rows.body.gains])
-
-    def learn(
-        self, table: TrackingTable, rounds: int, samples: int = 300,
-        report: Callable[[str, float], None] = lambda text, share: None, seconds: float = 10.0,
-    ) -> tuple[TrackingTable, Trial]:  # fmt: skip
-        """Learn in rounds, and keep the best table.
-
-        Args:
-            table: to begin with.
-            rounds: of samples and new feedback.
-            samples: of every window in a round.
-            report: called with what is done and the share of the work.
-            seconds: how long replicas of a loop are tried [s].
-        """
-        best, found = table, self.trial(table, seconds)
-        current = table
-        for i in range(rounds):
-            report(f"learn {i + 1}: {found.survived.mean():.0%} stay up", i / rounds)
-            self._sample(current, samples, i)
-            current = self.regulated(current, self._models(), self._base)
-            tried = self.trial(current, seconds)
-            if tried.score > found.score:
-                best, found = current, tried
-        return best, found
-
-    # ------------------------------------------------------------------------------------------- samples
-
-    def _sample(self, table: TrackingTable, samples: int, turn: int) -> None:
-        """Follow a table with disturbed rows and random displacements, and add what was seen."""
-        rows, n = self.rows, self.rows.n
-        rng = seeded_generator(self.seed, "feedback", turn)
-        rows.follow(table)
-        d, actuators = len(self.scale), len(self.reach)
-        inputs = d + actuators + 1
-        if self._seen is None:
-            w = table.windows
-            self._base = table.offsets
-            self._seen = _Seen(np.zeros((w, inputs, inputs)), np.zeros((w, inputs, d)), np.zeros(w))
-        seen = self._seen
-        for sums in (seen.inner, seen.outer, seen.count):
-            sums *= _FORGET
-        self._begin_anew(np.ones(n, bool), rng)
-        before = None
-        for _ in range(max(2, round(samples * table.windows / n))):
-            noise = _EXPLORE * self.reach * rng.standard_normal((n, actuators))
-            rows.section("explore")[:] = noise * rng.uniform(0.2, 1.0, (n, 1))
-            rows.population.step(rows.steps)
-            error = rows.section("error") * self.scale
-            window = rows.section("tracker")[:, _TRACKER.index("window")].astype(int)
-            moved = (rows.section("wanted") - self._base[window]) / self.reach
-            good = ~rows.fallen & (np.sqrt((error**2).mean(axis=1)) < _LOST)
-            if before is not None:
-                self._add(before, error, good)
-            lost = ~good
-            again = (rng.uniform(size=n) < _AGAIN) & ~lost
-            before = (window, np.column_stack([error, moved, np.ones(n)]), good & ~again)
-            self._disturb(again, rng)
-            self._begin_anew(lost, rng)
-        rows.section("explore")[:] = 0.0
-
-    def _add(self, before: tuple[np.ndarray, np.ndarray, np.ndarray], after: np.ndarray, good: np.ndarray) -> None:
-        """Add samples from one window to the next."""
-        window, inputs, began = before
-        seen = self._seen
-        assert seen is not None
-        use = began & good
-        order = np.argsort(window[use], kind="stable")
-        at, x, y = window[use][order], inputs[use][order], after[use][order]
-        starts = np.flatnonzero(np.diff(at, prepend=-1))
-        for first, last in zip(starts, [*starts[1:], len(at)], strict=True):
-            k = at[first]
-            seen.inner[k] += x[first:last].T @ x[first:last]
-            seen.outer[k] += x[first:last].T @ y[first:last]
-            seen.count[k] += last - first
-
-    def _begin_anew(self, which: np.ndarray, rng: np.random.Generator) -> None:
-        """Put rows into disturbed states of random windows."""
-        places = np.flatnonzero(which)
-        if len(places):
-            self.rows.place(rng.integers(0, self.rows.table.windows, len(places)), places)
-            self._disturb(which, rng)
-
-    def _disturb(self, which: np.ndarray, rng: np.random.Generator) -> None:
-        """Disturb the states of rows."""
-        rows, places = self.rows, np.flatnonzero(which)
-        n = len(places)
-        if not n:
-            return
-        size = rng.uniform(0.2, 1.2, (n, 1))
-        root = size * _PUSHED * rng.standard_normal((n, ROOT))
-        tracker = rows.section("tracker")
-        tracker[places, _TRACKER.index("x")] += root[:, 0]
-        tracker[places, _TRACKER.index("y")] += root[:, 1]
-        rows.qpos[places, 2] += np.abs(root[:, 2])
-        rows.qpos[places, 3:7] = quat.multiply(quat.exp(root[:, 3:6]), rows.qpos[places, 3:7])
-        rows.qvel[places, :6] += root[:, 6:]
-        count = len(rows.joints)
-        rows.qpos[np.ix_(places, rows.joints)] += size * _ANGLES * rng.standard_normal((n, count))
-        rows.qvel[np.ix_(places, rows.dofs)] += size * _RATES_PUSHED * rng.standard_normal((n, count))
 
     # --------------------------------------------------------------------------------------- differences
 
@@ -290,25 +167,6 @@ class FeedbackLearner:
         return replace(table, qpos=qpos, qvel=qvel, offsets=table.offsets + answered)
 
     # ----------------------------------------------------------------------------------------- regulator
-
-    def _models(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A (windows, d, d), B (windows, d, actuators) and c (windows, d) of weighted states and displacements."""
-        seen, d = self._seen, len(self.scale)
-        assert seen is not None
-        inner, outer = seen.inner.sum(axis=0), seen.outer.sum(axis=0)
-        total = max(seen.count.sum(), 1.0)
-        ridge = 1e-3 * np.eye(len(inner))
-        mean = np.linalg.solve(inner / total + ridge, outer / total)
-        spread = np.diag(np.diag(inner) / total + 1e-3)
-        a, b, c = [], [], []
-        for k in range(len(seen.count)):
-            prior = _PRIOR * spread
-            prior[-1, -1] = 1e-3  # the mean is each window's own
-            found = np.linalg.solve(seen.inner[k] + prior, seen.outer[k] + prior @ mean)
-            a.append(found[:d].T)
-            b.append(found[d:-1].T)
-            c.append(found[-1])
-        return np.array(a), np.array(b), np.array(c)
 
     def regulated(
         self, table: TrackingTable, models: tuple[np.ndarray, np.ndarray, np.ndarray], base: np.ndarray

@@ -19,6 +19,7 @@ from surefoot.lab.tracking_reference import MotionToTrack, velocities
 _NEAR, _HIGHEST = 0.012, 0.06  # [m] height of a corner that doubles its cost, and above which it bears nothing
 _FRICTION = 0.6  # less than the ground's, since the cone has four edges
 _COST = 2e-3  # of forces against what remains unexplained
+_EFFORT = 100.0  # [N] left unexplained that a torque at its limit is worth
 _ARM = 0.3  # [m] that makes forces of moments
 _MOST = 0.7  # [rad]
 
@@ -47,7 +48,7 @@ def guessed_offsets(model: mujoco.MjModel, body: CharacterTable, motion: MotionT
     ]  # fmt: skip
     torques = np.empty((len(motion.poses), len(dofs)))
     for i, (pose, rate, change) in enumerate(zip(motion.poses, rates, changes, strict=True)):
-        torques[i] = _torques(model, data, pose, rate, change, corners)[dofs]
+        torques[i] = _torques(model, data, pose, rate, change, corners, dofs, limits)[dofs]
     torques = np.clip(torques, -limits, limits)
     offsets = np.clip(torques / stiffness, -_MOST, _MOST)
     return np.asarray(offsets[:-1].reshape(motion.windows, FRAMES, -1).mean(axis=1))
@@ -55,9 +56,12 @@ def guessed_offsets(model: mujoco.MjModel, body: CharacterTable, motion: MotionT
 
 def _torques(
     model: mujoco.MjModel, data: mujoco.MjData, pose: np.ndarray, rate: np.ndarray, change: np.ndarray,
-    corners: list[tuple[int, np.ndarray, float]],
+    corners: list[tuple[int, np.ndarray, float]], dofs: np.ndarray, limits: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """(nv,) generalized forces of the joints for a motion, without what the ground gives."""
+    """(nv,) generalized forces of the joints for a motion, without what the ground gives.
+
+    Torques cost too, as shares of their limits: the ground bears on a foot where its ankle can hold it.
+    """
     data.qpos[:], data.qvel[:] = pose, rate
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
@@ -82,6 +86,10 @@ def _torques(
     forces = np.array([column for column, _ in columns]).T
     costs = np.array([cost for _, cost in columns])
     weights = np.array([1.0, 1.0, 1.0, *[1.0 / _ARM] * 3])
-    explained = np.vstack([weights[:, None] * forces[:6], np.sqrt(_COST) * np.diag(costs)])
-    strength, _ = nnls(explained, np.concatenate([weights * needed[:6], np.zeros(len(costs))]))
+    effort = _EFFORT / limits
+    explained = np.vstack(
+        [weights[:, None] * forces[:6], effort[:, None] * forces[dofs], np.sqrt(_COST) * np.diag(costs)]
+    )
+    wanted = np.concatenate([weights * needed[:6], effort * needed[dofs], np.zeros(len(costs))])
+    strength, _ = nnls(explained, wanted)
     return np.asarray(needed - forces @ strength)

@@ -12,11 +12,13 @@ from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.reference_sources import REFERENCE_RATE, Cycle
 from surefoot.controllers.tracking.table import FRAMES, ROOT, TrackingTable
 from surefoot.motions import quaternions as quat
-from surefoot.motions.retargeting import RetargetedClip
+from surefoot.motions.forward_kinematics import segment_poses
+from surefoot.motions.retargeting import RetargetedClip, hinge_order
 
 WINDOW = 0.05  # [s] about
 HOLD = 1.0  # [s] for which the last pose of a motion that does not loop is held
-_LAST = 0.25  # [s] in which a motion that does not loop comes to rest in its last pose
+_SWAY = 0.15  # [rad] of turn in a cycle that is not meant
+_ALOFT = 0.02  # [m] of the soles above the ground, from which a body flies
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def looping_motion(table: CharacterTable, found: RetargetedClip, timestep: float
     Raises:
         SurefootError: nothing in the clip repeats.
     """
-    cycle = reference_sources.best_cycle(table, found)
+    cycle = _begun_aloft(table, _straightened(reference_sources.best_cycle(table, found)))
     ahead = 0.5 * cycle.turn - float(quat.yaw(quat.make_continuous(cycle.poses[:, 3:7])).mean())
     return _cut(_moved(cycle, ahead), len(cycle.poses) - 1, True, cycle.turn, timestep)
 
@@ -70,6 +72,51 @@ def whole_motion(table: CharacterTable, found: RetargetedClip, timestep: float) 
     """All of a clip, then its last pose; arguments as of `looping_motion`."""
     cycle = reference_sources.whole_motion(table, found)
     return _cut(cycle, len(cycle.poses) - 1, False, 0.0, timestep)
+
+
+def _straightened(cycle: Cycle) -> Cycle:
+    """A cycle that turns by a little, within what a pelvis sways, without its turn."""
+    if abs(cycle.turn) > _SWAY:
+        return cycle
+    share = np.arange(len(cycle.poses)) / (len(cycle.poses) - 1) - 0.5
+
+    def turned(poses: np.ndarray) -> np.ndarray:
+        about = quat.about_vertical(-cycle.turn * share[: len(poses)])
+        return np.column_stack([poses[:, :3], quat.multiply(about, poses[:, 3:7]), poses[:, 7:]])
+
+    return cycle._replace(poses=turned(cycle.poses), turn=0.0)
+
+
+def _begun_aloft(table: CharacterTable, cycle: Cycle) -> Cycle:
+    """A cycle of a run from the middle of its flight on; any other as it is.
+
+    In stance, a foot of the clip that is a centimetre too high would have the body drop before it is pushed off.
+    """
+    poses, n = cycle.poses, len(cycle.poses) - 1
+    angles = dict(zip(hinge_order(table), poses[:n, 7:].T, strict=True))
+    places = segment_poses(table, angles, poses[:n, :3], poses[:n, 3:7])
+    lowest = np.full(n, np.inf)
+    for part in table.segments:
+        where, axes = places[part.name]
+        for shape in part.shapes:
+            for end in (shape.start, shape.end) if shape.sole else ():
+                lowest = np.minimum(lowest, where[:, 2] + axes[:, 2] @ np.asarray(end) - shape.radius)
+    first = int(lowest.argmax())
+    if lowest[first] < _ALOFT:
+        return cycle
+    about = np.tile(quat.about_vertical(np.array(cycle.turn)), (n, 1))
+    later = poses[1:].copy()
+    later[:, :3] = quat.rotate(about, poses[1:, :3] - poses[0, :3]) + poses[n, :3]
+    later[:, 2] = poses[1:, 2]
+    later[:, 3:7] = quat.multiply(about, poses[1:, 3:7])
+    clip = cycle.clip.copy()
+    clip[:, :3] = quat.rotate(about, cycle.clip[:, :3] - poses[0, :3]) + poses[n, :3]
+    clip[:, 2] = cycle.clip[:, 2]
+    clip[:, 3:7] = quat.multiply(about, cycle.clip[:, 3:7])
+    return Cycle(
+        np.concatenate([poses[first:], later[:first]]), np.roll(cycle.stands, -first, axis=0), cycle.turn,
+        np.concatenate([cycle.clip[first:], clip[:first]]),
+    )  # fmt: skip
 
 
 def _moved(cycle: Cycle, turn: float) -> Cycle:
