@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -244,3 +246,12 @@ def test_learned_feedback_keeps_up_what_falls_without_it(rows: TrackingRows, sta
     table, found = learn(learner, stand, 3, lambda text, share: None)
     assert found.survived.min() == 1.0
     assert np.abs(table.gains).max() > 0.1
+
+
+def test_a_missing_clip_is_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "surefoot", "track", tmp_path / "none.bvh"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "none.bvh" in done.stderr
