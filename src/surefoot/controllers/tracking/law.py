@@ -32,8 +32,9 @@ SPEED, HEADING = range(2)
 
 PLAN = np.dtype([(n, "f8") for n in (
     *(SLOT.names or ()),
-    "table", "feedback", "most", "leash", "turn_rate", "speed", "slowest", "fastest")])  # fmt: skip
-"""`table` is where it begins in the numeric data, `slowest` and `fastest` the paces that may be commanded."""
+    "table", "feedback", "most", "leash", "turn_rate", "speed", "slowest", "fastest", "softness")])  # fmt: skip
+"""`table` is where it begins in the numeric data, `slowest` and `fastest` the paces that may be commanded. `softness`
+is the factor of all gains: a displacement exerts the same torque whatever it is."""
 TRACKER = np.dtype([(n, "f8") for n in (
     "began", "clock", "window", "x", "y", "heading", "pace", "loops", "steps", "swing",
     "left_aloft", "right_aloft", "asked")])  # fmt: skip
@@ -98,7 +99,7 @@ def law(world: World, row: Row, is_new: bool) -> None:
     table = table_of(world.numeric, int(plan.table), actuators)
     if is_new:
         _advance(world, row, own, plan, table, actuators)
-    squares = _drive(world, row, own, table, records(slot, _PLAN, actuators, GAIN), actuators)
+    squares = _drive(world, row, own, table, records(slot, _PLAN, actuators, GAIN), plan.softness, actuators)
     report = row.report[0]
     window = int(tracker.window)
     report.state, report.swing, report.steps = tracker.window, tracker.swing, tracker.steps
@@ -230,7 +231,9 @@ def _displace(own: Memory, plan: Any, table: Table, window: int, actuators: int)
 
 
 @kernel
-def _drive(world: World, row: Row, own: Memory, table: Table, gains: Any, actuators: int) -> float:
+def _drive(
+    world: World, row: Row, own: Memory, table: Table, gains: Any, softness: float, actuators: int
+) -> float:  # fmt: skip
     """Servo all joints to the reference and their displacements; return √Σ torque² [N·m]."""
     tracker, squares = own.tracker[0], 0.0
     place = clamp(tracker.clock, 0.0, table.head[0].windows) * FRAMES
@@ -239,7 +242,7 @@ def _drive(world: World, row: Row, own: Memory, table: Table, gains: Any, actuat
     for joint in range(actuators):
         angle = table.angles[frame, joint] + share * (table.angles[frame + 1, joint] - table.angles[frame, joint])
         rate = table.rates[frame, joint] + share * (table.rates[frame + 1, joint] - table.rates[frame, joint])
-        error = angle + own.applied[joint] - world.qpos[int(world.qadr[joint])]
+        error = angle + own.applied[joint] / softness - world.qpos[int(world.qadr[joint])]
         torque = gains[joint].kp * error
         torque += gains[joint].kd * (tracker.pace * rate - world.qvel[int(world.dof[joint])])
         torque = actuate(world, row, joint, torque, gains[joint])

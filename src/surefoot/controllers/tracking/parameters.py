@@ -18,7 +18,8 @@ class TrackingParameters(Strict):
         reference: file of the table, .npz.
         stiffness: factor of the body's servo gains by kind of joint, `all` for those not named; torque limits are the
             body's.
-        softness: further factor of all gains.
+        softness: further factor of all gains; displacements of the targets, which were learned, exert the same torque
+            as before.
         feedback: share of the learned feedback that is used.
         most: largest displacement of a target [rad].
         leash: largest distance from the path that is fed back [m].
