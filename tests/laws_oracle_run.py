@@ -41,6 +41,7 @@ CASES = {
     "imitation": Case("human/captured-jog", None, {}, {"ahead": 0.1, "lift": 0.1}, (40.0, 20.0, 0.0), 300),
     "imitation learns": Case("human/captured-forward", None, LEARNS, {"speed": 1.0, "heading": 0.3}, None, 600, 60),
     "imitation senses": Case("human/captured-in-place", None, SENSES, {"width": 0.05, "slope": 0.1}, None, 300),
+    "tracking": Case("human/tracked-walk", None, {}, {"speed": 1.5, "heading": 0.4}, (40.0, 20.0, 0.0), 300),
     "stylized": Case("human/stylized-stand", None, {}, {}, (20.0, 10.0, 0.0), 150, 25),
     "stylized planar": Case("planar_arms/stylized-stand", None, {}, {}, (20.0, 0.0, 0.0), 150, 25),
 }

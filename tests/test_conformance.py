@@ -33,6 +33,7 @@ COMMANDS = {name: controllers.load(name).commands for name in controllers.names(
 CHANGED = {  # a parameter of each controller
     "simbicon": {"states.0.torso": 0.123}, "genbicon": {"step_width": 0.234}, "imitation": {"cd": 0.321},
     "limit_cycle": {"regulation.forward": 0.123}, "stepping": {"step_width": 0.234}, "stylized": {"strength.hip": 7.0},
+    "tracking": {"turn_rate": 0.123},
 }  # fmt: skip
 RUNS = [(None, full) for full in skill_names()]  # on the skill's own body
 RUNS += [(name, "biped/zero-walk") for name in character_names() if "biped/zero-walk" in skill_names(name)]

@@ -517,7 +517,7 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
-    assert len(found) == 74
+    assert len(found) == 81
     assert {name.split("/")[0] for name in found} == set(PAPERS)
     for name, experiment in found.items():
         assert experiment.name == name
@@ -530,7 +530,7 @@ def test_every_module_of_an_experiment_is_registered_or_shared() -> None:
     here = Path(reproduce.__file__).parent
     named = {experiment.run.__module__ for experiment in experiments().values()}
     shared = {"genbicon.walks", "limit_cycle.limit_cycle_walks", "replica_walks", "simbicon.gaits"}
-    shared |= {"scale.devices", "stepping.stepping_trials"}
+    shared |= {"stepping.stepping_trials", "scale.devices", "tracking.tracked_clips"}
     there = {".".join(p.relative_to(here).with_suffix("").parts) for p in here.rglob("*.py") if p.stem != "__init__"}
     assert {name.removeprefix("surefoot.lab.reproduce.") for name in named} == there - shared
 
@@ -550,7 +550,10 @@ def test_experiments_are_chosen_by_name_or_paper() -> None:
     assert select([]) == every
     assert select(["simbicon"]) == [e for e in every if e.name.startswith("simbicon/")]
     assert (
-        select(["genbicon", "limit_cycle", "motions", "quality", "scale", "simbicon", "stepping", "stylized"]) == every
+        select(
+            ["genbicon", "limit_cycle", "motions", "quality", "scale", "simbicon", "stepping", "stylized", "tracking"]
+        )
+        == every
     )
     assert select(["simbicon/planar-fel", "simbicon/planar-fel"]) == [experiments()["simbicon/planar-fel"]]
     with pytest.raises(UnknownNameError, match="planar-gaits"):

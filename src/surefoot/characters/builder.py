@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -31,6 +31,7 @@ from surefoot.terrains.props import Crate, body_names, set_explicit_inertia
 from surefoot.terrains.terrain import Terrain, reserve_heights, write_heights
 
 _BLOCK, _LIMBS = "surefoot", "surefoot_limbs"  # names of the numeric blocks that hold the anatomy and the links
+_CONSTANTS = "surefoot_constants"  # and a number: tables of controllers
 _MULTIPLIER = (0.2, 5.0)
 HEAVIEST = 60.0  # [kg] of a backpack
 _ON_GROUND, _OWN = 1, 2  # collision bits: with the ground, with other parts of the body
@@ -52,6 +53,7 @@ class CompiledCharacter:
         limbs: the links; None for a planar body.
         limbs_at: where they begin there; −1 for a planar body.
         ground_at: where the heights of the ground begin there.
+        constants_at: where the tables of controllers begin there.
     """
 
     model: mujoco.MjModel
@@ -61,6 +63,7 @@ class CompiledCharacter:
     limbs: Limbs | None
     limbs_at: int
     ground_at: int
+    constants_at: tuple[int, ...] = ()
 
 
 def with_proportions(table: CharacterTable, proportions: Mapping[str, float]) -> CharacterTable:
@@ -145,8 +148,9 @@ def with_backpack(table: CharacterTable, mass: float) -> CharacterTable:
 
 
 def build(
-    table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float | None = None, self_collision: bool = False
-) -> CompiledCharacter:
+    table: CharacterTable, terrain: Terrain, sizes: Sizes, timestep: float | None = None, self_collision: bool = False,
+    constants: Sequence[np.ndarray] = (),
+) -> CompiledCharacter:  # fmt: skip
     """Compile a character on a terrain.
 
     Args:
@@ -155,6 +159,7 @@ def build(
         sizes: how the rows of memory are divided.
         timestep: physics step [s]; by default the body's own.
         self_collision: whether its parts collide with each other too.
+        constants: (n,) tables that controllers read and that all rows share.
     """
     spec = table.imported.spec.copy() if table.imported else mujoco.MjSpec()
     spec.compiler.degree = False
@@ -181,11 +186,14 @@ def build(
     if limbs:
         spec.add_numeric(name=_LIMBS, size=limb_layout.size(len(limbs.links))).data = [0.0]
     heights = reserve_heights(spec, terrain)
+    for i, numbers_of_table in enumerate(constants):
+        spec.add_numeric(name=f"{_CONSTANTS}_{i}", size=len(numbers_of_table)).data = [0.0]
     model = spec.compile()
     anatomy_at = _write(model, _BLOCK, _block(model, table, limbs))
     ground_at = write_heights(model, heights)
     limbs_at = _write(model, _LIMBS, packed_limbs(model, limbs)) if limbs else -1
-    return CompiledCharacter(model, table, sizes, anatomy_at, limbs, limbs_at, ground_at)
+    constants_at = tuple(_write(model, f"{_CONSTANTS}_{i}", one) for i, one in enumerate(constants))
+    return CompiledCharacter(model, table, sizes, anatomy_at, limbs, limbs_at, ground_at, constants_at)
 
 
 def _write(model: mujoco.MjModel, name: str, numbers: np.ndarray) -> int:

@@ -21,6 +21,7 @@ from surefoot.cli.reproduce import reproduce
 from surefoot.cli.show import show
 from surefoot.cli.simulate import simulate
 from surefoot.cli.studio import studio
+from surefoot.cli.track import track_clip
 from surefoot.cli.tune import tune
 from surefoot.errors import SurefootError
 
@@ -67,6 +68,7 @@ def _options(
 for _name, _command in (
     ("simulate", simulate), ("list", list_all), ("show", show), ("gait", gait), ("reproduce", reproduce),
     ("tune", tune), ("find-gait", find_gait), ("join-speeds", join_speeds), ("learn", learn),
-    ("imitate", imitate_clip), ("follow", follow_clip), ("studio", studio), ("bench", bench), ("doctor", doctor),
+    ("imitate", imitate_clip), ("follow", follow_clip), ("track", track_clip), ("studio", studio),
+    ("bench", bench), ("doctor", doctor),
 ):  # fmt: skip
     app.command(_name)(_command)

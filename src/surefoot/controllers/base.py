@@ -139,6 +139,7 @@ class Controller(ABC):
         """
         self.table, self.links, self.timestep = table, links, timestep
         self.roles, self.actuators = len(table.anatomy.roles), len(table.gains)
+        self.tables = dict[str, int]()  # where in the model's numeric data the scene has put tables, by their names
 
     @classmethod
     @abstractmethod
@@ -163,6 +164,13 @@ class Controller(ABC):
     def table_size(self, skill: Skill) -> int:
         """Numbers it learns while it runs a skill."""
         return 0
+
+    def constants(self, skill: Skill) -> tuple[str, np.ndarray] | None:
+        """A table (n,) that a skill reads and nothing changes, under a name of its own; None if it has none.
+
+        The scene puts it into the model, where all rows share it, and says in `tables` where.
+        """
+        return None
 
     @abstractmethod
     def write_slot(self, slot: np.ndarray, skill: Skill, find: Callable[[str], Skill]) -> None:

@@ -158,15 +158,29 @@ class Scene:
         )  # fmt: skip
         if setup.on_cpu:
             callback.install()
-        self.build: CompiledCharacter = build(self.table, self.terrain, sizes, timestep, setup.self_collision)
+        constants = self._constants()
+        self.build: CompiledCharacter = build(
+            self.table, self.terrain, sizes, timestep, setup.self_collision, list(constants.values())
+        )
         if model is not None:
             self.build = replace(self.build, model=model)
         self.model = self.build.model
+        for (controller, name), at in zip(constants, self.build.constants_at, strict=True):
+            self.controllers[controller].tables[name] = at
         self._scratch = mujoco.MjData(self.model)
         self._planners: dict[str, Planner | None] = {}
         self.families: dict[int, commands.Family] = {}  # by the number of the skill's object, which they keep
         for one in () if setup.graph is None else setup.graph.skills:
             self.prepare(self.find(one))
+
+    def _constants(self) -> dict[tuple[str, str], np.ndarray]:
+        """Tables that rows share, by the controller and the table's name."""
+        found = {}
+        for skill in self.parts:
+            table = self.controller(skill).constants(skill)
+            if table is not None:
+                found[skill.controller, table[0]] = table[1]
+        return found
 
     def _slow_part(self, skill: Skill) -> Skill | None:
         """The skill that has the body at low speeds while another was asked for, if there is one."""
@@ -267,6 +281,12 @@ class Scene:
             raise CommandError(
                 f"skill {skill.full_name} remembers {own.memory_size(skill)} numbers and this simulation has room for "
                 f"{sizes.memory_size}; name it in `skills` when building"
+            )
+        table = own.constants(skill)
+        if table is not None and table[0] not in own.tables:
+            raise CommandError(
+                f"skill {skill.full_name} reads a table that this simulation was built without; name it in `skills` "
+                "when building"
             )
 
     def has_room(self, skill: Skill) -> bool:

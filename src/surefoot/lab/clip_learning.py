@@ -16,9 +16,10 @@ from surefoot.atomic_file import replace_file
 from surefoot.errors import SurefootError, UnknownNameError
 from surefoot.lab import clip_skills
 from surefoot.lab.clip_following import BASES, ClipToFollow, make_following_skill
-from surefoot.lab.judging import LOOPED, Verdict
+from surefoot.lab.judging import LOOPED, Verdict, judge
+from surefoot.lab.tracking_skill import clip_on_body, make_tracking_skill, remove_search
 from surefoot.motions.clip_reading import ReadClip
-from surefoot.skills import files
+from surefoot.skills import files, load
 
 Report = Callable[[str, float], None]
 
@@ -104,7 +105,30 @@ class Imitation:
         return Made(done.document, done.walk.verdict)
 
 
-WAYS: tuple[Way, ...] = (Following(), Imitation())
+class Tracking:
+    """The clip is reconstructed by sampling, and learned feedback keeps it up."""
+
+    name = "track"
+
+    def misfit(self, clip: ReadClip, wish: Wish) -> str:
+        """It is made for one body."""
+        return "" if clip.table.name == "human" else f"it is for the body human, not for {clip.table.name}"
+
+    def make(self, clip: ReadClip, wish: Wish, report: Report) -> Made:
+        """Reconstruct, and learn feedback."""
+        on_body = clip_on_body(clip, wish.once)
+        search = wish.checkpoint and wish.checkpoint.with_name(f"{wish.checkpoint.name}-track")
+        document = make_tracking_skill(
+            on_body, wish.path, wish.path.stem, clip.source.clip.stem, wish.credit, wish.seed, report, search
+        ).document
+        target = ClipToFollow(clip, on_body.loops).target
+        verdict = judge(load(wish.path), target, wish.seconds if on_body.loops else None, seed=wish.seed)
+        if search is not None:
+            remove_search(search)
+        return Made(document, verdict)
+
+
+WAYS: tuple[Way, ...] = (Following(), Imitation(), Tracking())
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def _from_library(full: str) -> Skill:
     skill = files.read(library_path(full))[0]
     if skill.full_name != full:
         raise SkillError(f"{full}: the file calls itself {skill.full_name}")
-    return skill
+    return _with_own_files(skill, library_path(full).parent)
 
 
 def library_path(full_name: str) -> Path:

@@ -171,14 +171,22 @@ def one_shot_reference(
     model: mujoco.MjModel, table: CharacterTable, found: RetargetedClip, extension: LegExtension | None = None
 ) -> Reference:
     """Follow a retargeted clip once, from over the origin and facing ahead; arguments as of `looping_reference`."""
+    whole = whole_motion(table, found)
+    made = _balanced(model, table, whole.poses, whole.stands, extension=extension)
+    return replace(made, clip=whole.clip)
+
+
+def whole_motion(table: CharacterTable, found: RetargetedClip) -> Cycle:
+    """All of a retargeted clip at `REFERENCE_RATE`, from over the origin and facing ahead; its ends need not agree."""
     even = _resampled(found)
-    poses = retargeting.qpos_of(table, even)
-    if table.root == "planar":
-        poses[:, 0] -= poses[0, 0]
-    else:
-        poses = _moved(poses, -poses[0, :3] * [1.0, 1.0, 0.0], -float(quat.yaw(poses[:1, 3:7])[0]))
-    made = _balanced(model, table, poses, even.contacts, extension=extension)
-    return replace(made, clip=retargeting.qpos_of(table, _resampled(found, None)))
+    poses, clip = (retargeting.qpos_of(table, own) for own in (even, _resampled(found, None)))
+    first = poses[0].copy()
+    for own in (poses, clip):
+        if table.root == "planar":
+            own[:, 0] -= first[0]
+        else:
+            own[:] = _moved(own, -first[:3] * [1.0, 1.0, 0.0], -float(quat.yaw(first[None, 3:7])[0]))
+    return Cycle(poses, even.contacts, 0.0, clip)
 
 
 def _looped(

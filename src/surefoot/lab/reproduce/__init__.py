@@ -17,6 +17,7 @@ PAPERS = {
     "simbicon": "SIMBICON (Yin, Loken, van de Panne 2007)",
     "stepping": "Watch your step (Kenwright)",
     "stylized": "da Silva, Abe, Popović 2008",
+    "tracking": "Any captured clip (Liu et al. 2010, 2012, 2016)",
 }
 _TABLE = (  # name; where in the paper; module of this package and function in it
     ("genbicon/speeds", "§4.4 generalization across gait parameters", "genbicon.speeds:run"),
@@ -93,6 +94,13 @@ _TABLE = (  # name; where in the paper; module of this package and function in i
     ("stylized/what-balances", "§5.2", "stylized.worlds:run_terms"),
     ("stylized/against-simbicon", "§5.1", "stylized.against_simbicon:run"),
     ("stylized/action-graph", "§5.3 and figure 7", "stylized.action_graph_walks:run"),
+    ("tracking/clips", "all clips of a folder", "tracking.clips:run"),
+    ("tracking/kinds", "the captured motions of SIMBICON and of da Silva 2008", "tracking.clips:run_kinds"),
+    ("tracking/pushes", "what tracked clips bear", "tracking.pushes:run"),
+    ("tracking/soft", "half the servos' gains", "tracking.pushes:run_soft"),
+    ("tracking/time", "from file to skill", "tracking.costs:run_time"),
+    ("tracking/quality", "gait report cards beside the clips'", "tracking.quality:run"),
+    ("tracking/cost", "the law beside the bare physics step", "tracking.costs:run_cost"),
 )
 
 

@@ -1,0 +1,1 @@
+"""Any clip: what was captured, reconstructed and followed natively (`surefoot track`)."""

@@ -1,0 +1,86 @@
+"""Every clip of the folder, from beginning to end or its cycle for a minute, and the kinds of the older papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from surefoot.engine.simulation import Simulation
+from surefoot.lab import figures
+from surefoot.lab.experiment import Result, Setting, find_clip
+from surefoot.lab.reproduce.tracking.tracked_clips import CLIPS, SUMO, Case, tried
+from surefoot.lab.tracking_skill import Measure, measure
+from surefoot.skills.schema import Skill
+
+REPLICAS, NEEDED = 3, 22
+_LIMITS = "joints ≤ 8°, root ≤ 15°, path ≤ 0.3 m + 2 %"
+_SHOWN = 4.0  # [s] of a filmstrip
+SEVEN = {
+    "in place, normal": Case("136_21", in_place=True), "in place, wide stance": Case("104_41", in_place=True),
+    "in place, bent trunk": Case("136_01", in_place=True), "in place, high knees": Case("136_17", in_place=True),
+    "forward": Case("07_01"), "backwards": Case("136_25"), "sideways": Case("113_18"),
+}  # fmt: skip
+"""SIMBICON's captured gaits (figure 8)."""
+KINDS = {
+    "walk": Case("136_21"), "march": Case("91_19"), "sideways": Case("113_18"), "silly walk": Case("132_55"),
+    "stop and start": Case("133_12", loops=False), "dance": Case("131_04", loops=False),
+    "sumo": Case(SUMO, loops=False),
+}  # fmt: skip
+"""da Silva's motions (Table 1, 3D Mocap)."""
+
+
+def run(result: Result, setting: Setting) -> None:
+    """A row for each clip, and one for their number."""
+    cases = {stem: Case(stem) for stem in (CLIPS[:2] if setting.quick else CLIPS)}
+    good = _rows(result, setting, cases, 0.0, 1.0)
+    result.add_row("clips followed", f"≥ {NEEDED}", f"{good}", f"of {len(cases)}", good >= NEEDED)
+
+
+def run_kinds(result: Result, setting: Setting) -> None:
+    """SIMBICON's seven captured gaits and da Silva's seven motions."""
+    half = 1 if setting.quick else None
+    for i, (paper, kinds) in enumerate((("SIMBICON", SEVEN), ("da Silva 2008", KINDS))):
+        cases = dict(list(kinds.items())[:half])
+        good = _rows(result, setting, cases, 0.5 * i, 0.5)
+        result.add_row(f"{paper}: kinds followed", f"{len(kinds)}", f"{good}", f"of {len(cases)}", good == len(kinds))
+
+
+def _rows(result: Result, setting: Setting, cases: Mapping[str, Case], begin: float, share: float) -> int:
+    """Follow some clips; returns how many were followed to the end, and closely."""
+    good = 0
+    for i, (word, case) in enumerate(cases.items()):
+        at = begin + share * i / len(cases)
+        if case.stem != SUMO and find_clip(setting, case.stem) is None:
+            result.add_missing(word)
+            continue
+        skill, why = tried(setting, case, at, at + share / len(cases))
+        if skill is None:
+            result.add_row(word, "followed", why, _LIMITS, False)
+            continue
+        found = measure(skill, 8.0 if setting.quick else None, REPLICAS, setting.seed)
+        good += found.is_like
+        result.add_row(word, "followed", str(found), _LIMITS, found.is_like)
+        result.runs += _records(word, found)
+        _draw(result, setting, word, skill)
+    return good
+
+
+def _records(word: str, found: Measure) -> list[dict[str, float | str]]:
+    return [
+        {
+            "case": word, "replica": k, "fallen_at": at, "seconds": found.seconds,
+            "joints_deg": float(np.degrees(found.joints[k])), "root_deg": float(np.degrees(found.turn[k])),
+            "path_m": found.path[k], "way_m": found.way,
+        }
+        for k, at in enumerate(found.fallen_at)
+    ]  # fmt: skip
+
+
+def _draw(result: Result, setting: Setting, word: str, skill: Skill) -> None:
+    """Filmstrips of the first seconds, from both sides."""
+    path = setting.figure_path(result.experiment, f"{skill.name}.png")
+    if path is not None:
+        motion = Simulation(skill=skill).run(_SHOWN)
+        figures.save_filmstrip(path, motion, word, "side", 0.0)
+        figures.save_filmstrip(path.with_stem(f"{path.stem}-front"), motion, word, "front", 0.0)

@@ -1,0 +1,98 @@
+"""States of a body against the states of a tracking table's windows: differences as the law measures them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from surefoot.controllers.tracking.table import ROOT, TrackingTable
+from surefoot.motions import quaternions as quat
+
+
+def displaced(
+    qpos: np.ndarray, qvel: np.ndarray, headings: np.ndarray, errors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """States (n, 7 + actuators) and velocities (n, 6 + actuators) moved by differences.
+
+    Args:
+        qpos: root and joints.
+        qvel: their velocities, the root's as a free joint's.
+        headings: (n,) along which differences are seen [rad].
+        errors: (n, ROOT + 2 · actuators) differences.
+    """
+    about, count = quat.about_vertical(headings), qpos.shape[1] - 7
+    place = qpos[:, :3] + quat.rotate(about, errors[:, :3])
+    turn = quat.multiply(quat.exp(quat.rotate(about, errors[:, 3:6])), qpos[:, 3:7])
+    velocity = qvel[:, :3] + quat.rotate(about, errors[:, 6:9])
+    joints, rates = errors[:, ROOT : ROOT + count], errors[:, ROOT + count :]
+    return (
+        np.column_stack([place, turn, qpos[:, 7:] + joints]),
+        np.column_stack([velocity, qvel[:, 3:6] + errors[:, 9:ROOT], qvel[:, 6:] + rates]),
+    )
+
+
+def differences(
+    qpos: np.ndarray, qvel: np.ndarray, headings: np.ndarray, other_qpos: np.ndarray, other_qvel: np.ndarray
+) -> np.ndarray:
+    """(n, ROOT + 2 · actuators) by which the other states differ from the first ones: `displaced` undoes it."""
+    back = quat.about_vertical(-np.asarray(headings))
+    turn = quat.log(quat.multiply(other_qpos[:, 3:7], quat.inverse(qpos[:, 3:7])))
+    return np.column_stack([
+        quat.rotate(back, other_qpos[:, :3] - qpos[:, :3]), quat.rotate(back, turn),
+        quat.rotate(back, other_qvel[:, :3] - qvel[:, :3]), other_qvel[:, 3:6] - qvel[:, 3:6],
+        other_qpos[:, 7:] - qpos[:, 7:], other_qvel[:, 6:] - qvel[:, 6:],
+    ])  # fmt: skip
+
+
+def in_first_cycle(
+    table: TrackingTable, qpos: np.ndarray, qvel: np.ndarray, cycle: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """States of a later cycle of a loop, moved back to where the first cycle is."""
+    place, turn = np.zeros(2), 0.0
+    for _ in range(cycle):
+        c, s = np.cos(turn), np.sin(turn)
+        place = place + np.array([[c, -s], [s, c]]) @ table.travel
+        turn += table.turn
+    about = np.tile(quat.about_vertical(np.array(-turn)), (len(qpos), 1))
+    own, moves = qpos.copy(), qvel.copy()
+    own[:, :3] = quat.rotate(about, qpos[:, :3] - [*place, 0.0])
+    own[:, 3:7] = quat.multiply(about, qpos[:, 3:7])
+    moves[:, :3] = quat.rotate(about, qvel[:, :3])
+    return own, moves
+
+
+def whole_table(table: TrackingTable, qpos: np.ndarray, qvel: np.ndarray, offsets: np.ndarray) -> TrackingTable:
+    """A table with the states and offsets of a run through all of its windows."""
+    n = table.windows
+    return replace(table, qpos=qpos[:n], qvel=qvel[:n], offsets=offsets[:n])
+
+
+def closed_table(
+    table: TrackingTable, qpos: np.ndarray, qvel: np.ndarray, offsets: np.ndarray, weights: np.ndarray
+) -> TrackingTable:
+    """The cycle of a run through several cycles of a loop that closes best, with what is left spread over it.
+
+    Args:
+        table: the loop.
+        qpos: (windows + 1, 7 + actuators) of the run from the beginning of a cycle on.
+        qvel: (windows + 1, 6 + actuators).
+        offsets: (windows, actuators).
+        weights: of differences.
+    """
+    n, far = table.windows, len(offsets)
+    own = [in_first_cycle(table, qpos[j : j + 1], qvel[j : j + 1], j // n) for j in range(far + 1)]
+    places, moves = (np.concatenate([pair[i] for pair in own]) for i in (0, 1))
+    starts = np.arange(min(n, far - n), far - n + 1)
+    headings = table.headings[starts % n]
+    gaps = differences(places[starts], moves[starts], headings, places[starts + n], moves[starts + n])
+    best = int(((gaps * weights) ** 2).sum(axis=1).argmin())
+    first = int(starts[best])
+    cycle = np.arange(first, first + n)
+    share = 0.5 - np.arange(n) / n
+    phase = cycle % n
+    closed = displaced(places[cycle], moves[cycle], table.headings[phase], share[:, None] * gaps[best])
+    found = [np.empty_like(values) for values in (*closed, offsets[:n])]
+    for array, values in zip(found, (*closed, offsets[cycle]), strict=True):
+        array[phase] = values
+    return replace(table, qpos=found[0], qvel=found[1], offsets=found[2])
