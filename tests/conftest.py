@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,9 @@ from surefoot.native.kernels import python_impl, records
 from surefoot.reflexes import pose_graph
 from surefoot.skills import files, load
 from surefoot.skills.schema import Skill
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background: what tests start would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DT = 0.0005  # [s] the planar body's own step
 GROUNDS = {"human/uphill-walk": "incline:20"}  # that a skill is made for, where it is not flat

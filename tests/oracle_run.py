@@ -79,7 +79,7 @@ def scramble(sim: Simulation, rng: np.random.Generator, case: int) -> None:
     if case % 2:
         point = tuple(rng.uniform(-0.3, 0.3, 3).tolist())
         sim.scene.add_push(row, Push((31.0, 0.0, -17.0), 0.3, data.time - 0.1, "left_shin", point), 0.0)
-        sim.scene.add_push(row, Push((-210.0, 5.0, 40.0), 0.2, data.time, "left_shin"), 0.0)
+        sim.scene.add_push(row, Push((-210.0, 0.0, 40.0), 0.2, data.time, "left_shin"), 0.0)
     if case % 5 == 2:
         sim.scene.request(row, requested()[case % 2], data.time)
         row.clock[0].advanced = data.time - dt

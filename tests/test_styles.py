@@ -24,7 +24,7 @@ from test_genbicon_parts import python
 BODY = "humanoid"
 FILES = [load(name) for name in names() if name.startswith(f"{BIPED}/") and name != f"{BIPED}/careful-walk"]  # no style
 WALKS = styles()
-GAIT = {"speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "walks"}
+GAIT = {"speed", "step_time", "step_width", "step_height", "knee_twist", "toe_out", "walks", "settle"}
 LANDING = np.linspace(0.65, 1.0, 8)  # phases at which a foot may come down
 IDS = [skill.name for skill in FILES]
 

@@ -35,6 +35,7 @@ from surefoot.terrains import load as load_terrain
 from surefoot.terrains.terrain import Terrain
 
 STRONGEST = 1e6  # [N] a push beyond it is a slip of the hand
+_ROUNDED = 1e-6  # share of a push that may be due to rounding
 TRUNK = "trunk"  # stands for the torso of a body that calls it otherwise
 PUSHES = 16  # pushes that may be pending or acting at once
 DEFAULT_SKILL, DEFAULT_BODY = "walk", "human"  # of who names neither a skill nor a character
@@ -367,7 +368,7 @@ class Scene:
         if np.shape(push.force) != (3,) or np.shape(push.point or (0, 0, 0)) != (3,):
             raise CommandError("a push takes a force of three numbers, and a point of three or none")
         dt, numbers = self.model.opt.timestep, (*push.force, push.duration, push.start, *(push.point or ()))
-        if self.table.root == "planar" and push.force[1] != 0.0:
+        if self.table.root == "planar" and abs(push.force[1]) > _ROUNDED * np.max(np.abs(push.force)):
             raise CommandError(f"{self.table.name!r} moves in the plane of x and z: a push along y cannot move it")
         if np.max(np.abs(push.force)) > STRONGEST:
             raise CommandError(f"a push has at most {STRONGEST:g} N along each axis")

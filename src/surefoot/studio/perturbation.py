@@ -211,6 +211,8 @@ class Perturbation:
         force = newtons * unit_vector(heading_of(sim) + direction, rise)
         if sim.scene.table.root == "planar" and math.hypot(force[0], force[2]) < 0.1 * newtons:
             raise CommandError(f"{sim.scene.table.name} moves in a plane: it cannot be pushed sideways")
+        if sim.scene.table.root == "planar":
+            force[1] = 0.0
         sim.push((force[0], force[1], force[2]), duration, body or sim.scene.table.anatomy.torso, None, delay)
 
     def throw(self, direction: float, speed: float, ball: int = 1) -> None:
