@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,22 +36,29 @@ def leave_mark(folder: Path, number: int) -> Path:
 
 
 def walked_unless_killed(number: int, folder: Path, spared: int) -> list[float]:
-    """As `walked`; the first process in a folder that is not a child of `spared` waits until it is killed."""
-    mark = leave_mark(folder, number)
+    """As `walked`; the first process in a folder that is not a child of `spared` waits until it is killed.
+
+    Children of `spared` wait until there is one: alone they might do all the pieces before the others have begun.
+    """
+    mark, waits = leave_mark(folder, number), folder / "waits"
+    if os.getppid() == spared:
+        _wait_for(waits.exists)
+        return walked(number)
     try:
-        with (folder / "waits").open("x") as file:
-            waits = os.getppid() != spared
-            file.write(mark.name if waits else "")
-        if not waits:
-            (folder / "waits").unlink()
+        with waits.open("x") as file:
+            file.write(mark.name)
     except FileExistsError:
-        waits = False
+        return walked(number)
+    _wait_for(lambda: False)
+    return []
+
+
+def _wait_for(what: Callable[[], bool]) -> None:
     begun = time.monotonic()
-    while waits:
+    while not what():
         time.sleep(0.05)
         if time.monotonic() - begun > HANGS:
-            raise TimeoutError("nobody killed this piece")
-    return walked(number)
+            raise TimeoutError("nobody killed this piece, or no node began one")
 
 
 def threads_of_a_piece() -> list[Any]:

@@ -254,7 +254,7 @@ def test_ctrl_c_leaves_nothing_running(whole_group: bool, tmp_path: Path) -> Non
         assert len(begun) > 3
         assert len(folders) == 1
         (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
-        assert process.wait(HANGS) == 130
+        assert process.wait(HANGS) == 130, (tmp_path / "said").read_text()
         assert (tmp_path / "said").read_text().splitlines()[1:] == []  # but for how many cores there are: no traceback
         wait_for(lambda: not any(is_alive(one) for one in begun))
         assert not any(map(os.path.exists, folders))

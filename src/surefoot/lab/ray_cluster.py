@@ -47,9 +47,9 @@ class RayWorkers:
 
     apart = True
 
-    def __init__(self, ray: ModuleType, dashboard: str = "", token: str = "") -> None:
-        """Wrap a connection."""
-        self._ray, self.dashboard, self.token = ray, dashboard, token
+    def __init__(self, ray: ModuleType, dashboard: str = "", token: str = "", is_ours: bool = False) -> None:
+        """Wrap a connection; a cluster that is ours ends with this process."""
+        self._ray, self.dashboard, self.token, self._is_ours = ray, dashboard, token, is_ours
         self._remote: Any = ray.remote(_do_there)
 
     def nodes(self) -> list[int]:
@@ -73,8 +73,9 @@ class RayWorkers:
                     yield self._outcome(places.pop(reference), pieces, reference)
                 nodes = self.nodes()
         finally:
-            for reference in waiting:
-                self._ray.cancel(reference, force=True)
+            if not self._is_ours:  # what was started here ends as a whole; a cancelled piece that ends now crashes Ray
+                for reference in waiting:
+                    self._ray.cancel(reference, force=True)
 
     def _outcome(self, place: int, pieces: Sequence[Piece[T]], reference: Any) -> Outcome[T]:
         """What became of a piece that is done."""
@@ -179,7 +180,7 @@ def _connect(ray: ModuleType, address: str, folder: str | None) -> RayWorkers:
         what = "a Ray cluster cannot be started here" if folder else f"no Ray cluster can be joined at {address}"
         hint = "" if folder else "; one that asks for a token needs RAY_AUTH_MODE=token here"
         raise SurefootError(f"{what}: {reason}{hint}") from None
-    return RayWorkers(ray, joined.dashboard_url or "", _TOKEN if folder else "")
+    return RayWorkers(ray, joined.dashboard_url or "", _TOKEN if folder else "", is_ours=folder is not None)
 
 
 def _short_folder() -> str | None:
