@@ -37,7 +37,7 @@ def imitate_clip(
         list[Path], typer.Argument(help="A .bvh file, or an .amc with its --asf; several are searched too.")
     ],
     asf: Asf = None,
-    character: Annotated[str, typer.Option(help="Body that shall walk like it.")] = "human",
+    character: Annotated[str, typer.Option(help="Body that should walk like it.")] = "human",
     save: Annotated[
         Path | None, typer.Option(help="Where to write the skill, of several a folder; default: the clip's name.")
     ] = None,

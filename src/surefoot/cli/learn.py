@@ -25,7 +25,7 @@ from surefoot.cli.terminal import Bar, screen
 def learn(
     clip: Clip,
     asf: Asf = None,
-    character: Annotated[str, typer.Option(help="Body that shall move like it.")] = "human",
+    character: Annotated[str, typer.Option(help="Body that should move like it.")] = "human",
     save: Save = None,
     once: Annotated[bool, typer.Option("--once", help="From beginning to end; by default a gait is looped.")] = False,
     way: Annotated[

@@ -30,7 +30,7 @@ def guessed_offsets(model: mujoco.MjModel, body: CharacterTable, motion: MotionT
     Args:
         model: of the body on level ground.
         body: the body.
-        motion: what it shall do.
+        motion: what it should do.
     """
     data, rates = mujoco.MjData(model), velocities(model, motion)
     step = motion.window / FRAMES

@@ -1,4 +1,4 @@
-"""The motion that a tracking skill shall follow: a clip on a body, cut into windows of whole physics steps."""
+"""The motion that a tracking skill should follow: a clip on a body, cut into windows of whole physics steps."""
 
 from __future__ import annotations
 

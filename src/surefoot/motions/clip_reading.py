@@ -39,7 +39,7 @@ class ClipSource:
     Attributes:
         clip: file, .bvh or .amc.
         skeleton: .asf file of an .amc clip.
-        character: name of the body that shall move like it.
+        character: name of the body that should move like it.
         in_place: whether it steps on the spot, without the clip's travel.
         scale: metres per unit of the file; None is guessed.
         up: axis of the file that points up; None is guessed.
@@ -80,7 +80,7 @@ def read_clip_for(table: CharacterTable, source: ClipSource, findings: Findings)
     """Read, clean and retarget a clip, and look for its gait cycle.
 
     Args:
-        table: the body that shall move like it.
+        table: the body that should move like it.
         source: the clip.
         findings: where to say what was understood; it is filled as far as reading gets.
 
