@@ -18,10 +18,12 @@ import mujoco
 import numpy as np
 
 from surefoot.atomic_file import replace_file
+from surefoot.characters.table import CharacterTable
 from surefoot.controllers.tracking.controller import joint_kind
 from surefoot.lab.replicas import seeded_generator
 from surefoot.lab.tracking_rows import TrackingRows
 from surefoot.motions import quaternions as quat
+from surefoot.motions.forward_kinematics import sole_depth_below_ankle, sole_points
 
 SAMPLED = 2  # windows of the table that share a sample
 _SPREAD = {"hip": 0.12, "knee": 0.12, "ankle": 0.15, "waist": 0.06, "neck": 0.02, "shoulder": 0.06, "elbow": 0.05,
@@ -35,6 +37,7 @@ _LIMIT = 9.0  # cost of the best sample above which the search goes back; 1 is a
 _BACK = 4  # sampled windows to go back, more with every attempt
 _ATTEMPTS = 6
 _JOINTS, _TURN, _PLACE, _HEIGHT, _LIMBS, _BALANCE = 0.14, 0.16, 0.12, 0.04, 0.07, 0.06  # [rad], [rad], [m] …
+_SCUFF, _HIGH, _LOW, _MOVES = 0.01, 0.05, 0.025, 0.5  # [m] of a foot too low, [m], [m], [m/s]: see `_wanted_clearance`
 _RATES, _VELOCITY, _SPIN, _OFFSETS = 2.5, 0.4, 1.5, 0.5  # [rad/s], [m/s], [rad/s], [rad]
 _SAMPLE_TIME = 0.004  # [s] over which the speed of the center of mass is measured
 _MOST = 0.9  # [rad] of a sample
@@ -69,7 +72,7 @@ class _Goals:
         ends = [*self.feet, *(model.body(s.name).id for s in rows.body.segments if s.name.endswith(("hand", "head")))]
         self.root, self.ends = model.body(anatomy.pelvis).id, np.array(ends)
         place, turn = np.zeros(2), 0.0
-        qpos, qvel, limbs, capture = [], [], [], []
+        qpos, qvel, limbs, capture, feet, axes = [], [], [], [], [], []
         for k in range(windows + 1):
             w = k % table.windows if table.loops else min(k, table.windows - 1)
             if k and w == 0 and table.loops:
@@ -90,8 +93,39 @@ class _Goals:
             qvel.append(rates)
             limbs.append(data.xpos[self.ends] - data.xpos[self.root])
             capture.append(com[:2] + velocity[:2] * np.sqrt(com[2] / 9.81) - data.xpos[self.feet, :2])
+            feet.append(data.xpos[self.feet].copy())
+            axes.append(data.xmat[self.feet].reshape(-1, 3, 3).copy())
         self.qpos, self.qvel = np.array(qpos), np.array(qvel)
         self.limbs, self.capture = np.array(limbs), np.array(capture)
+        self.clearance = _wanted_clearance(rows.body, np.array(feet), np.array(axes), table.window)
+
+
+def _clearance(body: CharacterTable, ankles: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """(n, 2) heights of the soles' lowest points above level ground [m].
+
+    Args:
+        body: whose feet they are.
+        ankles: (n, 2, 3) their places.
+        axes: (n, 2, 3, 3) their orientations.
+    """
+    return np.column_stack([
+        ankles[:, side, 2] - sole_depth_below_ankle(body, side, axes[:, side]) for side in (0, 1)
+    ])  # fmt: skip
+
+
+def _wanted_clearance(body: CharacterTable, ankles: np.ndarray, axes: np.ndarray, window: float) -> np.ndarray:
+    """(n, 2) how high the soles should be [m]: as in the clip up to `_HIGH`, and `_LOW` where a foot swings.
+
+    A foot swings when no point of its sole rests. In the clip it may pass closer above the ground than a disturbed
+    body can afford.
+    """
+    low = np.empty(ankles.shape[:2])
+    for side in (0, 1):
+        points = ankles[:, side, None] + np.einsum("nij,mj->nmi", axes[:, side], sole_points(body, side)[0])
+        speed = np.linalg.norm(np.gradient(points[..., :2], window, axis=0), axis=2).min(axis=1)
+        low[:, side] = np.where(speed > _MOVES, _LOW, 0.0)
+    wanted: np.ndarray = np.minimum(np.maximum(_clearance(body, ankles, axes), low), _HIGH)
+    return wanted
 
 
 class Reconstructor:
@@ -219,10 +253,13 @@ class Reconstructor:
         capture = com[:, :2] + velocity[:, :2] * np.sqrt(np.maximum(com[:, 2:3], 0.1) / 9.81)
         off = capture[:, None] - xpos[:, goals.feet, :2] - goals.capture[k]
         balance = (off**2).sum(axis=2).mean(axis=1) / _BALANCE**2
+        xmat = rows.population.physics("xmat").reshape(rows.n, -1, 3, 3)
+        soles = _clearance(rows.body, xpos[:, goals.feet], xmat[:, goals.feet])
+        scuffs = (np.maximum(goals.clearance[k] - soles, 0.0) ** 2).sum(axis=1) / _SCUFF**2
         effort = (offsets**2).mean(axis=1) / _OFFSETS**2
         found = (
             0.2 * joints + 0.1 * rates + 0.2 * root + 0.1 * place + 0.05 * speed + 0.05 * spin + 0.2 * ends
-            + 0.2 * balance + 0.05 * effort
+            + 0.2 * balance + 0.05 * effort + 0.1 * scuffs
         )  # fmt: skip
         bad = rows.fallen | ~np.isfinite(found)
         return np.where(bad, _FALLEN, found)

@@ -72,7 +72,7 @@ class TrackingRows:
         keep = np.ones(self._batch.state.shape[1], bool)
         keep[before + slots[0] : before + slots[1]] = False
         self._kept = np.flatnonzero(keep)  # of a state: all but the parameters, which are the same for all rows
-        for name in ("xpos", "subtree_com"):
+        for name in ("xpos", "xmat", "subtree_com"):
             self.population.physics(name)  # from now on they are those of the last step
         self._first = self._batch.state[0, self._kept].copy()
         self.place(np.zeros(n, int))

@@ -42,9 +42,15 @@ _TIMESTEP = 0.002  # [s] of physics while sampling; feedback is learned at the b
 _CYCLES = 5  # of a loop, that are reconstructed
 _SAMPLES, _KEPT = 400, 80
 _ROWS = 200  # of learning
-_ATTEMPTS, _ROBUST = 3, 0.6  # reconstructions at most, and the share of pushed replicas that suffices for a loop
+_ATTEMPTS, _ROBUST = 3, 0.95  # reconstructions at most, and the share of pushed replicas that suffices for a loop
+_KICKS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1)  # [m/s] largest kicks of the rounds that make a loop robust
+_KICK, _GENTLE = 0.3, 2  # [m/s] that of a motion that is done once, and its rounds
+_TRIED = 8.0  # [s] that a loop is tried
+_STATES, _LAST = 5, 4  # disturbed states of a window, and rounds whose models are used
 _HOW = (_TIMESTEP, _CYCLES, _SAMPLES, _KEPT, _ROWS)  # checkpoints of other numbers are not taken up
 Report = Callable[[str, float], None]
+Models = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Windows (m,), A and B (m, …) of disturbed states."""
 
 
 @dataclass(frozen=True)
@@ -156,36 +162,52 @@ class TrackingSearch:
         done = self.folder / f"learned-{self.key}.npz"
         if done.exists():
             return load_table(done)
+        table = self._robust(self._best_attempt(guess))
+        if table.duration < guess.duration:
+            self.notes.append(f"reconstructed up to {table.duration:.1f} of {guess.duration:.1f} s")
+        table.save(done)
+        return table
+
+    def _best_attempt(self, guess: TrackingTable) -> TrackingTable:
+        """The table, with its first feedback, of the reconstruction that bears kicks best.
+
+        What was sampled decides how well it can be balanced.
+
+        Raises:
+            SurefootError: of no attempt anything was reconstructed.
+        """
         best: tuple[TrackingTable, Trial] | None = None
         failure: SurefootError | None = None
         for attempt in range(_ATTEMPTS):
+            begin, share = 0.5 * attempt / _ATTEMPTS, 0.5 / _ATTEMPTS
             try:
-                found = self._attempt(guess, attempt)
+                table = self._begun(guess, self._reconstruct(guess, attempt, self._part(begin, 0.7 * share)))
+                learner = self._learner(table, _TIMESTEP)
+                found = learn(learner, table, self.rounds, self._part(begin + 0.7 * share, 0.3 * share))
             except SurefootError as error:
                 failure = error
                 continue
             if best is None or (found[0].duration, found[1].score) > (best[0].duration, best[1].score):
                 best = found
             whole = best[0].duration >= guess.duration and (best[1].survived >= 1.0).all()
-            if whole and (not guess.loops or (best[1].pushed >= 1.0).mean() >= _ROBUST):
+            if whole and (best[1].pushed >= 1.0).mean() >= (_ROBUST if guess.loops else 0.0):
                 break
         if best is None:
             raise failure or SurefootError("nothing was reconstructed")
-        table = best[0]
-        if table.duration < guess.duration:
-            self.notes.append(f"reconstructed up to {table.duration:.1f} of {guess.duration:.1f} s")
-        table.save(done)
-        return table
+        return best[0]
 
-    def _attempt(self, guess: TrackingTable, attempt: int) -> tuple[TrackingTable, Trial]:
-        """A table and its trial, by one reconstruction: what was sampled decides how well it can be balanced."""
-        begin, share = attempt / _ATTEMPTS, 1.0 / _ATTEMPTS
-        table = self._begun(guess, self._reconstruct(guess, attempt, self._part(begin, 0.4 * share)))
-        for i, timestep in enumerate((_TIMESTEP, None)):  # coarse steps first: they take half the time
-            learner = FeedbackLearner(TrackingRows(_ROWS, table, self.clip.character, self.folder, timestep), self.seed)
-            report = self._part(begin + (0.4 + 0.3 * i) * share, 0.3 * share)
-            table, found = learn(learner, table, self.rounds, report)
-        return table, found
+    def _robust(self, table: TrackingTable) -> TrackingTable:
+        """The table with feedback for larger and larger disturbances, and for the body's own physics step.
+
+        Coarse steps take half the time; the models they give serve the fine ones too.
+        """
+        learner = self._learner(table, _TIMESTEP)
+        table, others = learn_disturbed(learner, table, self._part(0.5, 0.35))
+        fine = self._learner(table, None)
+        return learn(fine, table, self.rounds, self._part(0.85, 0.15), others)[0]
+
+    def _learner(self, table: TrackingTable, timestep: float | None) -> FeedbackLearner:
+        return FeedbackLearner(TrackingRows(_ROWS, table, self.clip.character, self.folder, timestep), self.seed)
 
     def _begun(self, guess: TrackingTable, made: Reconstruction) -> TrackingTable:
         """The table with the states and offsets of a reconstruction, before any feedback."""
@@ -220,7 +242,9 @@ def _shortened(table: TrackingTable, windows: int) -> TrackingTable:
     )
 
 
-def learn(learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: Report) -> tuple[TrackingTable, Trial]:
+def learn(
+    learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: Report, others: Models | None = None
+) -> tuple[TrackingTable, Trial]:
     """Learn feedback by finite differences around the motion, which moves to where the feedback keeps it.
 
     Args:
@@ -228,25 +252,60 @@ def learn(learner: FeedbackLearner, begun: TrackingTable, rounds: int, report: R
         begun: the motion, with its states.
         rounds: at most.
         report: called with what is done and the share of the work.
+        others: models of disturbed states that the feedback is to serve as well.
     """
     current = learner.centered(begun) if begun.gains.any() else begun
-    best, found = current, learner.trial(current, _TRIED)
+    kick = _KICKS[0] if begun.loops else _KICK
+    best, found = current, learner.trial(current, _TRIED, kick)
     for i in range(rounds):
         report(f"learn {i + 1}: {found.survived.mean():.0%} of the time up", i / rounds)
+        if (found.survived >= 1.0).all() and (others is None or i):
+            break
         models, base = learner.differences(current), current.offsets
-        regulated = learner.regulated(current, models, base)
+        regulated = learner.regulated(current, models, base, others)
         centered = learner.centered(regulated)
         for tried in (regulated, centered) if centered is not regulated else (regulated,):
-            outcome = learner.trial(tried, _TRIED)
+            outcome = learner.trial(tried, _TRIED, kick)
             if outcome.score > found.score:
                 best, found = tried, outcome
         current = centered if centered is not regulated else learner.planned(regulated, models, base)
-        if (found.survived >= 1.0).all():
-            break
     return best, found
 
 
-_TRIED = 10.0  # [s] that a loop is tried
+def learn_disturbed(
+    learner: FeedbackLearner, begun: TrackingTable, report: Report
+) -> tuple[TrackingTable, Models | None]:
+    """Feedback that bears more: regulators of models around states that pushed replicas come to and recover from.
+
+    Args:
+        learner: of the table.
+        begun: with its first feedback.
+        report: called with what is done and the share of the work.
+
+    Returns:
+        The table that bears kicks best, and the models of the last rounds.
+    """
+    kicks = _KICKS if begun.loops else (_KICK,) * _GENTLE
+    judged = kicks[-1]
+    current, rng = begun, seeded_generator(learner.seed, "disturbed")
+    best, found = begun, learner.trial(begun, _TRIED, judged)
+    gathered: list[Models] = []
+    if not (found.survived >= 1.0).all():
+        return begun, None
+    for i, kick in enumerate(kicks):
+        report(f"pushed by up to {kick:.1f} m/s: {(found.pushed >= 1.0).mean():.0%} recover", i / len(kicks))
+        windows, errors = learner.disturbed(current, kick, rng, _STATES if begun.loops else _STATES // 2)
+        if not len(windows):
+            break
+        gathered = [*gathered, learner.models_of(current, windows, errors)][-_LAST:]
+        windows, a, b = (np.concatenate([one[k] for one in gathered]) for k in range(3))
+        current = learner.centered(
+            learner.regulated(current, learner.differences(current), current.offsets, (windows, a, b))
+        )
+        outcome = learner.trial(current, _TRIED, judged)
+        if outcome.score > found.score:
+            best, found = current, outcome
+    return best, (windows, a, b) if gathered else None
 
 
 def measure(

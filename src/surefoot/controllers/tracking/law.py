@@ -234,17 +234,31 @@ def _displace(own: Memory, plan: Any, table: Table, window: int, actuators: int)
 def _drive(
     world: World, row: Row, own: Memory, table: Table, gains: Any, softness: float, actuators: int
 ) -> float:  # fmt: skip
-    """Servo all joints to the reference and their displacements; return √Σ torque² [N·m]."""
-    tracker, squares = own.tracker[0], 0.0
-    place = clamp(tracker.clock, 0.0, table.head[0].windows) * FRAMES
-    frame = min(int(place), int(table.head[0].windows) * FRAMES - 1)
+    """Servo all joints to the reference and their displacements; return √Σ torque² [N·m].
+
+    Softer servos exert the torques of the learned motion all the same: they feed them forward, and are soft only
+    against what departs from it.
+    """
+    tracker, head, squares = own.tracker[0], table.head[0], 0.0
+    clock = clamp(tracker.clock, 0.0, head.windows)
+    place = clock * FRAMES
+    frame = min(int(place), int(head.windows) * FRAMES - 1)
     share = place - frame
+    window = min(int(clock), int(head.windows) - 1)
+    after = window + 1 if window + 1 < head.windows else int(head.back_to)
+    here, there, between = table.states[window], table.states[after], clock - window
+    forward = 1.0 / softness - 1.0
     for joint in range(actuators):
         angle = table.angles[frame, joint] + share * (table.angles[frame + 1, joint] - table.angles[frame, joint])
         rate = table.rates[frame, joint] + share * (table.rates[frame + 1, joint] - table.rates[frame, joint])
-        error = angle + own.applied[joint] / softness - world.qpos[int(world.qadr[joint])]
-        torque = gains[joint].kp * error
-        torque += gains[joint].kd * (tracker.pace * rate - world.qvel[int(world.dof[joint])])
+        target, moves = angle + own.applied[joint] / softness, rate
+        if forward != 0.0:
+            i = 15 + joint
+            target += forward * (angle - (here[i] + between * (there[i] - here[i])))
+            i += actuators
+            moves += forward * (rate - (here[i] + between * (there[i] - here[i])))
+        torque = gains[joint].kp * (target - world.qpos[int(world.qadr[joint])])
+        torque += gains[joint].kd * (tracker.pace * moves - world.qvel[int(world.dof[joint])])
         torque = actuate(world, row, joint, torque, gains[joint])
         squares += torque * torque
     return squares
