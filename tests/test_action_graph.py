@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.controllers.stylized.action_graph import ActionGraph, Edge, load_graph
+from surefoot.controllers.action_graph import ActionGraph, Edge, load_graph
 from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.law import tracker_memory, tracker_state
 from surefoot.controllers.stylized.reference import Reference
@@ -236,7 +236,7 @@ def test_the_graph_of_the_library_leads_from_every_node_to_every_other_and_start
             "'b', which is no node; nodes are: a",
         ),
         ("nodes: {a: {skill: human/stylized-robust-walk}}\nedges: [{from: a, to: a}]", "to itself"),
-        ("nodes: {a: {skill: human/walk-as-printed}}", "stylized skills of one character"),
+        ("nodes: {a: {skill: human/walk-as-printed}}", "skills of one character and one controller"),
         ("nodes: {a: {skill: human/stylized-robust-walk, then: a}}", "no edge leads from 'a' to 'a'"),
         ("nodes: {a: {skill: human/stylized-robust-walk, colour: red}}", "nodes.a.colour"),
     ],

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from stylized_bodies import body, generic_state
+from surefoot.controllers.action_graph import ActionGraph
 from surefoot.controllers.stylized import reference_balancing, step_adaptation
-from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.controllers.stylized.contact_patches import FLAT, FREE, HEEL, TOE, contact_modes, reference_contact_modes
 from surefoot.controllers.stylized.controller import tracker_of
 from surefoot.controllers.stylized.law import TRACKER_STATE

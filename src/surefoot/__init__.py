@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefoot import characters, skills, tasks, terrains
-    from surefoot.controllers.stylized.action_graph import ActionGraph, load_graph
+    from surefoot.controllers.action_graph import ActionGraph, load_graph
     from surefoot.engine.devices import using_device
     from surefoot.engine.population import Population
     from surefoot.engine.scene import Push, Setup
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {  # module and name there of every public name; none is imported before it is used
-    "ActionGraph": ("controllers.stylized.action_graph", "ActionGraph"),
+    "ActionGraph": ("controllers.action_graph", "ActionGraph"),
     "Motion": ("motions.motion", "Motion"),
     "Population": ("engine.population", "Population"),
     "Push": ("engine.scene", "Push"),
@@ -61,7 +61,7 @@ _HOMES = {  # module and name there of every public name; none is imported befor
     "Snapshot": ("engine.simulation", "Snapshot"),
     "SurefootError": ("errors", "SurefootError"),
     "Terrain": ("terrains.terrain", "Terrain"),
-    "load_graph": ("controllers.stylized.action_graph", "load_graph"),
+    "load_graph": ("controllers.action_graph", "load_graph"),
     "load_motion": ("motions.motion", "load"),
     "load_skill": ("skills", "load"),
     "using_device": ("engine.devices", "using_device"),

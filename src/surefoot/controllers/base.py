@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
@@ -110,6 +110,61 @@ class Planner(ABC):
         return None
 
 
+class Entered(NamedTuple):
+    """When a row began to follow a reference after another one [s], and at which share of it."""
+
+    time: float
+    phase: float
+
+
+@dataclass(frozen=True)
+class ReferenceSpan:
+    """The reference that a skill follows.
+
+    Attributes:
+        duration: its length [s].
+        loops: whether it begins again.
+        over_at: its own time from which one that does not loop is over [s].
+        is_held: whether it is one pose.
+    """
+
+    duration: float
+    loops: bool
+    over_at: float
+    is_held: bool = False
+
+
+class ReferencePlanner(Planner):
+    """A planner of skills that follow references: they can be the nodes of an action graph."""
+
+    @abstractmethod
+    def span(self, skill: Skill) -> ReferenceSpan:
+        """The reference that a skill follows."""
+
+    @abstractmethod
+    def clock(self, row: userdata.Row) -> float:
+        """How far the running skill's reference is [s]."""
+
+    @abstractmethod
+    def entered(self, row: userdata.Row) -> Entered:
+        """When and where a row began to follow its reference after another one."""
+
+    @abstractmethod
+    def set_phases(self, row: userdata.Row, leave: float, enter: float) -> None:
+        """Say where the running reference is left for a requested skill, and where that begins.
+
+        Args:
+            row: that waits for the skill.
+            leave: share of the running reference; −1 is the next footstrike.
+            enter: share of the requested one; −1 is where it is most like the body.
+        """
+
+    def is_over(self, skill: Skill, row: userdata.Row) -> bool:
+        """Whether a row has come to the end of the reference of the skill that it runs."""
+        span = self.span(skill)
+        return not span.loops and self.clock(row) >= span.over_at
+
+
 class Controller(ABC):
     """Everything Surefoot asks of a controller; an instance serves one body at one time step.
 
@@ -120,6 +175,8 @@ class Controller(ABC):
         commands: what its skills can be told, in the order of their places in a row's commands.
         any_biped: whether its skills may be for `biped`: any body with two legs.
         takes_tasks: whether tasks can be given to its skills.
+        has_references: whether its skills follow references, by which action graphs can leave and enter them: its
+            planner is a `ReferencePlanner`.
     """
 
     name: ClassVar[str]
@@ -128,6 +185,7 @@ class Controller(ABC):
     commands: ClassVar[Mapping[str, Command]] = {}
     any_biped: ClassVar[bool] = False
     takes_tasks: ClassVar[bool] = False
+    has_references: ClassVar[bool] = False
 
     def __init__(self, table: CharacterTable, links: int, timestep: float) -> None:
         """Make it for a body.
@@ -229,6 +287,10 @@ class Controller(ABC):
 
     def planner(self, scene: ControlledScene) -> Planner | None:
         """What decides between native runs in a scene, if anything does."""
+        return None
+
+    def references(self, scene: ControlledScene) -> ReferencePlanner | None:
+        """What knows the references of its skills, if they have any (`has_references`)."""
         return None
 
 

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 from mujoco.batch import Batch
 
-from surefoot.controllers.stylized.action_graph import ActionGraph
+from surefoot.controllers.action_graph import ActionGraph
 from surefoot.engine import scheduler
 from surefoot.engine.actor import Actor
 from surefoot.engine.devices import present_device

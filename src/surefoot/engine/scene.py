@@ -16,8 +16,8 @@ from surefoot.characters.builder import CompiledCharacter, build, with_backpack,
 from surefoot.characters.links import limbs_of_table
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers import base
+from surefoot.controllers.action_graph import ActionGraph
 from surefoot.controllers.base import Controller, Planner, RecordedWalk
-from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import callback, commands
 from surefoot.engine import callback as compiled_laws
 from surefoot.engine.actor import RowKinematics
@@ -139,7 +139,8 @@ class Scene:
         self.table = with_backpack(with_proportions(load_character(character), setup.proportions), setup.backpack)
         self.terrain = load_terrain(setup.terrain) if isinstance(setup.terrain, str) else setup.terrain
         self.skill = self.find(setup.first_skill)
-        self.may_run = tuple(map(self.find, setup.skills))
+        nodes = () if setup.graph is None else setup.graph.skills
+        self.may_run = tuple(map(self.find, (*setup.skills, *nodes)))
         running = [self.skill, *self.may_run]
         self.timestep = timestep or self.table.timestep
         links = 0 if self.table.root == "planar" else len(limbs_of_table(self.table).links)
@@ -176,12 +177,12 @@ class Scene:
 
     def _constants(self) -> dict[tuple[str, str], np.ndarray]:
         """Tables that rows share, by the controller and the table's name."""
-        found = {}
+        found: dict[tuple[str, str], np.ndarray] = {}
         for skill in self.parts:
             table = self.controller(skill).constants(skill)
             if table is not None:
                 found[skill.controller, table[0]] = table[1]
-        return found
+        return dict(sorted(found.items()))  # the same places for the same tables: states go from one scene to another
 
     def _slow_part(self, skill: Skill) -> Skill | None:
         """The skill that has the body at low speeds while another was asked for, if there is one."""

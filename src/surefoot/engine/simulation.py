@@ -16,8 +16,8 @@ from typing import Any, Self, TypeVar
 import mujoco
 import numpy as np
 
+from surefoot.controllers.action_graph import ActionGraph
 from surefoot.controllers.base import RecordedWalk
-from surefoot.controllers.stylized.action_graph import ActionGraph
 from surefoot.engine import callback, carry_object, edit_running_skill, scheduler
 from surefoot.engine.actor import Actor
 from surefoot.engine.commands import running_part, slot_of

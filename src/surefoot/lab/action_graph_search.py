@@ -1,8 +1,8 @@
 """Edges of an action graph, found by simulation (da Silva 2008, §5.3, leaves this for the future).
 
 `search_transitions` leaves every node for every other from many phases, in populations. The other node begins where its
-reference is most like the body. The phases whose rows stay up with the least servo torque are tried again from
-perturbed states; the best of them becomes the edge, if enough of its replicas stay up.
+reference is most like the body, or both phases are given beforehand. The phases whose rows stay up with the least servo
+torque are tried again from perturbed states; the best of them becomes the edge, if enough of its replicas stay up.
 
 A transition is found from a settled node, but on a longer way nodes have not settled: a stop that is entered from a
 start ends elsewhere than one entered from a walk. So `prune_by_random_walks` lets rows wander over the graph and drops
@@ -14,17 +14,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
-from surefoot.controllers.stylized.controller import tracker_of
-from surefoot.controllers.stylized.law import tracker_state
-from surefoot.controllers.stylized.reference import Reference
+from surefoot.controllers.action_graph import ActionGraph, Edge
+from surefoot.controllers.base import ReferencePlanner, ReferenceSpan
 from surefoot.engine.population import Population
-from surefoot.errors import CommandError
+from surefoot.engine.scene import Scene
+from surefoot.errors import CommandError, SurefootError
 from surefoot.lab.replicas import perturb_state
+from surefoot.skills.schema import Skill
 
 _SETTLED = 5.0  # [s] after which a loop is on its cycle
 _LOOK, _STRIDE = 0.1, 0.01  # [s] between looks at rows that were let go, and at one whose phases are sought
@@ -78,9 +77,13 @@ class _Outcome:
     effort: float  # [N·m] mean of the servos' torques
 
 
+PhasePairs = Callable[[Skill, Skill, int], Sequence[tuple[float, float]]]
+"""Shares at which one skill's reference may be left and another's entered, the best first, and at most so many."""
+
+
 def search_transitions(
     graph: ActionGraph, plan: SearchBudget | None = None, pairs: Sequence[tuple[str, str]] | None = None,
-    progress: Callable[[str, float], None] = lambda label, share: None,
+    progress: Callable[[str, float], None] = lambda label, share: None, phases: PhasePairs | None = None,
 ) -> Iterator[Transition]:  # fmt: skip
     """Try transitions; each is yielded as soon as it is known, so that one may stop at any time.
 
@@ -89,15 +92,32 @@ def search_transitions(
         plan: how much is tried.
         pairs: sources and targets; by default all pairs of different nodes.
         progress: called with what is tried and the share that is done.
+        phases: says which phases are tried; by default all, evenly.
     """
     plan = plan or SearchBudget()
     wanted = [(a, b) for a in graph.nodes for b in graph.nodes if a != b] if pairs is None else list(pairs)
     ground, starts = _TransitionTrials(graph, plan), dict[str, list[_Trial]]()
     for i, (source, target) in enumerate(wanted):
         progress(f"{source} → {target}", i / len(wanted))
+        if phases is not None:
+            chosen = phases(graph.skill(source), graph.skill(target), plan.phases)
+            yield ground.tried(source, target, ground.between(source, chosen))
+            continue
         if source not in starts:
             starts[source] = ground.phases(source)
         yield ground.tried(source, target, ground.entries(starts[source], target))
+
+
+def references_of(scene: Scene, skill: Skill) -> ReferencePlanner:
+    """What knows the references of a skill's controller in a scene.
+
+    Raises:
+        SurefootError: the controller's skills follow no references.
+    """
+    planner = scene.prepare(skill) or scene.controller(skill).references(scene)
+    if not isinstance(planner, ReferencePlanner):
+        raise SurefootError(f"{skill.full_name} follows no reference: no action graph can have it")
+    return planner
 
 
 class _TransitionTrials:
@@ -106,48 +126,65 @@ class _TransitionTrials:
     def __init__(self, graph: ActionGraph, plan: SearchBudget) -> None:
         self._graph, self._plan = graph, plan
         rows = max(plan.phases + 1, plan.finalists * plan.replicas)
-        self._rows = Population(rows, skill=list(graph.skills[:1]) * rows)
+        self._rows = Population(rows, skill=list(graph.skills[:1]) * rows, skills=graph.skills)
         self._dt = float(self._rows.scene.model.opt.timestep)
+        self._references = references_of(self._rows.scene, graph.skills[0])
+        for skill in graph.skills:
+            self._references.prepare(skill)
 
-    def reference(self, name: str) -> Reference:
+    def span(self, name: str) -> ReferenceSpan:
         """The reference that a node follows."""
-        return tracker_of(self._rows.scene, self._graph.skill(name)).reference
+        return self._references.span(self._graph.skill(name))
 
-    def _record(self, row: int) -> Any:
-        return tracker_state(self._rows.rows[row].memory)
+    def _alone(self, name: str) -> Population:
+        """One row of a node by itself."""
+        return Population(1, skill=[self._graph.skill(name)], skills=self._graph.skills)
 
     def phases(self, name: str) -> list[_Trial]:
         """States of a node shortly before the phases at which it may be left."""
-        one, reference = Population(1, skill=[self._graph.skill(name)]), self.reference(name)
-        record = tracker_state(one.rows[0].memory)
-        if len(reference.poses) == 1:
+        span, count = self.span(name), self._plan.phases
+        if span.is_held:
+            one = self._alone(name)
             one.run(_SETTLED)
             return [_Trial(one.states[0], -1.0)]
-        count = self._plan.phases if reference.loops else max(2, self._plan.phases // 2)
-        wanted = np.arange(count) / count if reference.loops else np.linspace(0.5, 1.0, count)[:-1]
-        if reference.loops:
+        if span.loops:
+            return list(self._before(name, np.arange(count) / count).values())
+        found = self._before(name, np.linspace(0.5, 1.0, max(2, count // 2))[:-1], until_over=True)
+        return list(found.values())
+
+    def _before(self, name: str, wanted: np.ndarray, until_over: bool = False) -> dict[float, _Trial]:
+        """A state of a node shortly before each of some phases; with `until_over`, one at its end too."""
+        one, span = self._alone(name), self.span(name)
+        if span.loops:
             one.run(_SETTLED)
-        found, before, stride = dict[float, _Trial](), float(record.clock), max(1, round(_STRIDE / self._dt))
+        row, found, stride = one.rows[0], dict[float, _Trial](), max(1, round(_STRIDE / self._dt))
+        before, count = self._references.clock(row), len(wanted) + until_over
         while len(found) < count and np.isinf(one.fallen_at[0]):
             state = one.states[0]
             one.step(stride, [0])
-            clock = float(record.clock)
+            clock = self._references.clock(row)
             for phase in map(float, wanted):
-                ahead = (phase * reference.duration - before) % reference.duration
-                if ahead <= (clock - before) % reference.duration:
+                ahead = (phase * span.duration - before) % span.duration
+                if ahead <= (clock - before) % span.duration:
                     found.setdefault(phase, _Trial(state, phase))
             before = clock
-            if not reference.loops and clock >= reference.duration - reference.timestep:
-                found[1.0] = _Trial(state, 1.0)
-        return list(found.values())
+            if not span.loops and clock >= span.over_at:
+                if until_over:
+                    found[1.0] = _Trial(state, 1.0)
+                break
+        return found
+
+    def between(self, source: str, pairs: Sequence[tuple[float, float]]) -> list[_Trial]:
+        """Trials of given phases to leave at and to enter."""
+        states = self._before(source, np.unique([leave for leave, _ in pairs]))
+        return [_Trial(states[leave].state, leave, enter) for leave, enter in pairs if leave in states]
 
     def entries(self, lets: list[_Trial], target: str) -> list[_Trial]:
         """Trials with the phases the target may enter: where it is most like the body; from a held pose, anywhere."""
-        if lets and lets[0].leave >= 0.0:
+        span, count = self.span(target), self._plan.phases
+        if (lets and lets[0].leave >= 0.0) or span.is_held:
             return lets
-        count, share = self._plan.phases, 1.0 if self.reference(target).loops else 0.5
-        if len(self.reference(target).poses) == 1:
-            return lets
+        share = 1.0 if span.loops else 0.5
         return lets + [_Trial(let.state, let.leave, share * k / count) for let in lets for k in range(count)]
 
     def tried(self, source: str, target: str, lets: Sequence[_Trial]) -> Transition:
@@ -185,7 +222,7 @@ class _TransitionTrials:
             if disturbed:
                 perturb_state(population.scene, population.qpos[i], population.qvel[i], rng)
             population.scene.request(population.rows[i], wanted, float(population.time[i]))
-            self._record(i).leave, self._record(i).enter = let.leave, let.enter
+            self._references.set_phases(population.rows[i], let.leave, let.enter)
         began, enters, efforts, looks = population.time[:n], np.full(n, np.nan), np.zeros(n), np.zeros(n)
         for _ in range(round(self._plan.seconds / _LOOK)):
             going = [i for i in range(n) if np.isinf(population.fallen_at[i]) and not self._is_over(i, target)]
@@ -193,9 +230,9 @@ class _TransitionTrials:
                 break
             population.step(round(_LOOK / self._dt), going)
             for i in going:
-                record = self._record(i)
-                if np.isnan(enters[i]) and record.faded >= began[i] and population.rows[i].header[0].pending == 0.0:
-                    enters[i] = self._entered(target, record)
+                entered = self._references.entered(population.rows[i])
+                if np.isnan(enters[i]) and entered.time >= began[i] and population.rows[i].header[0].pending == 0.0:
+                    enters[i] = entered.phase
                 efforts[i] += population.rows[i].report[0].feedback
                 looks[i] += 1.0
         efforts /= np.maximum(looks, 1.0)
@@ -207,18 +244,8 @@ class _TransitionTrials:
 
     def _is_over(self, row: int, target: str) -> bool:
         """Whether a row has reached the end of a target that ends."""
-        reference, record = self.reference(target), self._record(row)
-        there = self._graph.node_of_row(self._rows.rows[row]) == target
-        return there and not reference.loops and record.clock >= reference.duration - reference.timestep
-
-    def _entered(self, target: str, record: Any) -> float:
-        """The phase of its reference at which a row began to follow the target."""
-        reference = self.reference(target)
-        if len(reference.poses) == 1:
-            return 0.0
-        clock = float(record.clock) - (float(record.ticked) - float(record.faded))
-        share = clock / reference.duration
-        return share % 1.0 if reference.loops else min(max(share, 0.0), 1.0)
+        wanted, memory = self._graph.skill(target), self._rows.rows[row]
+        return self._graph.node_of_row(memory) == target and self._references.is_over(wanted, memory)
 
 
 LOOK = 0.05  # [s] between two decisions

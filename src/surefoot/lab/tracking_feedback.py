@@ -257,7 +257,7 @@ class FeedbackLearner:
         value, slope = np.eye(d), np.zeros(d)
         gains, moves = np.zeros((windows, len(self.reach), d)), np.zeros((windows, len(self.reach)))
         backwards = list(range(windows - 1, -1, -1))
-        order = backwards * _ROUNDS_BACK if table.loops else [windows - 1] * _HELD + backwards
+        order = backwards * _ROUNDS_BACK if table.loops else [windows - 1] * (_HELD if table.held else 0) + backwards
         for k in order:
             a, b = sets[k]
             right = np.swapaxes(b, 1, 2) @ value

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -109,6 +109,17 @@ class ClipOnBody:
         return (looping_motion if self.loops else whole_motion)(table, self.found, timestep)
 
 
+class Trackable(Protocol):
+    """What a tracking skill can be made of: a clip on a body, or a bridge between two motions."""
+
+    @property
+    def character(self) -> str:
+        """Name of the body."""
+
+    def motion(self, timestep: float) -> MotionToTrack:
+        """What is followed, in windows of whole physics steps [s]."""
+
+
 def clip_on_body(read: ReadClip, once: bool = False) -> ClipOnBody:
     """A clip that was read, and whether it is looped: if it repeats so closely that a cycle of it stands for all of it.
 
@@ -138,7 +149,7 @@ class TrackingSearch:
         rounds: of feedback.
     """
 
-    clip: ClipOnBody
+    clip: Trackable
     folder: Path
     seed: int = 0
     report: Report = lambda text, share: None
@@ -402,7 +413,7 @@ class Tracked:
 
 
 def make_tracking_skill(
-    clip: ClipOnBody, path: Path, name: str, stem: str, credit: str = "", seed: int = 0,
+    clip: Trackable, path: Path, name: str, stem: str, credit: str = "", seed: int = 0,
     report: Report = lambda text, share: None, folder: Path | None = None, rounds: int = 6,
 ) -> Tracked:  # fmt: skip
     """Make a skill of a clip; its table is written beside it.

@@ -62,6 +62,34 @@ def in_first_cycle(
     return own, moves
 
 
+def run_on(table: TrackingTable, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """States (count, 7 + actuators) and velocities of a motion from a window on, over the origin, its root facing x.
+
+    A loop goes round; a motion that is followed once holds its last window.
+    """
+    qpos, qvel = np.empty((count, table.qpos.shape[1])), np.empty((count, table.qvel.shape[1]))
+    place, turn = np.zeros(2), 0.0
+    for k in range(count):
+        w = first + k
+        if not table.loops:
+            w = min(w, table.windows - 1)
+        elif k and w % table.windows == 0:
+            c, s = np.cos(turn), np.sin(turn)
+            place, turn = place + np.array([[c, -s], [s, c]]) @ table.travel, turn + table.turn
+        w %= table.windows
+        about = quat.about_vertical(np.array([turn]))
+        qpos[k], qvel[k] = table.qpos[w], table.qvel[w]
+        qpos[k, :3] = quat.rotate(about, table.qpos[w : w + 1, :3])[0] + [*place, 0.0]
+        qpos[k, 3:7] = quat.multiply(about, table.qpos[w : w + 1, 3:7])[0]
+        qvel[k, :3] = quat.rotate(about, table.qvel[w : w + 1, :3])[0]
+    back = np.tile(quat.about_vertical(-quat.yaw(qpos[:1, 3:7])), (count, 1))
+    origin = np.array([*qpos[0, :2], 0.0])
+    qpos[:, :3] = quat.rotate(back, qpos[:, :3] - origin)
+    qpos[:, 3:7] = quat.make_continuous(quat.multiply(back, qpos[:, 3:7]))
+    qvel[:, :3] = quat.rotate(back, qvel[:, :3])
+    return qpos, qvel
+
+
 def whole_table(table: TrackingTable, qpos: np.ndarray, qvel: np.ndarray, offsets: np.ndarray) -> TrackingTable:
     """A table with the states and offsets of a run through all of its windows."""
     n = table.windows

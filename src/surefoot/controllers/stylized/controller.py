@@ -10,7 +10,15 @@ import numpy as np
 
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers import base
-from surefoot.controllers.base import NEVER, ControlledScene, Controller, Planner, RowHandle
+from surefoot.controllers.base import (
+    NEVER,
+    ControlledScene,
+    Controller,
+    Entered,
+    ReferencePlanner,
+    ReferenceSpan,
+    RowHandle,
+)
 from surefoot.controllers.stylized import law
 from surefoot.controllers.stylized.parameters import StylizedSkill
 from surefoot.errors import SurefootError
@@ -55,6 +63,7 @@ class Stylized(Controller):
     name = "stylized"
     skill_class = StylizedSkill
     law_module = "surefoot.controllers.stylized.law"
+    has_references = True
 
     @classmethod
     def unsupported(cls, table: CharacterTable) -> str:
@@ -102,12 +111,16 @@ class Stylized(Controller):
         """Whether both slots follow the same reference, which is not part of a slot."""
         return bool(one[NUMBER_AT] == other[NUMBER_AT])
 
-    def planner(self, scene: ControlledScene) -> ReferencePlanner:
+    def planner(self, scene: ControlledScene) -> StylizedPlanner:
         """The planner that solves a quadratic program every few milliseconds."""
-        return ReferencePlanner(scene)
+        return StylizedPlanner(scene)
+
+    def references(self, scene: ControlledScene) -> StylizedPlanner:
+        """The same."""
+        return StylizedPlanner(scene)
 
 
-class ReferencePlanner(Planner):
+class StylizedPlanner(ReferencePlanner):
     """Lets the tracker of the skill that runs in a row solve its quadratic program when that is due.
 
     A row's memory says which skill runs in it: a skill goes on until it has been left, and the next one begins at that
@@ -157,6 +170,29 @@ class ReferencePlanner(Planner):
         if found is not None:
             found[1].request_switch(row, skill)
 
+    def span(self, skill: Skill) -> ReferenceSpan:
+        """The reference that a skill follows."""
+        found = self.tracker(skill).reference
+        return ReferenceSpan(found.duration, found.loops, found.duration - found.timestep, len(found.poses) == 1)
+
+    def clock(self, row: userdata.Row) -> float:
+        """How far the running skill's reference is [s]."""
+        return float(law.tracker_state(row.memory).clock)
+
+    def entered(self, row: userdata.Row) -> Entered:
+        """When and where a row began to follow its reference after another one."""
+        state, found = law.tracker_state(row.memory), self._running(row)
+        reference = None if found is None else found[1].reference
+        if reference is None or len(reference.poses) == 1:
+            return Entered(float(state.faded), 0.0)
+        share = float(state.clock - (state.ticked - state.faded)) / reference.duration
+        return Entered(float(state.faded), share % 1.0 if reference.loops else min(max(share, 0.0), 1.0))
+
+    def set_phases(self, row: userdata.Row, leave: float, enter: float) -> None:
+        """Say where the running reference is left for a requested skill, and where that begins."""
+        state = law.tracker_state(row.memory)
+        state.leave, state.enter = leave, enter
+
     def steps_to_next(self, handle: RowHandle) -> int:
         """Physics steps until the next solution is due."""
         header = handle.row.header.item()
@@ -195,6 +231,6 @@ def tracker_of(scene: ControlledScene, skill: Skill) -> Tracker:
         TypeError: the skill is one of another controller.
     """
     planner = scene.prepare(skill)
-    if not isinstance(planner, ReferencePlanner):
+    if not isinstance(planner, StylizedPlanner):
         raise TypeError(f"{skill.full_name} follows no reference: it is not a stylized skill")
     return planner.tracker(skill)

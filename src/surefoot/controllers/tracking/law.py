@@ -32,19 +32,23 @@ SPEED, HEADING = range(2)
 
 PLAN = np.dtype([(n, "f8") for n in (
     *(SLOT.names or ()),
-    "table", "feedback", "most", "leash", "turn_rate", "speed", "slowest", "fastest", "softness")])  # fmt: skip
+    "number", "table", "feedback", "most", "leash", "homing", "turn_rate", "speed", "slowest", "fastest",
+    "softness")])  # fmt: skip
 """`table` is where it begins in the numeric data, `slowest` and `fastest` the paces that may be commanded. `softness`
 is the factor of all gains: a displacement exerts the same torque whatever it is."""
 TRACKER = np.dtype([(n, "f8") for n in (
     "began", "clock", "window", "x", "y", "heading", "pace", "loops", "steps", "swing",
-    "left_aloft", "right_aloft", "asked")])  # fmt: skip
+    "left_aloft", "right_aloft", "asked", "leave", "enter", "goal", "entered", "entered_at")])  # fmt: skip
 """`began` is 0 at first, and 1 once the motion goes on; 2 leaves the reference where it is said to be. `clock` counts
 windows. (`x`, `y`) is where the reference's origin is in the world, and `heading` by how much the
-reference is turned. `left_aloft` is for how long the left foot has been in the air [s]."""
+reference is turned. `left_aloft` is for how long the left foot has been in the air [s]. `leave` and `enter` are shares
+of the running and of the requested motion at which to switch, −1 if unspecified; `goal` is 1 + the index of the action
+graph's node that it goes to, 0 for none. The running motion began in window `entered`, at the time `entered_at`."""
 _PLAN, _TRACKER, _GAIN = PLAN.itemsize // 8, TRACKER.itemsize // 8, GAIN.itemsize // 8
 _ALMOST = 1e-9  # of a window: the clock is a sum of time steps
 _BLEND = 0.01  # [s] in which displacements come
 _SWUNG = 0.08  # [s] in the air after which a touch is a footstrike
+UNSPECIFIED = -1.0  # share at which to leave or enter
 _PATIENCE = 1.0  # [s] after which a requested skill of this controller begins without a footstrike
 
 
@@ -89,11 +93,14 @@ def law(world: World, row: Row, is_new: bool) -> None:
     tracker = own.tracker[0]
     if is_new:
         if take_over(row, tracker, HEADING):
-            _enter(world, row, own, actuators)
+            tracker.leave = tracker.enter = UNSPECIFIED
+            _enter(world, row, own, 0.0, actuators)
         _count_steps(world, row, tracker)
-        if row.header[0].pending != 0.0 and _may_switch(world, row, tracker):
+        if row.header[0].pending != 0.0 and _may_switch(world, row, tracker, actuators):
+            facing = _facing(world, row, tracker, actuators)
             switch_skill(row)
-            _enter(world, row, own, actuators)
+            _enter(world, row, own, facing, actuators)
+            tracker.leave = tracker.enter = UNSPECIFIED
     slot = row.slots[int(row.header[0].active)]
     plan = records(slot, 0, 1, PLAN)[0]
     table = table_of(world.numeric, int(plan.table), actuators)
@@ -123,9 +130,21 @@ def _count_steps(world: World, row: Row, tracker: Any) -> None:
 
 
 @kernel
-def _may_switch(world: World, row: Row, tracker: Any) -> bool:
-    """Whether a step has just begun, or the request has waited for long."""
-    return tracker.asked == 0.0 or tracker.asked >= _PATIENCE  # type: ignore[no-any-return]
+def _may_switch(world: World, row: Row, tracker: Any, actuators: int) -> bool:
+    """Whether the motion is left now for the one that is requested.
+
+    That is where the edge of an action graph says; without an edge, where a step begins, or after a while.
+    """
+    if tracker.leave < 0.0:
+        return tracker.asked == 0.0 or tracker.asked >= _PATIENCE  # type: ignore[no-any-return]
+    plan = records(row.slots[int(row.header[0].active)], 0, 1, PLAN)[0]
+    head = table_of(world.numeric, int(plan.table), actuators).head[0]
+    step = tracker.pace * world.dt / head.window
+    ahead = math.floor(tracker.leave * head.windows + 0.5) - tracker.clock
+    if head.back_to == 0.0:
+        ahead -= head.windows * math.floor((ahead - _ALMOST) / head.windows)
+        return ahead <= step + _ALMOST  # type: ignore[no-any-return]
+    return ahead <= step + _ALMOST or tracker.clock >= head.windows - 1.0  # type: ignore[no-any-return]
 
 
 @kernel
@@ -191,7 +210,10 @@ def _turn(world: World, row: Row, tracker: Any, plan: Any, table: Table) -> None
 
 @kernel
 def _compare(world: World, own: Memory, plan: Any, table: Table, window: int, actuators: int) -> None:
-    """Write the difference of the body from a window's state, along the window's heading."""
+    """Write the difference of the body from a window's state, along the window's heading.
+
+    A body that is beside the path is taken for one that goes too fast away from it, so that feedback brings it back.
+    """
     tracker, state, error = own.tracker[0], table.states[window], own.error
     heading = tracker.heading + state[13]
     c, s = math.cos(tracker.heading), math.sin(tracker.heading)
@@ -209,6 +231,7 @@ def _compare(world: World, own: Memory, plan: Any, table: Table, window: int, ac
     c, s = math.cos(tracker.heading), math.sin(tracker.heading)
     x, y = c * state[7] - s * state[8], s * state[7] + c * state[8]
     error[6], error[7] = to_heading_frame(heading, world.qvel[0] - x, world.qvel[1] - y)
+    error[6], error[7] = error[6] + plan.homing * error[0], error[7] + plan.homing * error[1]
     error[8] = world.qvel[2] - state[9]
     for k in range(3):
         error[9 + k] = world.qvel[3 + k] - state[10 + k]
@@ -264,17 +287,40 @@ def _drive(
     return squares
 
 
-@noinline
-def _enter(world: World, row: Row, own: Memory, actuators: int) -> None:
-    """Begin the active skill where it is most like the body, facing as the body's last report said.
+@kernel
+def _yaw(state: Any) -> float:
+    """Direction in which the root of a window's state faces [rad]."""
+    w, x, y, z = state[3], state[4], state[5], state[6]
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
-    A motion that is followed once begins at its beginning.
+
+@kernel
+def _facing(world: World, row: Row, tracker: Any, actuators: int) -> float:
+    """Direction in the world in which the root of the motion faces that is left, where its next window begins [rad]."""
+    plan = records(row.slots[int(row.header[0].active)], 0, 1, PLAN)[0]
+    table = table_of(world.numeric, int(plan.table), actuators)
+    head = table.head[0]
+    window, turned = int(tracker.clock + tracker.pace * world.dt / head.window + _ALMOST), 0.0
+    if window >= int(head.windows):
+        window, turned = int(head.back_to), head.turn
+    return tracker.heading + turned + _yaw(table.states[window])  # type: ignore[no-any-return]
+
+
+@noinline
+def _enter(world: World, row: Row, own: Memory, facing: float, actuators: int) -> None:
+    """Begin the active skill.
+
+    Along the edge of an action graph it begins where the edge says, and its root faces as that of the motion did that
+    was left. Without an edge it begins where it is most like the body, or if it is followed once at its beginning,
+    and faces as the last report said.
     """
     tracker = own.tracker[0]
     plan = records(row.slots[int(row.header[0].active)], 0, 1, PLAN)[0]
     table = table_of(world.numeric, int(plan.table), actuators)
     best, least, heading = 0, np.inf, row.report[0].heading
     windows = int(table.head[0].windows) if table.head[0].back_to == 0.0 else 1
+    if tracker.enter >= 0.0:
+        best, windows = int(tracker.enter * table.head[0].windows + 0.5) % int(table.head[0].windows), 0
     forward, left = to_heading_frame(heading, world.qvel[0], world.qvel[1])
     for window in range(windows):
         state, off = table.states[window], 0.0
@@ -287,7 +333,8 @@ def _enter(world: World, row: Row, own: Memory, actuators: int) -> None:
         if off < least:
             best, least = window, off
     tracker.began, tracker.clock, tracker.pace, tracker.asked = 0.0, float(best), 1.0, 0.0
-    tracker.heading = heading - table.states[best, 13]
+    tracker.entered, tracker.entered_at = float(best), world.time
+    tracker.heading = heading - table.states[best, 13] if tracker.enter < 0.0 else facing - _yaw(table.states[best])
     if row.header[0].family == 0.0:
         row.commands[HEADING] = tracker.heading
 

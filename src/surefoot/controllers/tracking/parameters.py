@@ -23,6 +23,7 @@ class TrackingParameters(Strict):
         feedback: share of the learned feedback that is used.
         most: largest displacement of a target [rad].
         leash: largest distance from the path that is fed back [m].
+        homing: speed towards the path that is asked for, for each metre of distance from it [1/s].
         turn_rate: at which a commanded heading is approached [rad/s].
         speed: that the motion has by itself along its heading [m/s].
         speeds: lowest and highest speed that can be commanded [m/s], as measured; None: it takes none.
@@ -34,6 +35,7 @@ class TrackingParameters(Strict):
     feedback: float = Field(1.0, ge=0.0, le=2.0)
     most: float = Field(1.0, ge=0.0, le=3.0)
     leash: float = Field(0.3, ge=0.0, le=10.0)
+    homing: float = Field(0.0, ge=0.0, le=5.0)
     turn_rate: float = Field(0.3, gt=0.0, le=10.0)
     speed: float = Field(0.0, ge=-20.0, le=20.0)
     speeds: tuple[float, float] | None = None

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from surefoot.controllers.action_graph import ActionGraph, Edge
 from surefoot.controllers.stylized import reference_sources
-from surefoot.controllers.stylized.action_graph import ActionGraph, Edge
 from surefoot.controllers.stylized.reference import held_pose
 from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation

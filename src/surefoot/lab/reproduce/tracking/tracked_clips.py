@@ -66,23 +66,29 @@ def tracked(setting: Setting, case: Case, begin: float = 0.0, end: float = 1.0) 
         return None
     if case.stem == SUMO and not clip.exists():
         author(clip)
-    made_of = hashlib.sha256(clip.read_bytes() + f"{fingerprint()} {case} {setting.seed}".encode()).hexdigest()[:16]
-    path = folder / f"{case.name}-{made_of}.yaml"
+    loops = _loops(clip, case)
+    made_of = f"{fingerprint()} {loops} {setting.seed}".encode()
+    path = folder / f"{case.name}-{hashlib.sha256(clip.read_bytes() + made_of).hexdigest()[:16]}.yaml"
     if not path.exists():
         make_tracking_skill(
-            _on_body(clip, case), path, case.name, case.stem, seed=setting.seed,
+            _on_body(clip, case, loops), path, case.name, case.stem, seed=setting.seed,
             report=lambda text, share: setting.progress(f"{case.stem}: {text}", begin + (end - begin) * share),
             folder=path.with_suffix(".search"),
         )  # fmt: skip
     return load(path)
 
 
-def _on_body(clip: Path, case: Case) -> ClipOnBody:
+def _loops(clip: Path, case: Case) -> bool:
+    """Whether a cycle of the clip is looped."""
+    if case.in_place or case.loops is not None:
+        return case.in_place or bool(case.loops)
     table = load_character(BODY)
-    found = reference_sources.retarget_file(clip, table)
-    if case.in_place:
-        return ClipOnBody(_in_place(found), BODY, True)
-    return ClipOnBody(found, BODY, repeats(found, table) if case.loops is None else case.loops)
+    return repeats(reference_sources.retarget_file(clip, table), table)
+
+
+def _on_body(clip: Path, case: Case, loops: bool) -> ClipOnBody:
+    found = reference_sources.retarget_file(clip, load_character(BODY))
+    return ClipOnBody(_in_place(found) if case.in_place else found, BODY, loops)
 
 
 def _in_place(found: RetargetedClip) -> RetargetedClip:

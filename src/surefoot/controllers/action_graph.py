@@ -1,4 +1,7 @@
-"""An action graph (da Silva 2008, §5.3 and figure 7): stylized skills, and where one may be left for another."""
+"""Action graphs (da Silva 2008, §5.3 and figure 7), or control graphs (Liu, van de Panne, Yin 2016, §5).
+
+Skills that follow references are the nodes, and edges say where one may be left for another.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ruamel.yaml import YAML
 
 from surefoot.atomic_file import replace_file
+from surefoot.controllers import base
 from surefoot.errors import CommandError, SurefootError, UnknownNameError
 from surefoot.native import userdata
 from surefoot.skills import load, with_parameters
@@ -75,7 +79,7 @@ class Switch(NamedTuple):
 
 
 class ActionGraph(_Part):
-    """Stylized skills of one character and the transitions between them; immutable.
+    """Skills of one controller and one character, and the transitions between them; immutable.
 
     Attributes:
         nodes: skills by name; a simulation begins with the first.
@@ -101,8 +105,12 @@ class ActionGraph(_Part):
             if node.then is not None and (name, node.then) not in self._by_ends:
                 raise ValueError(f"no edge leads from {name!r} to {node.then!r}, which is to follow it")
         kinds = {(node.skill.character, node.skill.controller) for node in self.nodes.values()}
-        if len(kinds) > 1 or next(iter(kinds))[1] != "stylized":
-            raise ValueError(f"nodes are stylized skills of one character, not {sorted(kinds)}")
+        fit = [name for name in base.names() if base.load(name).has_references]
+        if len(kinds) > 1 or next(iter(kinds))[1] not in fit:
+            raise ValueError(
+                f"nodes are skills of one character and one controller that follows references ({', '.join(fit)}), "
+                f"not {sorted(kinds)}"
+            )
         return self
 
     @cached_property
