@@ -15,6 +15,7 @@ from surefoot.cli.cluster import name_local_cluster
 from surefoot.cli.doctor import doctor
 from surefoot.cli.find_gait import find_gait, join_speeds
 from surefoot.cli.gait import gait
+from surefoot.cli.graph import graph
 from surefoot.cli.learn import learn
 from surefoot.cli.list import list_all
 from surefoot.cli.reproduce import reproduce
@@ -68,7 +69,7 @@ def _options(
 for _name, _command in (
     ("simulate", simulate), ("list", list_all), ("show", show), ("gait", gait), ("reproduce", reproduce),
     ("tune", tune), ("find-gait", find_gait), ("join-speeds", join_speeds), ("learn", learn),
-    ("imitate", imitate_clip), ("follow", follow_clip), ("track", track_clip), ("studio", studio),
+    ("imitate", imitate_clip), ("follow", follow_clip), ("track", track_clip), ("graph", graph), ("studio", studio),
     ("bench", bench), ("doctor", doctor),
 ):  # fmt: skip
     app.command(_name)(_command)

@@ -64,11 +64,14 @@ def simulate(
     skill: Skill = "walk",
     character: Character = None,
     terrain: Terrain = "flat",
+    graph: Annotated[
+        str | None, typer.Option(help="Action graph over whose edges it switches: a file, or a name of the library.")
+    ] = None,
     seconds: Annotated[float, typer.Option(help="How long.")] = 10.0,
     speed: Annotated[float | None, typer.Option(help="Commanded speed in m/s.")] = None,
     command: Annotated[list[str] | None, typer.Option(help=_COMMANDS)] = None,
     push: Annotated[list[str] | None, typer.Option(help="T,FX,FY,FZ,DURATION in s and N; repeatable.")] = None,
-    switch: Annotated[list[str] | None, typer.Option(help="T:SKILL; repeatable.")] = None,
+    switch: Annotated[list[str] | None, typer.Option(help="T:SKILL, or a node of the graph; repeatable.")] = None,
     task: Annotated[list[str] | None, typer.Option(help=_TASKS)] = None,
     proportion: Annotated[
         list[str] | None, typer.Option(help="NAME=FACTOR, e.g. thigh_length=1.1; repeatable.")
@@ -89,11 +92,16 @@ def simulate(
     as_json: Json = False,
 ) -> int:
     """Simulate a skill, print what it did, save what was asked for."""
+    from surefoot.controllers.action_graph import load_graph
     from surefoot.engine.scene import Setup
 
+    nodes = None if graph is None else load_graph(graph)
+    wanted = [name for _, name in map(_switch, switch or [])]
     setup = Setup(
-        skill, character, terrain, seed, _pairs(proportion or [], "a proportion is NAME=FACTOR"),
-        skills=[name for _, name in map(_switch, switch or [])], backpack=backpack, self_collision=self_collision,
+        None if nodes is not None and skill == "walk" and skill not in nodes.nodes else skill, character, terrain, seed,
+        _pairs(proportion or [], "a proportion is NAME=FACTOR"),
+        skills=[name for name in wanted if nodes is None or name not in nodes.nodes], backpack=backpack,
+        self_collision=self_collision, graph=nodes,
     )  # fmt: skip
     options = _Options(
         setup, seconds, _commands(command or [], speed), push or [], switch or [], task or [], fps, save or [],

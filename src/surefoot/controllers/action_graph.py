@@ -40,11 +40,13 @@ class Node(_Part):
         base: name of a skill, or its file; `skill` in files.
         changes: parameters that differ from it, by dotted path; a reference's file is looked for beside the graph's.
         then: the node that follows by itself when the reference ends.
+        bridge: whether it was made to lead from one node to another.
     """
 
     base: str = Field(alias="skill")
     changes: dict[str, float | int | str] = Field(default_factory=dict)
     then: str | None = None
+    bridge: bool = False
 
     @cached_property
     def skill(self) -> Skill:
@@ -218,18 +220,26 @@ class ActionGraph(_Part):
         """Write a YAML file, whole or not at all.
 
         Args:
-            path: of the file; references' files below its folder are named relative to it.
+            path: of the file; files of skills and references below its folder are named relative to it.
         """
         path = Path(path)
         document = self.model_dump(by_alias=True, exclude_defaults=True, mode="json")
         folder = path.resolve().parent
         for node in document["nodes"].values():
-            reference = node.get("changes", {}).get("reference", "")
-            if reference.endswith(".npz") and Path(reference).resolve().is_relative_to(folder):
-                node["changes"]["reference"] = Path(reference).resolve().relative_to(folder).as_posix()
+            for place, key, suffixes in (
+                (node, "skill", (".yaml", ".yml")), (node.get("changes", {}), "reference", (".npz",))
+            ):  # fmt: skip
+                name = place.get(key, "")
+                if name.endswith(suffixes) and Path(name).resolve().is_relative_to(folder):
+                    place[key] = Path(name).resolve().relative_to(folder).as_posix()
         text = StringIO()
         YAML().dump({"schema": 1, **document}, text)
         replace_file(path, text.getvalue().encode())
+
+
+def library_graphs() -> list[str]:
+    """Names of the graphs that come with the package."""
+    return sorted(file.stem for file in _LIBRARY.glob("*.yaml"))
 
 
 def load_graph(path: Path | str) -> ActionGraph:
@@ -242,9 +252,8 @@ def load_graph(path: Path | str) -> ActionGraph:
         SurefootError: there is no such graph, or it is not valid; the message says why.
     """
     if not str(path).endswith((".yaml", ".yml")):
-        known = sorted(file.stem for file in _LIBRARY.glob("*.yaml"))
-        if str(path) not in known:
-            raise UnknownNameError("action graph", str(path), known)
+        if str(path) not in library_graphs():
+            raise UnknownNameError("action graph", str(path), library_graphs())
         path = _LIBRARY / f"{path}.yaml"
     path = Path(path)
     if not path.is_file():
@@ -253,6 +262,9 @@ def load_graph(path: Path | str) -> ActionGraph:
         raise SurefootError(f"{path}: an action graph has at most {_MOST} bytes")
     document = json.loads(json.dumps(parse(path.read_text(encoding="utf-8"), str(path))))
     for node in document.get("nodes", {}).values() if isinstance(document.get("nodes"), dict) else ():
+        skill = node.get("skill") if isinstance(node, dict) else None
+        if isinstance(skill, str) and skill.endswith((".yaml", ".yml")):
+            node["skill"] = str(path.parent / skill)
         changes = node.get("changes", {}) if isinstance(node, dict) else {}
         reference = changes.get("reference", "") if isinstance(changes, dict) else ""
         if isinstance(reference, str) and reference.endswith(".npz"):

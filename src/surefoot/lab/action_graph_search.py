@@ -12,7 +12,7 @@ the edges that most falls share among their last two, as long as every node can 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,9 +20,12 @@ import numpy as np
 from surefoot.controllers.action_graph import ActionGraph, Edge
 from surefoot.controllers.base import ReferencePlanner, ReferenceSpan
 from surefoot.engine.population import Population
+from surefoot.engine.recorder import Recorder
 from surefoot.engine.scene import Scene
-from surefoot.errors import CommandError, SurefootError
-from surefoot.lab.replicas import perturb_state
+from surefoot.engine.simulation import Simulation
+from surefoot.errors import SurefootError
+from surefoot.lab.replicas import perturb_state, seeded_generator
+from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
 
 _SETTLED = 5.0  # [s] after which a loop is on its cycle
@@ -369,11 +372,59 @@ def edges_to_drop(graph: ActionGraph, ways: list[RandomWalk], fell: list[int]) -
 
 def is_connected(graph: ActionGraph) -> bool:
     """Whether every node can be reached from every other."""
-    first = next(iter(graph.nodes))
-    try:
-        for name in graph.nodes:
-            graph.shortest_path(first, name)
-            graph.shortest_path(name, first)
-    except CommandError:
-        return False
-    return True
+    return all(reached(graph, name) == set(graph.nodes) for name in graph.nodes)
+
+
+def wander(graph: ActionGraph, seconds: float, seed: int) -> tuple[float, list[str], Motion]:
+    """A random walk on a graph from a start that is a little elsewhere for every seed.
+
+    Returns:
+        When it fell [s] or infinity, the nodes it was in, and the motion.
+    """
+    sim, way = Simulation(graph=graph), RandomWalk(graph, seeded_generator(seed, "wander"))
+    perturb_state(sim.scene, sim.data.qpos, sim.data.qvel, way.rng)
+    recorder, look = Recorder(sim.scene), round(LOOK / sim.model.opt.timestep)
+    while sim.time < seconds - 1e-6 and not sim.fallen:
+        wish = way.next_request(graph.node_of_skill(sim.skill) or "", sim.time, sim.requested is not None)
+        if wish is not None:
+            sim.switch(wish)
+        sim.step(look)
+        recorder.add(sim.data.time, sim.data.qpos, sim.data.qvel, sim.data.userdata)
+    return sim.fallen_at, way.been, recorder.motion()
+
+
+def followed(graph: ActionGraph, then: Mapping[str, str | None]) -> ActionGraph:
+    """With what follows by itself, where an edge leads there.
+
+    Args:
+        graph: with edges.
+        then: the node that follows each, if any; others keep what they have.
+    """
+    nodes = {
+        name: node.model_copy(update={"then": then[name]}) if graph.edge(name, then.get(name) or "") else node
+        for name, node in graph.nodes.items()
+    }
+    return ActionGraph.model_validate({"nodes": nodes, "edges": graph.edges})
+
+
+def reached(graph: ActionGraph, source: str) -> set[str]:
+    """The nodes that can be reached from a node, itself included."""
+    found, open_ends = {source}, [source]
+    while open_ends:
+        for name in graph.targets(open_ends.pop()):
+            if name not in found:
+                found.add(name)
+                open_ends.append(name)
+    return found
+
+
+def largest_component(graph: ActionGraph) -> ActionGraph:
+    """The part with the most nodes of which each can be reached from each other."""
+    ways = {name: reached(graph, name) for name in graph.nodes}
+    kept = max(({other for other in ways[name] if name in ways[other]} for name in graph.nodes), key=len)
+    nodes = {
+        name: node if node.then in kept or node.then is None else node.model_copy(update={"then": None})
+        for name, node in graph.nodes.items() if name in kept
+    }  # fmt: skip
+    edges = tuple(edge for edge in graph.edges if edge.source in kept and edge.target in kept)
+    return ActionGraph.model_validate({"nodes": nodes, "edges": edges})

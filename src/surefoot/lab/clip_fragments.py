@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from surefoot.lab.tracking_skill import ClipOnBody, repeats
 from surefoot.motions.retargeting import RetargetedClip
 from surefoot.motions.signals import frame_time
 
-_SLOW, _CALM = 0.15, 0.4  # [m/s] of the root and [rad/s] root mean square of the joints, below which a body stands
+_LEGS = ("hip", "knee", "ankle")
+_SLOW, _CALM = 0.15, 0.4  # [m/s] of the root and [rad/s] root mean square of the legs, below which a body stands
 _STANDS = 0.25  # [s] for which it stands at least
 _REST, _MOVES = 0.3, 2.0  # [s] of standing, and of moving, in a start or a stop
 _SMOOTH = 0.1  # [s]
@@ -26,12 +28,14 @@ class Fragment:
         stem: name of the clip's file, without its suffix.
         clip: the part, on its body.
         then: name of the fragment that it leads to; None if it loops, or ends standing.
+        skill: file of a skill that was made of it before; None if it is to be made.
     """
 
     name: str
     stem: str
     clip: ClipOnBody
     then: str | None = None
+    skill: Path | None = None
 
 
 def cut_clip(found: RetargetedClip, begin: float, end: float) -> RetargetedClip:
@@ -85,7 +89,8 @@ def moving_span(found: RetargetedClip) -> tuple[float, float]:
         return np.convolve(np.pad(values, width, mode="edge"), kernel, "same")[width:-width]
 
     place = np.column_stack([smooth(axis) for axis in found.root_position.T])
-    angles = np.column_stack([smooth(angle) for angle in found.angles.values()])
+    legs = [angle for joint, angle in found.angles.items() if any(kind in joint for kind in _LEGS)]
+    angles = np.column_stack([smooth(angle) for angle in legs])
     speed = np.linalg.norm(np.gradient(place, found.time, axis=0)[:, :2], axis=1)
     rates = np.sqrt((np.gradient(angles, found.time, axis=0) ** 2).mean(axis=1))
     moving = np.flatnonzero((speed > _SLOW) | (rates > _CALM))

@@ -19,8 +19,11 @@ from surefoot.controllers.tracking.controller import table_of_skill
 from surefoot.errors import SurefootError
 from surefoot.lab.action_graph_search import (
     SearchBudget,
+    followed,
     is_connected,
+    largest_component,
     prune_by_random_walks,
+    reached,
     search_transitions,
 )
 from surefoot.lab.clip_fragments import Fragment
@@ -31,7 +34,7 @@ from surefoot.skills import load
 from surefoot.skills.schema import Skill
 
 Report = Callable[[str, float], None]
-_BLENDS = (0.5, 1.0)  # [s] of the bridges between two motions that are tried
+_BLENDS = (1.0, 0.5)  # [s] of the bridges between two motions that are tried
 _SKILLS, _EDGES, _BRIDGES = 0.6, 0.1, 0.25  # shares of the work; the rest is walked at random
 _WALKS, _ROUNDS = 20, 6
 
@@ -91,11 +94,12 @@ def build_control_graph(
     nodes: dict[str, Node] = {}
     for i, fragment in enumerate(fragments):
         part = _part(report, f"{fragment.name}: ", _SKILLS * i / len(names), _SKILLS / len(names))
-        skill, why = _tracked(fragment.clip, fragment.name, fragment.stem, wish, part)
+        path = fragment.skill or wish.folder / f"{fragment.name}.yaml"
+        skill, why = _tracked(fragment.clip, path, fragment.name, fragment.stem, wish, part)
         if skill is None:
             built.notes.append(f"{fragment.name} is left out: {why}")
         else:
-            nodes[fragment.name] = Node.model_validate({"skill": str(wish.folder / f"{fragment.name}.yaml")})
+            nodes[fragment.name] = Node.model_validate({"skill": str(path)})
     if not nodes:
         raise SurefootError("no fragment of these clips could be tracked: " + "; ".join(built.notes))
     graph = ActionGraph.model_validate({"nodes": nodes})
@@ -124,10 +128,9 @@ def build_control_graph(
 
 
 def _tracked(
-    clip: Trackable, name: str, stem: str, wish: GraphWish, report: Report
-) -> tuple[Skill | None, str]:  # fmt: skip
+    clip: Trackable, path: Path, name: str, stem: str, wish: GraphWish, report: Report
+) -> tuple[Skill | None, str]:
     """The skill of a fragment, made if need be; if its replicas fall, none, and why."""
-    path = wish.folder / f"{name}.yaml"
     if not path.exists():
         search = path.with_suffix(".search")
         try:
@@ -148,12 +151,11 @@ def _bridged(graph: ActionGraph, wish: GraphWish, plan: SearchBudget, built: Bui
     fragments = tuple(graph.nodes)
     made = 0
     while made < wish.bridges and not is_connected(graph):
-        missing = [
-            (a, b) for a in fragments for b in fragments if a != b and (a, b) not in tried and not reaches(graph, a, b)
-        ]
+        ways = {name: reached(graph, name) for name in fragments}
+        missing = [(a, b) for a in fragments for b in fragments if b not in ways[a] and (a, b) not in tried]
         if not missing:
             break
-        ends = {pair: find_bridge(graph.skill(pair[0]), graph.skill(pair[1]), _BLENDS[-1]) for pair in missing}
+        ends = {pair: find_bridge(graph.skill(pair[0]), graph.skill(pair[1]), _BLENDS[0]) for pair in missing}
         a, b = min(missing, key=lambda pair: ends[pair].unlikeness)
         tried.add((a, b))
         for blend in _BLENDS:
@@ -174,12 +176,13 @@ def _with_bridge(
 ) -> ActionGraph | None:
     """The graph with a bridge between two nodes; None if it does not hold."""
     name = f"{source}-to-{target}"
-    (wish.folder / f"{name}.yaml").unlink(missing_ok=True)
-    skill, _ = _tracked(bridge, name, f"{source} and {target}", wish, report)
+    path = wish.folder / f"{name}-{bridge.blend}.yaml"
+    skill, _ = _tracked(bridge, path, name, f"{source} and {target}", wish, report)
     if skill is None or table_of_skill(skill).windows < bridge.blend + bridge.settle:
         return None
     windows = table_of_skill(skill).windows
-    nodes = {**graph.nodes, name: Node.model_validate({"skill": str(wish.folder / f"{name}.yaml")})}
+    bridge_node = Node.model_validate({"skill": str(path), "bridge": True})
+    nodes = {**graph.nodes, name: bridge_node}
     wider = ActionGraph.model_validate({"nodes": nodes, "edges": graph.edges})
     one, other = table_of_skill(bridge.source), table_of_skill(bridge.target)
     ways = (
@@ -203,46 +206,3 @@ def _given(phases: tuple[float, float], source: Skill, target: Skill, count: int
 def _part(report: Report, label: str, begin: float, share: float) -> Report:
     """A report of one part of the work."""
     return lambda text, done: report(label + text, begin + share * done)
-
-
-def followed(graph: ActionGraph, then: dict[str, str | None]) -> ActionGraph:
-    """With what follows by itself, where an edge leads there.
-
-    Args:
-        graph: with edges.
-        then: the node that follows each, if any.
-    """
-    nodes = {
-        name: node.model_copy(update={"then": then[name]}) if graph.edge(name, then.get(name) or "") else node
-        for name, node in graph.nodes.items()
-    }
-    return ActionGraph.model_validate({"nodes": nodes, "edges": graph.edges})
-
-
-def reaches(graph: ActionGraph, source: str, target: str) -> bool:
-    """Whether a way leads from a node to another."""
-    return target in _reached(graph, source)
-
-
-def _reached(graph: ActionGraph, source: str) -> set[str]:
-    found, open_ends = {source}, [source]
-    while open_ends:
-        for name in graph.targets(open_ends.pop()):
-            if name not in found:
-                found.add(name)
-                open_ends.append(name)
-    return found
-
-
-def largest_component(graph: ActionGraph) -> ActionGraph:
-    """The part with the most nodes of which each can be reached from each other."""
-    ways = {name: _reached(graph, name) for name in graph.nodes}
-    parts = [{other for other in ways[name] if name in ways[other]} for name in graph.nodes]
-    kept = max(parts, key=len)
-    edges = tuple(edge for edge in graph.edges if edge.source in kept and edge.target in kept)
-    nodes = {name: node for name, node in graph.nodes.items() if name in kept}
-    nodes = {
-        name: node if node.then in kept or node.then is None else node.model_copy(update={"then": None})
-        for name, node in nodes.items()
-    }
-    return ActionGraph.model_validate({"nodes": nodes, "edges": edges})

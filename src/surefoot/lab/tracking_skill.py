@@ -29,7 +29,7 @@ from surefoot.lab.tracking_feedback import FeedbackLearner, Trial, difference_we
 from surefoot.lab.tracking_guess import guessed_offsets
 from surefoot.lab.tracking_reference import MotionToTrack, blank_table, looping_motion, whole_motion
 from surefoot.lab.tracking_rows import TrackingRows
-from surefoot.lab.tracking_states import closed_table, whole_table
+from surefoot.lab.tracking_states import closed_table, on_path, whole_table
 from surefoot.motions import quaternions as quat
 from surefoot.motions.clip_reading import ReadClip
 from surefoot.motions.gait_search import find_periodic_span
@@ -173,7 +173,7 @@ class TrackingSearch:
         done = self.folder / f"learned-{self.key}.npz"
         if done.exists():
             return load_table(done)
-        table = self._robust(self._best_attempt(guess))
+        table = on_path(self._robust(self._best_attempt(guess)))
         if table.duration < guess.duration:
             self.notes.append(f"reconstructed up to {table.duration:.1f} of {guess.duration:.1f} s")
         table.save(done)
@@ -363,6 +363,22 @@ def measure(
     return Measure(seconds, tuple(map(float, population.fallen_at)), joint_errors, turns, paths, way)
 
 
+_HOMING = 0.3  # [1/s]
+
+
+def _add_homing(document: dict[str, Any], table: TrackingTable, seed: int) -> Measure:
+    """Let a loop come back to its path slowly, in place, if its replicas bear that; returns how they follow it."""
+    plain = measure(files.validate(document, document["name"]), seed=seed)
+    if not table.loops:
+        return plain
+    parameters = document["parameters"] | {"homing": _HOMING}
+    found = measure(files.validate(document | {"parameters": parameters}, document["name"]), seed=seed)
+    if plain.stays_up and not found.stays_up:
+        return plain
+    document["parameters"] = parameters
+    return found
+
+
 _PACES = (0.7, 0.8, 0.9, 1.1, 1.2, 1.3)  # that are tried
 _TURN_RATES, _QUARTER = (0.6, 0.3, 0.15), 0.5 * np.pi  # [rad/s], [rad]
 _COMMANDED, _REPLICAS = 15.0, 3  # [s], how many
@@ -437,7 +453,7 @@ def make_tracking_skill(
     beside = path.with_suffix(".npz")
     table.save(beside)
     document = tracking_document(table, load_character(clip.character), name, str(beside), stem, credit)
-    found = measure(files.validate(document, name), seed=seed + 1)
+    found = _add_homing(document, table, seed + 1)
     if table.loops and found.stays_up:
         report("commands", 1.0)
         _add_commands(document, table, seed + 1)

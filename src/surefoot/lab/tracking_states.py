@@ -90,6 +90,15 @@ def run_on(table: TrackingTable, first: int, count: int) -> tuple[np.ndarray, np
     return qpos, qvel
 
 
+def on_path(table: TrackingTable) -> TrackingTable:
+    """A loop with its states moved to the middle of the clip's path; feedback may have let them drift beside it."""
+    if not table.loops:
+        return table
+    qpos = table.qpos.copy()
+    qpos[:, :2] -= (table.qpos[:, :2] - table.clip[:, :2]).mean(axis=0)
+    return replace(table, qpos=qpos)
+
+
 def whole_table(table: TrackingTable, qpos: np.ndarray, qvel: np.ndarray, offsets: np.ndarray) -> TrackingTable:
     """A table with the states and offsets of a run through all of its windows."""
     n = table.windows

@@ -98,6 +98,7 @@ _TABLE = (  # name; where in the paper; module of this package and function in i
     ("tracking/kinds", "the captured motions of SIMBICON and of da Silva 2008", "tracking.clips:run_kinds"),
     ("tracking/pushes", "what tracked clips bear", "tracking.pushes:run"),
     ("tracking/soft", "half the servos' gains", "tracking.pushes:run_soft"),
+    ("tracking/graph", "fragments of clips, joined (Liu et al. 2016, §5)", "tracking.graphs:run"),
     ("tracking/time", "from file to skill", "tracking.costs:run_time"),
     ("tracking/quality", "gait report cards beside the clips'", "tracking.quality:run"),
     ("tracking/cost", "the law beside the bare physics step", "tracking.costs:run_cost"),

@@ -7,94 +7,39 @@ by itself: that is what lets them take up a body that comes from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-
 import numpy as np
 
 from surefoot.controllers.action_graph import ActionGraph, Edge
 from surefoot.controllers.stylized import reference_sources
 from surefoot.controllers.stylized.reference import held_pose
-from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.action_graph_search import (
-    LOOK,
-    RandomWalk,
     SearchBudget,
+    followed,
     is_connected,
     prune_by_random_walks,
     search_transitions,
+    wander,
 )
+from surefoot.lab.clip_fragments import cut_clip
 from surefoot.lab.experiment import Result, Setting, find_clip
+from surefoot.lab.graph_picture import draw_action_graph
 from surefoot.lab.reference_tracking import CLIP_TRACKING_PARAMETERS, TOES, reference_folder
-from surefoot.lab.replicas import perturb_state, seeded_generator
-from surefoot.motions.motion import Motion
 from surefoot.motions.painter import View
-from surefoot.motions.retargeting import RetargetedClip
-
-_FOUND, _DRAWN = "#3b6ea5", "#9a9a9a"
-
-
-@figures.plot(7.5, 7.0)
-def draw_action_graph(axes: figures.Axes, graph: ActionGraph, title: str = "") -> None:
-    """Draw nodes on a circle, and edges with the phases at which they leave and enter, if said: found ones blue."""
-    angles = np.pi / 2.0 - 2.0 * np.pi * np.arange(len(graph.nodes)) / len(graph.nodes)
-    places = dict(zip(graph.nodes, np.column_stack([np.cos(angles), np.sin(angles)]), strict=True))
-    for edge in graph.edges:
-        start, end = places[edge.source], places[edge.target]
-        color = _DRAWN if edge.survival is None else _FOUND
-        axes.annotate(
-            "", end, start,
-            arrowprops={
-                "arrowstyle": "-|>", "color": color, "shrinkA": 34, "shrinkB": 34, "lw": 1.4,
-                "connectionstyle": "arc3,rad=0.12",
-            },
-        )  # fmt: skip
-        if edge.leave is None and edge.enter is None:
-            continue
-        way = end - start
-        aside = np.array([way[1], -way[0]])  # the side on which the arrow bends
-        at = start + 0.38 * way + 0.055 * aside
-        axes.text(float(at[0]), float(at[1]), _phases(edge), color=color, fontsize=7, ha="center", va="center",
-                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
-    for name, place in places.items():
-        follows = graph.nodes[name].then
-        label = name if follows is None else f"{name}\n→ {follows}"
-        axes.text(float(place[0]), float(place[1]), label, fontsize=10, ha="center", va="center",
-                  bbox={"boxstyle": "circle,pad=0.6", "facecolor": "#f6e7d8", "edgecolor": "#b5651d"})  # fmt: skip
-    axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), title=title)
-    axes.set_aspect("equal")
-    axes.axis("off")
-
-
-def _phases(edge: Edge) -> str:
-    """Where it leaves and enters, in shares of the references."""
-    leave, enter = ("·" if phase is None else f"{phase:.2f}" for phase in (edge.leave, edge.enter))
-    return f"{leave} → {enter}"
-
 
 SEEDS, SECONDS = 10, 60.0
 _SEEDS_BY_HAND = 3  # shown beside them
 _SOFTNESS = {"start": 0.4, "march": 0.4}  # of the others: 0.1
 _CUTS = {"stop": ("136_21", 2.0, np.inf), "start": ("91_19", 1.5, 4.5)}  # clip, from and to [s]
 _LOOPS = {"walk": "136_21", "march": "91_19"}
+THEN = {"start": "march", "stop": "stand"}  # what follows by itself
 _STANDING = 10  # moments before the stop's end: what its filters leave alone
 BY_HAND = (  # figure 7
     ("stand", "start"), ("start", "walk"), ("start", "march"), ("walk", "march"), ("march", "walk"), ("walk", "stop"),
     ("march", "stop"), ("stop", "stand"),
 )  # fmt: skip
 _VIEWS: tuple[View, ...] = ("side", "front")
-
-
-def _cut(found: RetargetedClip, begin: float, end: float) -> RetargetedClip:
-    """A part of a retargeted clip."""
-    keep = (found.time >= begin) & (found.time < end)
-    return replace(
-        found, time=found.time[keep] - found.time[keep][0], contacts=found.contacts[keep],
-        angles={name: angle[keep] for name, angle in found.angles.items()},
-        root_position=found.root_position[keep], root_rotation=found.root_rotation[keep],
-    )  # fmt: skip
 
 
 def nodes(setting: Setting) -> ActionGraph | None:
@@ -107,7 +52,7 @@ def nodes(setting: Setting) -> ActionGraph | None:
     found = {stem: reference_sources.retarget_file(clip, table) for stem, clip in clips.items() if clip is not None}
     made = {name: reference_sources.looping_reference(model, table, found[stem]) for name, stem in _LOOPS.items()}
     made |= {
-        name: reference_sources.one_shot_reference(model, table, _cut(found[stem], *ends))
+        name: reference_sources.one_shot_reference(model, table, cut_clip(found[stem], *ends))
         for name, (stem, *ends) in _CUTS.items()
     }
     made["stand"] = held_pose(model, table, made["stop"].poses[-_STANDING])
@@ -120,36 +65,6 @@ def nodes(setting: Setting) -> ActionGraph | None:
     return ActionGraph.model_validate({"nodes": document})
 
 
-def followed(graph: ActionGraph, edges: Iterable[Edge]) -> ActionGraph:
-    """With edges, and with what follows the start and the stop by itself, if an edge leads there."""
-    whole = graph.with_edges(edges)
-    document = {
-        name: node.model_copy(update={"then": then})
-        if (then := {"start": "march", "stop": "stand"}.get(name)) and whole.edge(name, then)
-        else node
-        for name, node in whole.nodes.items()
-    }
-    return ActionGraph.model_validate({"nodes": document, "edges": whole.edges})
-
-
-def wander(graph: ActionGraph, seconds: float, seed: int) -> tuple[float, list[str], Motion]:
-    """A random walk on a graph from a start that is a little elsewhere for every seed.
-
-    Returns:
-        When it fell [s] or infinity, the nodes it was in, and the motion.
-    """
-    sim, way = Simulation(graph=graph), RandomWalk(graph, seeded_generator(seed, "wander"))
-    perturb_state(sim.scene, sim.data.qpos, sim.data.qvel, way.rng)
-    recorder, look = Recorder(sim.scene), round(LOOK / sim.model.opt.timestep)
-    while sim.time < seconds - 1e-6 and not sim.fallen:
-        wish = way.next_request(graph.node_of_skill(sim.skill) or "", sim.time, sim.requested is not None)
-        if wish is not None:
-            sim.switch(wish)
-        sim.step(look)
-        recorder.add(sim.data.time, sim.data.qpos, sim.data.qvel, sim.data.userdata)
-    return sim.fallen_at, way.been, recorder.motion()
-
-
 def run(result: Result, setting: Setting) -> None:
     """By hand, by trial, and random walks on what was found."""
     graph = nodes(setting)
@@ -157,7 +72,7 @@ def run(result: Result, setting: Setting) -> None:
         result.add_missing("action graph", "by hand")
         return
     seeds, seconds = (2, 15.0) if setting.quick else (SEEDS, SECONDS)
-    drawn = followed(graph, (Edge.model_validate({"from": a, "to": b}) for a, b in BY_HAND))
+    drawn = followed(graph.with_edges(Edge.model_validate({"from": a, "to": b}) for a, b in BY_HAND), THEN)
     draw_action_graph(setting.figure_path(result.experiment, "by-hand.png"), drawn, "transitions by hand (figure 7)")
     plan = SearchBudget(phases=4 if setting.quick else 8, seed=setting.seed)
     pairs = BY_HAND if setting.quick else None
@@ -170,7 +85,7 @@ def run(result: Result, setting: Setting) -> None:
             phases += f"; kept: leave {leave}, enter {one.edge.enter:.2f}, {one.edge.survival:.0%} of {plan.replicas}"
         result.add_note(f"{one.source} → {one.target}", phases)
         result.runs.append({"from": one.source, "to": one.target, "tried": one.tried, "survived": one.survived})
-    found = followed(graph, edges)
+    found = followed(graph.with_edges(edges), THEN)
     if not is_connected(found):
         result.add_row("a graph whose nodes can all be reached", "by hand", "none was found", "", False)
         return

@@ -48,7 +48,13 @@ class Case:
 
 
 def tracked(setting: Setting, case: Case, begin: float = 0.0, end: float = 1.0) -> Skill | None:
-    """The skill of a clip, made if need be; None without the clip.
+    """As `tracked_file`, the skill itself."""
+    path = tracked_file(setting, case, begin, end)
+    return None if path is None else load(path)
+
+
+def tracked_file(setting: Setting, case: Case, begin: float = 0.0, end: float = 1.0) -> Path | None:
+    """The file of a clip's skill, made if need be; None without the clip.
 
     Args:
         setting: of the experiment.
@@ -75,7 +81,7 @@ def tracked(setting: Setting, case: Case, begin: float = 0.0, end: float = 1.0) 
             report=lambda text, share: setting.progress(f"{case.stem}: {text}", begin + (end - begin) * share),
             folder=path.with_suffix(".search"),
         )  # fmt: skip
-    return load(path)
+    return path
 
 
 def _loops(clip: Path, case: Case) -> bool:
