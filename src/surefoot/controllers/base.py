@@ -320,6 +320,7 @@ def write_header(slot: np.ndarray, skill: Skill) -> None:
     head = records(slot, 0, 1, userdata.SLOT)[0]
     head.controller = names().index(skill.controller)
     head.fall_height, head.fall_tilt_time = skill.fall.height, skill.fall.tilt_time
+    head.fall_touch = float(skill.fall.touch)
     head.fall_tilt_cosine = math.cos(min(skill.fall.tilt, math.pi))
 
 

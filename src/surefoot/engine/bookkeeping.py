@@ -86,7 +86,7 @@ def detect_fall(world: Any, row: Any, body_on_ground: bool) -> None:
     cause = NOT_FINITE if clock.blown_up != 0.0 else 0.0
     if cause == 0.0:
         cause = _posture(world, clock, limits)
-        if body_on_ground:
+        if body_on_ground and limits.fall_touch != 0.0:
             cause = TOUCHED
     if cause != 0.0:
         clock.fallen_at = world.time

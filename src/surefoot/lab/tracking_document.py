@@ -12,6 +12,7 @@ from surefoot.controllers.tracking.controller import STIFFNESS
 from surefoot.controllers.tracking.law import COMMANDS
 from surefoot.controllers.tracking.table import TrackingTable
 from surefoot.engine.scene import Scene, Setup
+from surefoot.lab.floor_contact import fall_limits, lost_beyond
 from surefoot.motions import quaternions as quat
 from surefoot.skills.schema import SCHEMA_VERSION
 
@@ -31,17 +32,20 @@ def tracking_document(
         clip: name of the clip's file, without its suffix.
         credit: line that the clip's licence asks for.
     """
+    scene = Scene(Setup(character=body, skill="stand"))
+    fall = fall_limits(scene.model, body, np.array([_placed(scene.model, body, pose) for pose in table.clip]))
+    lost = lost_beyond(fall)
     return {
         "schema": SCHEMA_VERSION, "name": name, "character": body.name, "controller": "tracking",
         "summary": f"the clip {clip}, tracked", "credit": credit, "clip": clip,
         "provenance": {"source": f"made of the clip {clip} by surefoot track"},
         "commands": [command for command in COMMANDS if command != "speed"],
-        "start": _start(table, body),
-        "parameters": {"reference": reference, "stiffness": dict(STIFFNESS)},
+        "start": _start(scene, table, body), **({"fall": fall} if fall else {}),
+        "parameters": {"reference": reference, "stiffness": dict(STIFFNESS), **({"lost": lost} if lost else {})},
     }  # fmt: skip
 
 
-def _start(table: TrackingTable, body: CharacterTable) -> dict[str, Any]:
+def _start(scene: Scene, table: TrackingTable, body: CharacterTable) -> dict[str, Any]:
     """The state of the first window."""
     qpos, qvel, names = table.qpos[0], table.qvel[0], list(body.gains)
     yaw, roll, forward = quat.euler_angles(qpos[None, 3:7], (2, 0, 1))[0]
@@ -49,7 +53,7 @@ def _start(table: TrackingTable, body: CharacterTable) -> dict[str, Any]:
     roles = dict(zip(body.anatomy.roles, body.anatomy.joints(1), strict=True))
     joints, rates = (dict(zip(names, map(float, values), strict=True)) for values in (qpos[7:], qvel[6:]))
     values = {
-        "speed": qvel[0], "sideways": qvel[1], "climb": qvel[2], "lift": lift_of(table, body), "torso": -forward,
+        "speed": qvel[0], "sideways": qvel[1], "climb": qvel[2], "lift": lift_of(scene, table, body), "torso": -forward,
         "torso_rate": -spin[1], "roll": roll, "roll_rate": spin[0], "yaw": yaw, "yaw_rate": spin[2],
     }  # fmt: skip
     return {
@@ -59,19 +63,18 @@ def _start(table: TrackingTable, body: CharacterTable) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def lift_of(table: TrackingTable, body: CharacterTable) -> float:
+def lift_of(scene: Scene, table: TrackingTable, body: CharacterTable) -> float:
     """How high the lower foot of the first window is [m]; soles that are pressed into the ground count as on it."""
-    scene = Scene(Setup(character=body, skill="stand"))
-    qpos = scene.model.qpos0.copy()
-    place_pose(scene.model, body, table.qpos[0], qpos)
-    return max(scene.clearance(qpos), -0.01)
+    return max(scene.clearance(_placed(scene.model, body, table.qpos[0])), -0.01)
 
 
-def place_pose(model: mujoco.MjModel, body: CharacterTable, pose: np.ndarray, qpos: np.ndarray) -> None:
-    """Write a pose with joints in the order of the actuators (7 + actuators,) into coordinates of the model."""
+def _placed(model: mujoco.MjModel, body: CharacterTable, pose: np.ndarray) -> np.ndarray:
+    """A pose with joints in the order of the actuators (7 + actuators,) in coordinates of the model."""
+    qpos: np.ndarray = model.qpos0.copy()
     qpos[:7] = pose[:7]
     for name, angle in zip(body.gains, pose[7:], strict=True):
         qpos[model.joint(name).qposadr[0]] = angle
+    return qpos
 
 
 def _rounded(value: float) -> float:

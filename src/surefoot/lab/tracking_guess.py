@@ -14,6 +14,7 @@ from scipy.optimize import nnls
 from surefoot.characters.table import CharacterTable
 from surefoot.controllers.tracking.controller import STIFFNESS, joint_kind
 from surefoot.controllers.tracking.table import FRAMES
+from surefoot.lab.floor_contact import contact_points, uses_floor
 from surefoot.lab.tracking_reference import MotionToTrack, velocities
 
 _NEAR, _HIGHEST = 0.012, 0.06  # [m] height of a corner that doubles its cost, and above which it bears nothing
@@ -42,10 +43,7 @@ def guessed_offsets(model: mujoco.MjModel, body: CharacterTable, motion: MotionT
     dofs = np.array([int(model.joint(name).dofadr[0]) for name in body.gains])
     limits = np.array([gain.limit for gain in body.gains.values()])
     stiffness = np.array([STIFFNESS.get(joint_kind(joint), 1.0) * gain.kp for joint, gain in body.gains.items()])
-    corners = [
-        (model.body(segment.name).id, np.asarray(end), shape.radius)
-        for segment in body.segments for shape in segment.shapes if shape.sole for end in (shape.start, shape.end)
-    ]  # fmt: skip
+    corners = contact_points(model, body, True, uses_floor(model, body, motion.poses))
     torques = np.empty((len(motion.poses), len(dofs)))
     for i, (pose, rate, change) in enumerate(zip(motion.poses, rates, changes, strict=True)):
         torques[i] = _torques(model, data, pose, rate, change, corners, dofs, limits)[dofs]

@@ -28,7 +28,9 @@ HEADER = _record(
     "active", "pending", "pushed_until", "seed", "limbs", "handover", "asked", "ground", "planned_until", "overdue",
     "hold", "family",
 )  # fmt: skip
-SLOT = _record("controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time")  # how every parameter slot begins
+SLOT = _record(  # how every parameter slot begins; `fall_touch` is 0 if any part may touch the ground
+    "controller", "fall_height", "fall_tilt_cosine", "fall_tilt_time", "fall_touch"
+)
 CLOCK = _record("advanced", "sensed", "fallen_at", "fall_cause", "tilted_since", "blown_up")
 PUSH = _record("start", "stop", "body", "fx", "fy", "fz", "at_point", "px", "py", "pz", "acting")
 REPORT = _record(
@@ -40,7 +42,7 @@ _HEADER, _CLOCK = HEADER.itemsize // 8, CLOCK.itemsize // 8
 _REPORT, _PUSH = REPORT.itemsize // 8, PUSH.itemsize // 8
 _FIXED = _HEADER + _CLOCK + _REPORT + 2 * COMMANDS + 6  # numbers of the sections whose sizes are always the same
 
-FALL_CAUSES = ("none", "touched the ground", "too low", "tilted", "not finite")
+FALL_CAUSES = ("none", "touched the ground", "too low", "tilted", "not finite", "far from its motion")
 
 
 class Sizes(NamedTuple):

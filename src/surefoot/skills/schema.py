@@ -71,11 +71,19 @@ class Start(Strict):
 
 
 class Fall(Strict):
-    """Limits of posture beyond which this skill counts as fallen."""
+    """Limits of posture beyond which this skill counts as fallen.
 
-    height: float = Field(0.35, ge=0.0, le=1.0)
+    Attributes:
+        height: of the pelvis above the lower foot, as a share of that when standing.
+        tilt: of the pelvis [rad].
+        tilt_time: for which it may be tilted by more [s].
+        touch: whether it has fallen when anything but feet touches the ground.
+    """
+
+    height: float = Field(0.35, ge=-1.0, le=1.0)
     tilt: float = Field(1.3962634, ge=0.0, le=3.2)
     tilt_time: float = Field(0.5, ge=0.0, le=10.0)
+    touch: bool = True
 
 
 class SlowPart(Strict):

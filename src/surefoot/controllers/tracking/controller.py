@@ -109,7 +109,7 @@ class Tracking(Controller):
         parameters = skill.parameters
         plan = records(slot, 0, 1, law.PLAN)[0]
         plan.number, plan.table = number_of(skill), self.tables[parameters.reference]
-        for name in ("softness", "feedback", "most", "leash", "homing", "turn_rate", "speed"):
+        for name in ("softness", "feedback", "most", "leash", "homing", "lost", "turn_rate", "speed"):
             plan[name] = getattr(parameters, name)
         plan.slowest = plan.fastest = 1.0
         if parameters.speeds and parameters.speed:

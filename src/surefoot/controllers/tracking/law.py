@@ -17,7 +17,7 @@ from surefoot.controllers.command import DEGREES, Command
 from surefoot.controllers.tracking.table import FRAMES, ROOT, Table, table_of
 from surefoot.native.kernels import kernel, noinline, records
 from surefoot.native.physics import World
-from surefoot.native.userdata import COMMAND_GIVEN, SLOT, Row
+from surefoot.native.userdata import COMMAND_GIVEN, FALL_CAUSES, SLOT, Row
 from surefoot.native.vectors import rotation_between, to_heading_frame
 from surefoot.reflexes.displacement import steer
 from surefoot.reflexes.handover import switch_skill, take_over
@@ -32,7 +32,7 @@ SPEED, HEADING = range(2)
 
 PLAN = np.dtype([(n, "f8") for n in (
     *(SLOT.names or ()),
-    "number", "table", "feedback", "most", "leash", "homing", "turn_rate", "speed", "slowest", "fastest",
+    "number", "table", "feedback", "most", "leash", "homing", "lost", "turn_rate", "speed", "slowest", "fastest",
     "softness")])  # fmt: skip
 """`table` is where it begins in the numeric data, `slowest` and `fastest` the paces that may be commanded. `softness`
 is the factor of all gains: a displacement exerts the same torque whatever it is."""
@@ -46,6 +46,7 @@ of the running and of the requested motion at which to switch, −1 if unspecifi
 graph's node that it goes to, 0 for none. The running motion began in window `entered`, at the time `entered_at`."""
 _PLAN, _TRACKER, _GAIN = PLAN.itemsize // 8, TRACKER.itemsize // 8, GAIN.itemsize // 8
 _ALMOST = 1e-9  # of a window: the clock is a sum of time steps
+_FAR = float(FALL_CAUSES.index("far from its motion"))
 _BLEND = 0.01  # [s] in which displacements come
 _SWUNG = 0.08  # [s] in the air after which a touch is a footstrike
 UNSPECIFIED = -1.0  # share at which to leave or enter
@@ -168,6 +169,8 @@ def _advance(world: World, row: Row, own: Memory, plan: Any, table: Table, actua
         if row.commands[COMMAND_GIVEN + SPEED] != 0.0 and plan.speed != 0.0:
             tracker.pace = clamp(row.commands[SPEED] / plan.speed, plan.slowest, plan.fastest)
         _compare(world, own, plan, table, window, actuators)
+        if plan.lost > 0.0 and abs(own.error[2]) > plan.lost and row.clock[0].fallen_at > world.time:
+            row.clock[0].fallen_at, row.clock[0].fall_cause = world.time, _FAR
         _displace(own, plan, table, window, actuators)
     share = min(world.dt / _BLEND, 1.0)
     for joint in range(actuators):
@@ -289,9 +292,9 @@ def _drive(
 
 @kernel
 def _yaw(state: Any) -> float:
-    """Direction in which the root of a window's state faces [rad]."""
-    w, x, y, z = state[3], state[4], state[5], state[6]
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    """Rotation about the vertical of the root in a window's state [rad]."""
+    sign = -1.0 if state[3] < 0.0 else 1.0
+    return 2.0 * math.atan2(sign * state[6], sign * state[3])
 
 
 @kernel

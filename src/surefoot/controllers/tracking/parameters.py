@@ -24,6 +24,7 @@ class TrackingParameters(Strict):
         most: largest displacement of a target [rad].
         leash: largest distance from the path that is fed back [m].
         homing: speed towards the path that is asked for, for each metre of distance from it [1/s].
+        lost: difference of the root's height from the motion's beyond which it has fallen [m]; 0 is any.
         turn_rate: at which a commanded heading is approached [rad/s].
         speed: that the motion has by itself along its heading [m/s].
         speeds: lowest and highest speed that can be commanded [m/s], as measured; None: it takes none.
@@ -36,6 +37,7 @@ class TrackingParameters(Strict):
     most: float = Field(1.0, ge=0.0, le=3.0)
     leash: float = Field(0.3, ge=0.0, le=10.0)
     homing: float = Field(0.0, ge=0.0, le=5.0)
+    lost: float = Field(0.0, ge=0.0, le=10.0)
     turn_rate: float = Field(0.3, gt=0.0, le=10.0)
     speed: float = Field(0.0, ge=-20.0, le=20.0)
     speeds: tuple[float, float] | None = None
