@@ -81,6 +81,32 @@ def save_filmstrip(
         save_image(filmstrip(motion, view=view, start=start, end=end, caption=caption), path)
 
 
+def save_filmstrips(
+    path: Path | None, motions: Sequence[tuple[str, Motion]], views: Sequence[View], start: float, end: float
+) -> None:
+    """Write filmstrips of several motions, with their captions, below each other: each from all views.
+
+    Args:
+        path: of the picture; None draws nothing.
+        motions: what is shown, with captions.
+        views: from which each is shown.
+        start: [s].
+        end: [s].
+    """
+    if path is None:
+        return
+    strips = [
+        filmstrip(motion, view=view, start=start, end=end, caption=f"{caption}, from the {view}")
+        for view in views for caption, motion in motions
+    ]  # fmt: skip
+    whole = Image.new("RGB", (max(strip.width for strip in strips), sum(strip.height for strip in strips)), "white")
+    below = 0
+    for strip in strips:
+        whole.paste(strip, (0, below))
+        below += strip.height
+    save_image(whole, path)
+
+
 @plot(7, 6)
 def transition_heatmap(axes: Axes, names: Sequence[str], share: np.ndarray) -> None:
     """Draw which share of the phases of each gait (rows) leads into each other gait (columns)."""

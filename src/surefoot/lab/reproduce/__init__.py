@@ -96,6 +96,7 @@ _TABLE = (  # name; where in the paper; module of this package and function in i
     ("stylized/action-graph", "§5.3 and figure 7", "stylized.action_graph_walks:run"),
     ("tracking/clips", "all clips of a folder", "tracking.clips:run"),
     ("tracking/kinds", "the captured motions of SIMBICON and of da Silva 2008", "tracking.clips:run_kinds"),
+    ("tracking/floor", "a knee on the ground, and getting up", "tracking.clips:run_floor"),
     ("tracking/pushes", "what tracked clips bear", "tracking.pushes:run"),
     ("tracking/soft", "half the servos' gains", "tracking.pushes:run_soft"),
     ("tracking/graph", "fragments of clips, joined (Liu et al. 2016, §5)", "tracking.graphs:run"),

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from surefoot.controllers.tracking.controller import table_of_skill
+from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
 from surefoot.lab import figures
 from surefoot.lab.experiment import Result, Setting, find_clip
-from surefoot.lab.reproduce.tracking.tracked_clips import CLIPS, SUMO, Case, tried
+from surefoot.lab.reproduce.tracking.tracked_clips import CLIPS, KNEEL, SUMO, Case, tried
 from surefoot.lab.tracking_skill import Measure, measure
+from surefoot.lab.tracking_states import run_on
+from surefoot.motions.motion import Motion
 from surefoot.skills.schema import Skill
 
 REPLICAS, NEEDED = 3, 22
@@ -46,12 +52,18 @@ def run_kinds(result: Result, setting: Setting) -> None:
         result.add_row(f"{paper}: kinds followed", f"{len(kinds)}", f"{good}", f"of {len(cases)}", good == len(kinds))
 
 
+def run_floor(result: Result, setting: Setting) -> None:
+    """An authored clip that kneels on a knee and gets up."""
+    word, case = "kneels and gets up", Case(KNEEL, loops=False)
+    _rows(result, setting, {word: case}, 0.0, 1.0)
+
+
 def _rows(result: Result, setting: Setting, cases: Mapping[str, Case], begin: float, share: float) -> int:
     """Follow some clips; returns how many were followed to the end, and closely."""
     good = 0
     for i, (word, case) in enumerate(cases.items()):
         at = begin + share * i / len(cases)
-        if case.stem != SUMO and find_clip(setting, case.stem) is None:
+        if case.stem not in (SUMO, KNEEL) and find_clip(setting, case.stem) is None:
             result.add_missing(word)
             continue
         skill, why = tried(setting, case, at, at + share / len(cases))
@@ -78,9 +90,39 @@ def _records(word: str, found: Measure) -> list[dict[str, float | str]]:
 
 
 def _draw(result: Result, setting: Setting, word: str, skill: Skill) -> None:
-    """Filmstrips of the first seconds, from both sides."""
+    """Filmstrips of the clip and of what it became, from side and front."""
     path = setting.figure_path(result.experiment, f"{skill.name}.png")
     if path is not None:
-        motion = Simulation(skill=skill).run(_SHOWN)
-        figures.save_filmstrip(path, motion, word, "side", 0.0)
-        figures.save_filmstrip(path.with_stem(f"{path.stem}-front"), motion, word, "front", 0.0)
+        draw_beside_clip(path, word, skill)
+
+
+def draw_beside_clip(path: Path, word: str, skill: Skill, start: float = 0.0, end: float = _SHOWN) -> None:
+    """Draw a clip and the tracking skill that was made of it, below each other.
+
+    Args:
+        path: of the picture.
+        word: what it shows.
+        skill: of tracking.
+        start: [s].
+        end: [s]; a motion that is done once is shown to its end at most.
+    """
+    table = table_of_skill(skill)
+    long = end if table.loops else min(end, table.duration)
+    both = [(f"{word}: the clip", clip_motion(skill, long)), ("tracked", Simulation(skill=skill).run(long))]
+    figures.save_filmstrips(path, both, ("side", "front"), start, long)
+
+
+def clip_motion(skill: Skill, seconds: float) -> Motion:
+    """The clip that a skill tracks, on its body, a frame for each window.
+
+    Args:
+        skill: of tracking.
+        seconds: how long.
+    """
+    table, sim = table_of_skill(skill), Simulation(skill=skill)
+    poses, _ = run_on(replace(table, qpos=table.clip), 0, int(seconds / table.window) + 2)
+    recorder, joints = Recorder(sim.scene), [int(sim.model.joint(name).qposadr[0]) for name in sim.scene.table.gains]
+    for k, pose in enumerate(poses):
+        sim.data.qpos[:7], sim.data.qpos[joints] = pose[:7], pose[7:]
+        recorder.add(k * table.window, sim.data.qpos, sim.data.qvel, sim.data.userdata)
+    return recorder.motion()

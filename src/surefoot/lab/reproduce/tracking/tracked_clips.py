@@ -14,7 +14,8 @@ from surefoot.controllers.stylized import reference_sources
 from surefoot.errors import SurefootError
 from surefoot.lab.experiment import Setting, find_clip, make_folder
 from surefoot.lab.pieces import fingerprint
-from surefoot.lab.reproduce.stylized.mocap import author
+from surefoot.lab.reproduce.stylized import mocap
+from surefoot.lab.reproduce.tracking import authored_kneel as kneel
 from surefoot.lab.tracking_skill import ClipOnBody, make_tracking_skill, repeats
 from surefoot.motions.gait_cycle import step_in_place
 from surefoot.motions.gait_search import find_gait_cycle
@@ -29,7 +30,7 @@ CLIPS = (
     "Neutral_FW",
 )  # fmt: skip
 LOOPED_WALKS = ("07_01", "136_21", "16_22", "09_06")
-SUMO = "sumo"  # is authored
+SUMO, KNEEL = "sumo", "kneel"  # are authored
 _CYCLES, _RATE = 6.0, 120.0  # of a cycle that steps in place: cycles that are sampled, and frames a second
 
 
@@ -67,11 +68,12 @@ def tracked_file(setting: Setting, case: Case, begin: float = 0.0, end: float = 
     """
     folder = (setting.out or Path(tempfile.gettempdir())) / "tracked"
     make_folder(folder)
-    clip = folder / f"{SUMO}.bvh" if case.stem == SUMO else find_clip(setting, case.stem)
+    written = {SUMO: mocap.author, KNEEL: kneel.author}.get(case.stem)
+    clip = folder / f"{case.stem}.bvh" if written else find_clip(setting, case.stem)
     if clip is None:
         return None
-    if case.stem == SUMO and not clip.exists():
-        author(clip)
+    if written and not clip.exists():
+        written(clip)
     loops = _loops(clip, case)
     made_of = f"{fingerprint()} {loops} {setting.seed}".encode()
     path = folder / f"{case.name}-{hashlib.sha256(clip.read_bytes() + made_of).hexdigest()[:16]}.yaml"
