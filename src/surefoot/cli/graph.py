@@ -71,18 +71,13 @@ def graph(
 
 def _named_graph(clips: Sequence[str]) -> str | None:
     """The graph that is named in place of clips."""
-    from surefoot.controllers.action_graph import library_graphs
+    from surefoot.controllers.action_graph import is_graph_folder, library_graphs
 
     known = library_graphs()
-    graphs = [
-        name for name in clips if name.endswith(_GRAPHS) or name in known or (Path(name) / "graph.yaml").is_file()
-    ]  # fmt: skip
+    graphs = [name for name in clips if name.endswith(_GRAPHS) or name in known or is_graph_folder(name)]
     if graphs and len(clips) > 1:
         raise CommandError(f"either clips or one graph; {graphs[0]} is a graph")
-    if not graphs:
-        return None
-    folder = Path(graphs[0])
-    return str(folder / "graph.yaml") if folder.is_dir() else graphs[0]
+    return graphs[0] if graphs else None
 
 
 def _build(sources: Sequence[ClipSource], save: Path | None, credit: str, seed: int, bridges: int) -> ActionGraph:

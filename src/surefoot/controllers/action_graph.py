@@ -242,15 +242,22 @@ def library_graphs() -> list[str]:
     return sorted(file.stem for file in _LIBRARY.glob("*.yaml"))
 
 
+def is_graph_folder(path: Path | str) -> bool:
+    """Whether a path is a folder that `surefoot graph` wrote."""
+    return (Path(path) / "graph.yaml").is_file()
+
+
 def load_graph(path: Path | str) -> ActionGraph:
     """Read an action graph.
 
     Args:
-        path: of a YAML file, or the name of a graph of the library (`human`).
+        path: of a YAML file, of a folder with a `graph.yaml`, or the name of a graph of the library (`human`).
 
     Raises:
         SurefootError: there is no such graph, or it is not valid; the message says why.
     """
+    if is_graph_folder(path):
+        path = Path(path) / "graph.yaml"
     if not str(path).endswith((".yaml", ".yml")):
         if str(path) not in library_graphs():
             raise UnknownNameError("action graph", str(path), library_graphs())
