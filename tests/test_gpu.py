@@ -17,6 +17,7 @@ from surefoot.engine.devices import present_device
 from surefoot.engine.gpu import physics
 from surefoot.engine.population import Population
 from surefoot.errors import SurefootError
+from surefoot.lab import gpu_benchmarks
 from surefoot.lab.parameter_tuning import Objective, tune
 from surefoot.lab.replicas import perturb_population, seeded_generator
 from surefoot.native import cuda
@@ -87,6 +88,8 @@ def test_rows_on_a_device_do_what_they_do_on_the_cpu() -> None:
     assert there.qvel[1, 0] > there.qvel[0, 0] + 0.05  # pushed
     assert there.outputs("com") == pytest.approx(here.outputs("com"), abs=2e-3)
     assert there.physics("xpos") == pytest.approx(here.physics("xpos"), abs=2e-3)
+    for population in (here, there):
+        assert np.array_equal(population.physics("xmat", [4, 2]), population.physics("xmat")[:, [4, 2]])
     assert np.array_equal(there.reports["state"], here.reports["state"])
     assert there.rows[0].torque == pytest.approx(here.rows[0].torque, abs=1.0)
 
@@ -99,6 +102,16 @@ def test_rows_that_are_not_stepped_stay_where_they_are() -> None:
     assert np.array_equal(population.qpos[[0, 2]], before.astype(np.float32)[[0, 2]])
     assert not np.array_equal(population.qpos[1], before[1])
     assert population.time == pytest.approx(time + np.array([0.0, 10 * 0.0005, 0.0]))
+
+
+@needs_warp
+def test_measuring_the_speed_leaves_the_rows_where_they_are() -> None:
+    population = disturbed(2, DEVICE)
+    population.step(5)
+    before = population.states
+    times = gpu_benchmarks._times_from_here(population.leave_to_device(), 1)
+    assert min(*times[True], *times[False]) > 0.0
+    assert np.array_equal(population.states, before)
 
 
 @needs_warp
@@ -155,6 +168,13 @@ def test_rows_may_have_bodies_of_their_own() -> None:
         population.run(0.1)
     assert there.qpos == pytest.approx(here.qpos, abs=2e-3)
     assert len({round(float(height), 4) for height in there.qpos[:, 1]}) > 1
+
+
+def test_a_compiler_that_asks_numpy_for_what_it_took_away_is_given_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba_cuda")
+    monkeypatch.delattr(np, "row_stack", raising=False)
+    cuda.numba_cuda()
+    assert np.row_stack is np.vstack  # type: ignore[attr-defined]
 
 
 @needs_warp

@@ -34,6 +34,10 @@ def tune(
         int | None, typer.Option(min=4, max=1_000_000, help="Of each generation; by default CMA-ES chooses.")
     ] = None,
     device: Device = "cpu",
+    timestep: Annotated[
+        float | None,
+        typer.Option(min=1e-5, max=0.01, help="Physics step to search with in seconds; default: the body's own."),
+    ] = None,
 ) -> int:
     """Search for better parameters by CMA-ES; resumes after being stopped."""
     from surefoot.cli.simulate import check_place
@@ -44,7 +48,7 @@ def tune(
     from surefoot.terrains import load as load_terrain
 
     begin = load(skill)
-    objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain, flight)
+    objective = Objective(seconds, replicas, speed, None, tuple(push or (0.0,)), terrain, flight, timestep)
     saved = checkpoint or save.with_suffix(".search.json")
     bounds = bounds_of(parameter or [])
     if seed < 0 or not 0.0 <= near < 1e6:

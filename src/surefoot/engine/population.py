@@ -352,16 +352,17 @@ class Population:
         begin, end = userdata.place_of(self._rows[0], section)
         return np.array(self._worlds.columns(begin, end)).reshape(self.n, *section.shape)
 
-    def physics(self, name: str) -> np.ndarray:
-        """(n, …) numbers that the last physics step computed, to be read only.
+    def physics(self, name: str, bodies: Sequence[int] | None = None) -> np.ndarray:
+        """(n, bodies, …) numbers that the last physics step computed, to be read only.
 
         Args:
             name: of an array of `mjData` about bodies, such as `xpos`, `xmat` or `subtree_com`.
+            bodies: numbers of those that are wanted; None is all. Of a population on a GPU, only these are fetched.
 
         Raises:
             SurefootError: there is none of this name.
         """
-        return self._worlds.physics(name)
+        return self._worlds.physics(name, bodies)
 
     def run(
         self, seconds: float, fps: float | None = None, stop_fallen: bool = False, record: Sequence[int] | None = None,

@@ -52,11 +52,12 @@ class Worlds(Protocol):
     def columns(self, begin: int, end: int) -> np.ndarray:
         """(n, end − begin) some numbers of every row of memory, to be read only."""
 
-    def physics(self, name: str) -> np.ndarray:
-        """(n, …) an array of every row's `mjData` about bodies, to be read only.
+    def physics(self, name: str, bodies: Sequence[int] | None = None) -> np.ndarray:
+        """(n, bodies, …) of an array of every row's `mjData` about bodies, to be read only.
 
         Args:
             name: one of `BODY_ARRAYS`.
+            bodies: numbers of those that are wanted; None is all.
         """
 
     def frames(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -75,7 +76,7 @@ class Worlds(Protocol):
         """Write `states`."""
 
     def reset(self) -> None:
-        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
+        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are to be written anew."""
 
 
 class BatchWorlds:
@@ -107,13 +108,13 @@ class BatchWorlds:
         numbers: np.ndarray = self.userdata[:, begin:end]
         return numbers
 
-    def physics(self, name: str) -> np.ndarray:
-        """(n, …) an array of every row's `mjData` about bodies, to be read only."""
+    def physics(self, name: str, bodies: Sequence[int] | None = None) -> np.ndarray:
+        """(n, bodies, …) of an array of every row's `mjData` about bodies, to be read only."""
         check_body_array(name)
         if name not in self._bound:
             self._bound[name] = self.batch.bind(name)
             self._fill(name, self._bound[name])
-        return self._bound[name]
+        return self._bound[name] if bodies is None else self._bound[name][:, list(bodies)]
 
     def _fill(self, name: str, array: np.ndarray) -> None:
         """Compute an array that has just been bound: the batch fills it in only at its next call."""
@@ -153,5 +154,5 @@ class BatchWorlds:
         self.batch.state[:] = states
 
     def reset(self) -> None:
-        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
+        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are to be written anew."""
         self.batch.state[:] = self._fresh

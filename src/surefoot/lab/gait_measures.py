@@ -292,17 +292,17 @@ class Posture:
 def track_posture(population: Population, seconds: float) -> Posture:
     """Run a population of a body in space and measure how it carries itself; rows that fall stop."""
     model, anatomy = population.scene.model, population.scene.table.anatomy
-    left, right, pelvis, torso = (
-        model.body(part).id for part in (anatomy.left.foot, anatomy.right.foot, anatomy.pelvis, anatomy.torso)
-    )
+    feet = [model.body(leg.foot).id for leg in (anatomy.left, anatomy.right)]
+    trunk = [model.body(part).id for part in (anatomy.pelvis, anatomy.torso)]
     widths, rolls, turns, flights = [], [], [], []
     for _ in range(max(1, round(seconds / _SAMPLE))):
         population.run(_SAMPLE, stop_fallen=True)
-        heading, places, axes = population.reports["heading"], population.physics("xpos"), population.physics("xmat")
-        yaw = np.arctan2(axes[:, pelvis, 3], axes[:, pelvis, 0])
-        apart = places[:, left] - places[:, right]
+        heading, places = population.reports["heading"], population.physics("xpos", feet)
+        pelvis, torso = population.physics("xmat", trunk).swapaxes(0, 1)
+        yaw = np.arctan2(pelvis[:, 3], pelvis[:, 0])
+        apart = places[:, 0] - places[:, 1]
         widths.append(apart[:, 1] * np.cos(yaw) - apart[:, 0] * np.sin(yaw))
-        rolls.append(np.abs(np.arcsin(np.clip(axes[:, torso, 7], -1.0, 1.0))))
+        rolls.append(np.abs(np.arcsin(np.clip(torso[:, 7], -1.0, 1.0))))
         turns.append(np.angle(np.exp(1j * (yaw - heading))))
         flights.append((population.outputs("contact_force")[:, :, 2] < LOADED_FORCE).all(axis=1))
     return Posture(

@@ -67,7 +67,9 @@ class Candidates(Sequence[Skill]):
             raise IndexError(f"there are {len(self)} candidates")
         return with_parameters(self.skill, {path: float(own[place]) for path, own in self.values.items()})
 
-    def population(self, rows_each: int, terrain: str | Terrain, seed: int, threads: int) -> Population:
+    def population(
+        self, rows_each: int, terrain: str | Terrain, seed: int, threads: int, timestep: float | None = None
+    ) -> Population:
         """Rows of every candidate, in their start states; the same population, restarted, in every generation.
 
         Args:
@@ -75,9 +77,10 @@ class Candidates(Sequence[Skill]):
             terrain: the ground: the same object, or the same description, is the same ground.
             seed: of what is random in the rows, which is alike for all candidates.
             threads: 0 is all cores.
+            timestep: physics step [s]; by default the body's own.
         """
         n = rows_each * len(self)
-        key = n, terrain if isinstance(terrain, str) else id(terrain), threads
+        key = n, terrain if isinstance(terrain, str) else id(terrain), threads, timestep
         values = {path: np.repeat(own, rows_each) for path, own in self.values.items()}
         seeds = row_seeds(seed, len(self), rows_each)
         if key in self.kept:
@@ -85,8 +88,9 @@ class Candidates(Sequence[Skill]):
         else:
             self.kept.clear()  # one at a time: they are large
             self.kept[key] = Population(
-                n, skill=self.skill, parameters=values, terrain=terrain, seed=seeds, threads=threads
-            )
+                n, skill=self.skill, parameters=values, terrain=terrain, seed=seeds, threads=threads,
+                timestep=timestep,
+            )  # fmt: skip
         return self.kept[key]
 
 
@@ -115,6 +119,7 @@ class Objective:
         pushes: forces along x [N]; each is a row of its own with as many pushes as fit.
         terrain: the ground; a function of the seed gives another ground every generation.
         flight: least share of the time in the air, of a body in space, or None.
+        timestep: physics step [s] that is searched with; by default the body's own. Coarser ones take less time.
 
     A body in space also pays for crossing its legs, rolling and turning (`gait_measures.Posture`).
     """
@@ -126,17 +131,20 @@ class Objective:
     pushes: tuple[float, ...] = (0.0,)
     terrain: str | Terrain | Callable[[int], Terrain] = "flat"
     flight: float | None = None
+    timestep: float | None = None
 
     def costs(self, candidates: Sequence[Skill], seed: int, threads: int = 0) -> np.ndarray:
         """Cost of every candidate, all of them simulated in one population."""
         each = [(force, k) for force in self.pushes for k in range(self.replicas)]
         terrain = self.terrain(seed) if callable(self.terrain) else self.terrain
         if isinstance(candidates, Candidates):
-            population = candidates.population(len(each), terrain, seed, threads)
+            population = candidates.population(len(each), terrain, seed, threads, self.timestep)
         else:
             skills = [skill for skill in candidates for _ in each]
             seeds = row_seeds(seed, len(candidates), len(each))
-            population = Population(len(skills), skill=skills, terrain=terrain, seed=seeds, threads=threads)
+            population = Population(
+                len(skills), skill=skills, terrain=terrain, seed=seeds, threads=threads, timestep=self.timestep
+            )
         noise = [functools.partial(seeded_generator, seed, "tune", force, k) for force, k in each]
         perturb_alike(population, noise * len(candidates))
         for i, (force, k) in enumerate(each * len(candidates)):

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import hashlib
+import importlib
 import importlib.metadata
 import logging
 import os
@@ -46,8 +47,18 @@ def _version(name: str) -> str:
         return ""
 
 
+def numba_cuda() -> Any:
+    """Numba's compiler for GPUs. Its version 0.30 asks for a name that NumPy 2.5 took away, so that is put back."""
+    import numpy as np
+
+    if not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack
+    return importlib.import_module("numba.cuda")
+
+
 def tell_compiler() -> None:
     """Make all intrinsics and types of kernels known to the compiler for GPUs, those it does not know yet."""
+    numba_cuda()
     from numba.cuda import extending
     from numba.cuda.datamodel.models import StructModel
     from numba.cuda.typing.templates import AttributeTemplate
@@ -84,7 +95,7 @@ def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
 
 def atomic_claim() -> Callable[[Any, int], int]:
     """A kernel that adds 1 to a number of an array, whatever other threads do, and returns what it was before."""
-    from numba import cuda
+    cuda = numba_cuda()
 
     @kernel
     def claim(numbers: Any, at: int) -> int:
@@ -95,7 +106,7 @@ def atomic_claim() -> Callable[[Any, int], int]:
 
 def entry(function: Callable[..., None]) -> Callable[[int, int, int], None]:
     """A function of two addresses and a count that calls a kernel for its own thread's number, if that is below."""
-    from numba import cuda
+    cuda = numba_cuda()
 
     def start(table: int, sources: int, count: int) -> None:
         at = cuda.grid(1)
@@ -112,8 +123,9 @@ def ptx_of(function: Callable[..., None], capability: tuple[int, int]) -> str:
         function: what `entry` returned.
         capability: such as (9, 0).
     """
-    from numba import cuda, types
+    from numba import types
 
+    cuda = numba_cuda()
     tell_compiler()
     with _compiling_for(capability):
         text, _ = cuda.compile_ptx(function, types.void(types.int64, types.int64, types.int64), cc=capability)

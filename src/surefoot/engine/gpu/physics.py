@@ -243,6 +243,20 @@ class WarpWorlds:
             time, qpos, qvel, rows = (array[chosen].numpy() for array in arrays)
         return time, qpos.astype(float), qvel.astype(float), rows
 
+    def fetch_bodies(self, name: str, bodies: Sequence[int] | None) -> np.ndarray:
+        """A copy, on the host, of an array about bodies.
+
+        Args:
+            name: of the array.
+            bodies: numbers of those that are wanted; None is all.
+        """
+        wp, array = self._wp, getattr(self.data, name)
+        if bodies is not None:
+            with wp.ScopedDevice(self.device):
+                array = wp.indexedarray(array, [None, wp.array(np.asarray(bodies, dtype=np.int32), dtype=wp.int32)])
+        found: np.ndarray = array.numpy()
+        return found
+
     def forget(self) -> None:
         """Forget what the last step left for the next one; every world moves."""
         for array in (self.data.qacc_warmstart, self.data.xfrc_applied, self.data.ctrl, self._list_lengths):

@@ -231,7 +231,8 @@ class GpuWorlds:
         self.device.data.qacc_warmstart.assign(warm.astype(np.float32))
 
     def reset(self) -> None:
-        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are not touched."""
+        """Forget what was simulated: time 0, nothing to begin a solution with. Rows are to be written anew."""
+        self._rows_are_here = self._rows_changed = True  # what the device holds of them is not worth fetching
         self.time[:] = 0.0
         self.device.forget()
         self._moving = np.ones(self.device.n, dtype=bool)
@@ -243,10 +244,10 @@ class GpuWorlds:
         numbers: np.ndarray = self.device.rows[:, begin:end].contiguous().numpy()
         return numbers
 
-    def physics(self, name: str) -> np.ndarray:
-        """(n, …) an array of every row's `mjData` about bodies, to be read only."""
+    def physics(self, name: str, bodies: Sequence[int] | None = None) -> np.ndarray:
+        """(n, bodies, …) of an array of every row's `mjData` about bodies, to be read only."""
         check_body_array(name)
-        numbers: np.ndarray = getattr(self.device.data, name).numpy()
+        numbers = self.device.fetch_bodies(name, bodies)
         return numbers.reshape(*numbers.shape[:2], -1).astype(float)
 
     def frames(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -85,24 +85,23 @@ def _travel(population: Population, seconds: float) -> tuple[dict[str, np.ndarra
         population.scene.table.anatomy,
         population.scene.model,
     )
-    feet = [model.body(side.foot).id for side in (anatomy.left, anatomy.right)]
-    pelvis = model.body(anatomy.pelvis).id
-    place, steps = population.physics("xpos")[:, pelvis, :2].copy(), population.reports["steps"]
+    parts = [model.body(name).id for name in (anatomy.pelvis, anatomy.left.foot, anatomy.right.foot)]
+    place, steps = population.physics("xpos", parts)[:, 0, :2].copy(), population.reports["steps"]
     path, width, count, begin = np.zeros(population.n), np.zeros(population.n), np.zeros(population.n), steps
     every = round(1.0 / _LOOK)
     for look in range(round(seconds / _LOOK)):
         population.run(_LOOK, stop_fallen=True)
-        now, bodies = population.reports["steps"], population.physics("xpos")
+        now, places = population.reports["steps"], population.physics("xpos", parts)[..., :2]
         struck, steps = now > steps, now
         if not planar and struck.any():
-            ahead = population.physics("xmat")[:, pelvis, [0, 3]]
-            apart = bodies[:, feet[0], :2] - bodies[:, feet[1], :2]
+            ahead = population.physics("xmat", parts[:1])[:, 0, [0, 3]]
+            apart = places[:, 1] - places[:, 2]
             across = (apart[:, 1] * ahead[:, 0] - apart[:, 0] * ahead[:, 1]) / np.hypot(*ahead.T)
             width += np.where(struck, across, 0.0)
             count += struck
         if (look + 1) % every == 0:
-            path += np.hypot(*(bodies[:, pelvis, :2] - place).T)
-            place = bodies[:, pelvis, :2].copy()
+            path += np.hypot(*(places[:, 0] - place).T)
+            place = places[:, 0].copy()
     measured = {"speed": path / (seconds // 1.0), "cadence": (steps - begin) / seconds}
     with np.errstate(invalid="ignore"):
         return measured, None if planar else width / count
