@@ -517,7 +517,7 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
     found = experiments()
-    assert len(found) == 81
+    assert len(found) == 83
     assert {name.split("/")[0] for name in found} == set(PAPERS)
     for name, experiment in found.items():
         assert experiment.name == name

@@ -109,7 +109,8 @@ def draw_beside_clip(path: Path, word: str, skill: Skill, start: float = 0.0, en
     table = table_of_skill(skill)
     long = end if table.loops else min(end, table.duration)
     both = [(f"{word}: the clip", clip_motion(skill, long)), ("tracked", Simulation(skill=skill).run(long))]
-    figures.save_filmstrips(path, both, ("side", "front"), start, long)
+    last = min(long, *(float(motion.time[-1]) for _, motion in both))
+    figures.save_filmstrips(path, both, ("side", "front"), start, last)
 
 
 def clip_motion(skill: Skill, seconds: float) -> Motion:
