@@ -27,7 +27,7 @@ from surefoot.lab.state_likeness import alike_phases, unlikeness
 from surefoot.lab.tracking_bridge import find_bridge
 from surefoot.lab.tracking_feedback import difference_weights
 from surefoot.lab.tracking_reference import velocities
-from surefoot.lab.tracking_states import run_on
+from surefoot.lab.tracking_states import on_path, run_on
 from surefoot.motions import quaternions as quat
 from surefoot.motions.retargeting import RetargetedClip
 from surefoot.native.kernels import python_impl
@@ -112,6 +112,18 @@ def test_a_motion_runs_on_over_its_ends_without_a_jump(table: TrackingTable) -> 
     steps = np.diff(qpos[:, :3], axis=0) / table.window
     middle = 0.5 * (qvel[1:, :3] + qvel[:-1, :3])
     assert np.abs(steps - middle).max() < 0.25  # [m/s]; a jump of a centimetre is 0.2
+
+
+@pytest.mark.parametrize("name", ["human/tracked-walk", "human/tracked-turn-on-the-spot"])
+def test_a_loop_whose_states_drifted_is_closed_on_its_path(name: str) -> None:
+    table = table_of_skill(load(name))
+    qpos, share = table.qpos.copy(), np.arange(table.windows) / table.windows
+    qpos[:, :2] += [0.3, 0.2] + share[:, None] * [0.08, -0.05]
+    closed = on_path(replace(table, qpos=qpos))
+    poses, moves = run_on(closed, table.windows - 3, 6)
+    steps, middle = np.diff(poses[:, :2], axis=0) / table.window, 0.5 * (moves[1:, :2] + moves[:-1, :2])
+    assert np.abs(steps - middle).max() < 0.25  # [m/s]
+    assert np.abs(closed.qpos[:, :2] - closed.clip[:, :2]).mean() < 0.06  # [m]
 
 
 def test_a_bridge_begins_as_the_one_motion_and_ends_as_the_other(walk: Skill, table: TrackingTable) -> None:

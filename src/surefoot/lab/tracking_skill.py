@@ -399,40 +399,6 @@ def _add_homing(document: dict[str, Any], table: TrackingTable, seed: int) -> Me
     return found
 
 
-# leash [m], and share of the feedback; the first are those of every tracking skill
-_ANSWERS: tuple[dict[str, float], ...] = (
-    {}, {"leash": 0.1}, {"leash": 0.1, "feedback": 1.1}, {"leash": 0.05, "feedback": 1.1},
-)  # fmt: skip
-_FORCE, _FOR, _PUSHED, _GOES_ON = 350.0, 0.2, 12, 8.0  # [N], [s], rows of each direction, [s]
-
-
-def _add_answers(document: dict[str, Any], table: TrackingTable, seed: int) -> Measure:
-    """Let a loop answer as bears pushes best, in place: how hard, and to how much of what it is off its path.
-
-    Returns how its replicas follow it.
-    """
-    ranked: list[tuple[tuple[bool, bool, float], dict[str, Any], Measure]] = []
-    for answer in _ANSWERS if table.loops else _ANSWERS[:1]:
-        tried = document | {"parameters": document["parameters"] | answer}
-        found = _add_homing(tried, table, seed)
-        borne = _pushed(files.validate(tried, tried["name"]), seed) if table.loops and found.stays_up else 0.0
-        ranked.append(((found.stays_up, found.is_like, borne), tried["parameters"], found))
-    _, document["parameters"], best = max(ranked, key=lambda one: one[0])
-    return best
-
-
-def _pushed(skill: Skill, seed: int) -> float:
-    """Share of rows that bear a push of the torso from one of eight directions, each at a moment of its own."""
-    ways = np.repeat(np.arange(8) * np.pi / 4.0, _PUSHED)
-    population, duration = Population(len(ways), skill=skill), table_of_skill(skill).duration
-    perturb_population(population, [seeded_generator(seed, "answers", k) for k in range(len(ways))])
-    for k, way in enumerate(ways):
-        when = _GOES_ON / 2.0 + seeded_generator(seed, "answers push", k).uniform(0.0, duration)
-        population.push(Push((_FORCE * np.cos(way), _FORCE * np.sin(way), 0.0), _FOR, float(when)), [k])
-    population.run(_GOES_ON / 2.0 + duration + _GOES_ON, stop_fallen=True)
-    return float(np.isinf(population.fallen_at).mean())
-
-
 _PACES = (0.7, 0.8, 0.9, 1.1, 1.2, 1.3)  # that are tried
 _TURN_RATES, _QUARTER = (0.6, 0.3, 0.15), 0.5 * np.pi  # [rad/s], [rad]
 _COMMANDED, _REPLICAS = 15.0, 3  # [s], how many
@@ -507,7 +473,7 @@ def make_tracking_skill(
     beside = path.with_suffix(".npz")
     table.save(beside)
     document = tracking_document(table, load_character(clip.character), name, str(beside), stem, credit)
-    found = _add_answers(document, table, seed + 1)
+    found = _add_homing(document, table, seed + 1)
     if table.loops and found.stays_up:
         report("commands", 1.0)
         _add_commands(document, table, seed + 1)

@@ -91,11 +91,22 @@ def run_on(table: TrackingTable, first: int, count: int) -> tuple[np.ndarray, np
 
 
 def on_path(table: TrackingTable) -> TrackingTable:
-    """A loop with its states moved to the middle of the clip's path; feedback may have let them drift beside it."""
+    """A loop with its states moved to the middle of the clip's path; feedback may have let them drift beside it.
+
+    What they drift by in a cycle, which would be a jump at its end, is spread over the cycle.
+    """
     if not table.loops:
         return table
-    qpos = table.qpos.copy()
-    qpos[:, :2] -= (table.qpos[:, :2] - table.clip[:, :2]).mean(axis=0)
+    about = quat.about_vertical(np.array([table.turn]))
+    first, speed = (quat.rotate(about, numbers[:1, :3])[0, :2] for numbers in (table.qpos, table.qvel))
+    step = table.travel + first - table.qpos[-1, :2]
+    drift = step - 0.5 * (table.qvel[-1, :2] + speed) * table.window
+    qpos, share = table.qpos.copy(), np.arange(table.windows) / table.windows
+    qpos[:, :2] += share[:, None] * drift
+    turned = quat.about_vertical(share * table.turn)  # what a loop that turns is moved by turns with it
+    off = np.column_stack([qpos[:, :2] - table.clip[:, :2], np.zeros(table.windows)])
+    beside = quat.rotate(quat.inverse(turned), off).mean(axis=0)
+    qpos[:, :2] -= quat.rotate(turned, np.tile(beside, (table.windows, 1)))[:, :2]
     return replace(table, qpos=qpos)
 
 

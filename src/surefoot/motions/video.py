@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 from scipy.ndimage import gaussian_filter1d
 
 from surefoot.errors import OutputError
@@ -70,7 +70,37 @@ def gif(motion: Motion, width: int = 640, height: int = 360, view: View = "side"
         view: as in `frames`.
     """
     hundredths = max(round(100.0 / min(_rate(motion), _GIF_FPS)), 2)
-    pictures = frames(motion, 100.0 / hundredths, width, height, view)
+    return _encoded_gif(frames(motion, 100.0 / hundredths, width, height, view), hundredths)
+
+
+def gif_beside(
+    motions: Sequence[tuple[str, Motion]], fps: float = 12.5, width: int = 240, height: int = 240, view: View = "side"
+) -> bytes:
+    """A looping GIF of several motions beside each other, as long as the shortest of them.
+
+    Args:
+        motions: what to draw, with captions.
+        fps: pictures per second, rounded to what the format knows.
+        width: of each [px].
+        height: [px].
+        view: as in `frames`.
+    """
+    hundredths = max(round(100.0 / fps), 2)
+    each = [frames(motion, 100.0 / hundredths, width, height, view) for _, motion in motions]
+
+    def pictures() -> Iterator[Image.Image]:
+        for together in zip(*each, strict=False):
+            whole = Image.new("RGB", (width * len(together), height), "white")
+            for k, (picture, (caption, _)) in enumerate(zip(together, motions, strict=True)):
+                whole.paste(picture, (k * width, 0))
+                ImageDraw.Draw(whole).text((k * width + 10, 12), caption, fill="black")
+            yield whole
+
+    return _encoded_gif(pictures(), hundredths)
+
+
+def _encoded_gif(pictures: Iterator[Image.Image], hundredths: int) -> bytes:
+    """Pictures as a looping GIF, each shown for some hundredths of a second."""
     first = next(pictures).quantize(_COLORS)
     rest = (picture.quantize(palette=first, dither=Image.Dither.NONE) for picture in pictures)
     file = io.BytesIO()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from surefoot.atomic_file import replace_file
 from surefoot.controllers.tracking.controller import table_of_skill
 from surefoot.engine.recorder import Recorder
 from surefoot.engine.simulation import Simulation
@@ -17,6 +18,8 @@ from surefoot.lab.reproduce.tracking.tracked_clips import CLIPS, KNEEL, SUMO, Ca
 from surefoot.lab.tracking_skill import Measure, measure
 from surefoot.lab.tracking_states import run_on
 from surefoot.motions.motion import Motion
+from surefoot.motions.painter import View
+from surefoot.motions.video import gif_beside
 from surefoot.skills.schema import Skill
 
 REPLICAS, NEEDED = 3, 22
@@ -90,10 +93,11 @@ def _records(word: str, found: Measure) -> list[dict[str, float | str]]:
 
 
 def _draw(result: Result, setting: Setting, word: str, skill: Skill) -> None:
-    """Filmstrips of the clip and of what it became, from side and front."""
+    """Filmstrips and a film of the clip and of what it became."""
     path = setting.figure_path(result.experiment, f"{skill.name}.png")
     if path is not None:
         draw_beside_clip(path, word, skill)
+        save_film_beside_clip(path.with_suffix(".gif"), skill)
 
 
 def draw_beside_clip(path: Path, word: str, skill: Skill, start: float = 0.0, end: float = _SHOWN) -> None:
@@ -106,11 +110,30 @@ def draw_beside_clip(path: Path, word: str, skill: Skill, start: float = 0.0, en
         start: [s].
         end: [s]; a motion that is done once is shown to its end at most.
     """
-    table = table_of_skill(skill)
-    long = end if table.loops else min(end, table.duration)
+    long = _shown(skill, end)
     both = [(f"{word}: the clip", clip_motion(skill, long)), ("tracked", Simulation(skill=skill).run(long))]
     last = min(long, *(float(motion.time[-1]) for _, motion in both))
     figures.save_filmstrips(path, both, ("side", "front"), start, last)
+
+
+def save_film_beside_clip(path: Path, skill: Skill, end: float = _SHOWN, view: View = "side") -> None:
+    """Save a GIF of a clip beside the tracking skill that was made of it.
+
+    Args:
+        path: of the film.
+        skill: of tracking.
+        end: how much is shown [s]; a motion that is done once is shown to its end at most.
+        view: from the side or the front.
+    """
+    long = _shown(skill, end)
+    both = [("clip", clip_motion(skill, long)), ("tracked", Simulation(skill=skill).run(long, fps=60))]
+    replace_file(path, gif_beside(both, view=view))
+
+
+def _shown(skill: Skill, end: float) -> float:
+    """How much of a skill is shown [s]."""
+    table = table_of_skill(skill)
+    return end if table.loops else min(end, table.duration)
 
 
 def clip_motion(skill: Skill, seconds: float) -> Motion:
