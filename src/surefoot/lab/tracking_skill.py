@@ -383,7 +383,7 @@ def measure(
     return Measure(seconds, tuple(map(float, population.fallen_at)), joint_errors, turns, paths, way)
 
 
-_HOMING = 0.3  # [1/s]
+_HOMING, _LEASH = 0.3, 0.1  # [1/s]; [m]: a push is answered better where less of what it moved the body by is fed back
 
 
 def _add_homing(document: dict[str, Any], table: TrackingTable, seed: int) -> Measure:
@@ -391,7 +391,7 @@ def _add_homing(document: dict[str, Any], table: TrackingTable, seed: int) -> Me
     plain = measure(files.validate(document, document["name"]), seed=seed)
     if not table.loops:
         return plain
-    parameters = document["parameters"] | {"homing": _HOMING}
+    parameters = document["parameters"] | {"homing": _HOMING, "leash": _LEASH}
     found = measure(files.validate(document | {"parameters": parameters}, document["name"]), seed=seed)
     if plain.stays_up and not found.stays_up:
         return plain
