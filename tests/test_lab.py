@@ -18,6 +18,7 @@ import pytest
 
 from conftest import in_the_air, made_skill
 from surefoot import terrains
+from surefoot.engine.population import Population
 from surefoot.engine.simulation import Simulation
 from surefoot.errors import OutputError, SurefootError, UnknownNameError
 from surefoot.lab import replicas, reproduce, robustness
@@ -513,6 +514,22 @@ def test_every_course_of_figure_1a_is_walked_on_at_height_zero_first() -> None:
 
 
 # ----------------------------------------------------------------------------------------------- experiments
+
+
+def test_a_search_may_use_a_physics_step_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[float] = []
+
+    class Watched(Population):
+        def run(self, *args: object, **named: object) -> list[Motion]:
+            built.append(self.scene.timestep)
+            return super().run(*args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("surefoot.lab.parameter_tuning.Population", Watched)
+    walk = load("planar/walk")
+    for step, used in ((None, 0.0005), (0.001, 0.001)):
+        built.clear()
+        Objective(seconds=0.1, replicas=1, timestep=step).costs([walk], seed=1)
+        assert set(built) == {used}
 
 
 def test_all_experiments_are_registered_under_names_of_their_own() -> None:
