@@ -255,3 +255,14 @@ def test_a_missing_clip_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "none.bvh" in done.stderr
+
+
+@pytest.mark.parametrize("at", [-1.0, 1e12, np.nan, np.inf])
+def test_a_row_whose_table_is_said_to_lie_outside_of_the_model_goes_limp(at: float) -> None:
+    sim = Simulation(skill="human/tracked-walk")
+    sim.step(5)
+    assert np.abs(sim.data.ctrl).max() > 0.0
+    sim.memory.slots[:, list(law.PLAN.names or ()).index("table")] = at
+    sim.step(5)
+    assert np.abs(sim.data.ctrl).max() == 0.0
+    assert np.isfinite(sim.data.qpos).all()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.controllers.command import DEGREES, Command
-from surefoot.controllers.tracking.table import FRAMES, ROOT, Table, table_of
+from surefoot.controllers.tracking.table import FRAMES, ROOT, Table, has_table, table_of
 from surefoot.native.kernels import kernel, noinline, records
 from surefoot.native.physics import World
 from surefoot.native.userdata import COMMAND_GIVEN, FALL_CAUSES, SLOT, Row
@@ -92,6 +92,9 @@ def law(world: World, row: Row, is_new: bool) -> None:
     actuators = int(world.anatomy[0].actuators)
     own = memory_of(row.memory, actuators)
     tracker = own.tracker[0]
+    if not _knows_its_motion(world, row, actuators):
+        _go_limp(world)
+        return
     if is_new:
         if take_over(row, tracker, HEADING):
             tracker.leave = tracker.enter = UNSPECIFIED
@@ -100,6 +103,9 @@ def law(world: World, row: Row, is_new: bool) -> None:
         if row.header[0].pending != 0.0 and _may_switch(world, row, tracker, actuators):
             facing = _facing(world, row, tracker, actuators)
             switch_skill(row)
+            if not _knows_its_motion(world, row, actuators):
+                _go_limp(world)
+                return
             _enter(world, row, own, facing, actuators)
             tracker.leave = tracker.enter = UNSPECIFIED
     slot = row.slots[int(row.header[0].active)]
@@ -109,12 +115,32 @@ def law(world: World, row: Row, is_new: bool) -> None:
         _advance(world, row, own, plan, table, actuators)
     squares = _drive(world, row, own, table, records(slot, _PLAN, actuators, GAIN), plan.softness, actuators)
     report = row.report[0]
-    window = int(tracker.window)
+    window = _within(tracker.window, table.head[0])
     report.state, report.swing, report.steps = tracker.window, tracker.swing, tracker.steps
     report.phase = clamp(tracker.clock / table.head[0].windows, 0.0, 1.0 - _ALMOST)
     report.heading = tracker.heading + table.states[window, 13]
     report.velocity, report.lateral_velocity = to_heading_frame(report.heading, world.qvel[0], world.qvel[1])
     report.feedback = math.sqrt(squares)
+
+
+@kernel
+def _knows_its_motion(world: World, row: Row, actuators: int) -> bool:
+    """Whether the active skill's table is where its parameters say; a row that was overwritten by hand may not."""
+    plan = records(row.slots[int(row.header[0].active)], 0, 1, PLAN)[0]
+    return has_table(world.numeric, plan.table, actuators)  # type: ignore[no-any-return]
+
+
+@kernel
+def _go_limp(world: World) -> None:
+    """Exert no torque."""
+    for joint in range(len(world.ctrl)):
+        world.ctrl[joint] = 0.0
+
+
+@kernel
+def _within(clock: float, head: Any) -> int:
+    """The window that a clock, in windows, is in; the nearest one if it is beyond the motion's ends."""
+    return int(clamp(clock + _ALMOST, 0.0, head.windows - 1.0))
 
 
 @kernel
@@ -154,14 +180,14 @@ def _advance(world: World, row: Row, own: Memory, plan: Any, table: Table, actua
     tracker, head = own.tracker[0], table.head[0]
     if tracker.began != 1.0:
         if tracker.began == 0.0:
-            _place(world, tracker, table, int(tracker.clock))
+            _place(world, tracker, table, _within(tracker.clock, head))
         tracker.began, tracker.window = 1.0, -1.0
     else:
         tracker.clock += tracker.pace * world.dt / head.window
         if tracker.clock >= head.windows - _ALMOST:
             _go_on(tracker, head)
         _turn(world, row, tracker, plan, table)
-    window = int(tracker.clock + _ALMOST)
+    window = _within(tracker.clock, head)
     step = tracker.pace * world.dt / head.window
     if window != int(tracker.window) or tracker.clock - window < (1.0 - 1e-6) * step:  # a held window begins anew
         tracker.window = float(window)

@@ -47,6 +47,25 @@ class Table(NamedTuple):
 
 
 @kernel
+def has_table(numeric: Any, at: float, actuators: int) -> bool:
+    """Whether a whole table can lie at an index of the model's numeric data.
+
+    Args:
+        numeric: (nnumericdata,) the model's own numbers.
+        at: where the table is said to begin; any number, even NaN.
+        actuators: how many the body has.
+    """
+    room = len(numeric) - _HEAD
+    if not 0.0 <= at <= room:
+        return False
+    head = records(numeric, int(at), 1, HEAD)[0]
+    if not (1.0 <= head.windows <= room and 0.0 <= head.back_to < head.windows and head.window > 0.0):
+        return False
+    each = (2 * FRAMES + 1) * actuators + _STATE + 2 * actuators + actuators * (ROOT + 2 * actuators)
+    return at + int(head.windows) * each + 2 * actuators <= room  # type: ignore[no-any-return]
+
+
+@kernel
 def table_of(numeric: Any, at: int, actuators: int) -> Table:
     """Lay the views over the model's numeric data, in which the table begins at an index."""
     head = records(numeric, at, 1, HEAD)
